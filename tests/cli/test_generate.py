@@ -13,7 +13,7 @@ from understudy.cli.option_types import FORMAT_NAME
 from understudy.generate.formats.export_formats import FORMATS
 from understudy.generate.selection import WORDS
 from understudy.mock.app import Mock
-from understudy.mock.server.curl_commands import ANY_CREDENTIALS
+from understudy.mock.server.listing import ANY_CREDENTIALS
 from understudy.mock.settings import Settings
 
 

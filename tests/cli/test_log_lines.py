@@ -9,8 +9,7 @@ import pytest
 from understudy.cli.log_lines import log_lines
 from understudy.errors import NotFound
 from understudy.mock.server.clock import Clock
-from understudy.mock.server.request_context import RequestContext
-from understudy.mock.server.request_head import Peer, RequestHead
+from understudy.mock.server.request_context import Peer, RequestContext, RequestHead
 from understudy.mock.server.worlds import World
 
 

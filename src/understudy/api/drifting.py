@@ -19,7 +19,7 @@ from understudy.drift.comparing import Drift, MockBeside, compare
 from understudy.drift.replaying import recorded
 from understudy.interface.facts import Facts, choices_of
 from understudy.mock.app import Mock
-from understudy.mock.server.records import Baseline
+from understudy.mock.server.worlds import Baseline
 from understudy.mock.store.vocabulary import vocabulary_of
 from understudy.verify.catalogue import catalogue
 from understudy.verify.recordings import read_recording

@@ -18,9 +18,8 @@ from understudy.deployments.deployment import Deployment, named_document, wordin
 from understudy.deployments.target import Target
 from understudy.mock.app import Mock
 from understudy.mock.server.clock import Clock
-from understudy.mock.server.records import Baseline
 from understudy.mock.server.request_context import Addresses
-from understudy.mock.server.worlds import World
+from understudy.mock.server.worlds import Baseline, World
 from understudy.mock.settings import Settings
 
 Seeding = Callable[[Mock], tuple[Baseline, Target]]

@@ -20,7 +20,7 @@ from understudy.api.mirrored_profiles import mirrored_profile
 from understudy.deployments.target import Target, TargetApplication
 from understudy.interface.vocabulary import Vocabulary
 from understudy.mock.fixtures.person_checks import DATE_TIME, is_date
-from understudy.mock.server.records import Baseline
+from understudy.mock.server.worlds import Baseline
 from understudy.mock.store.applications import APPLICATIONS, Application
 from understudy.mock.store.hashing import email_hash
 from understudy.mock.store.people import (

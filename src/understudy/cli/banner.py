@@ -13,9 +13,8 @@ import click
 from understudy.mock.app import Mock
 from understudy.mock.fixtures.curl_examples import curl_lines
 from understudy.mock.fixtures.sample_credentials import sample_credentials
-from understudy.mock.server.curl_commands import ANY_CREDENTIALS
 from understudy.mock.server.endpoint import Endpoint
-from understudy.mock.server.listing import Listing
+from understudy.mock.server.listing import ANY_CREDENTIALS, Listing
 from understudy.mock.store.people import PEOPLE
 from understudy.mock.store.tokens import TOKENS, is_valid
 

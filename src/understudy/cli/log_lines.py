@@ -11,7 +11,7 @@ from understudy.cli.status_colours import COLOURS
 from understudy.mock.server.journaling import RequestListener
 from understudy.mock.server.masking import masked_query, secret_names
 from understudy.mock.server.request_context import RequestContext
-from understudy.mock.server.world_names import DEFAULT
+from understudy.mock.server.worlds import DEFAULT
 from understudy.mock.settings import Log
 
 Write = Callable[[str], None]

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.mcp_server.server import Assembled
 from understudy.mcp_server.session_worlds import SESSION_HEADER, SessionWorlds
-from understudy.mock.server.admin_guard import reason_against
+from understudy.mock.server.guards import reason_against
 
 PATH: Final = "/mcp"
 

@@ -7,7 +7,7 @@ from understudy.interface.vocabulary import OWN_WORDS, Vocabulary
 from understudy.mock.authserver import applications_admin, authorization_operations, sign_in_traces
 from understudy.mock.authserver.oauth_errors import error_response as authorization_error
 from understudy.mock.policies import OAUTH_POLICIES, POLICIES, opening
-from understudy.mock.server import admin_guard
+from understudy.mock.server import guards
 from understudy.mock.server.api import Api
 from understudy.mock.server.call import HandlerResponse
 from understudy.mock.server.handlers import Handlers
@@ -120,7 +120,7 @@ def admin_api(document: Document, steering: Handlers) -> Api:
     """Returns the mock's own admin API."""
     return Api(
         document=document,
-        base_path=admin_guard.BASE_PATH,
+        base_path=guards.BASE_PATH,
         handlers={
             **steering,
             **applications_admin.HANDLERS,
@@ -128,6 +128,6 @@ def admin_api(document: Document, steering: Handlers) -> Api:
             **person_pictures.HANDLERS,
             **person_views.HANDLERS,
         },
-        error_response=admin_guard.admin_error,
+        error_response=guards.admin_error,
         is_steering=True,
     )

@@ -11,7 +11,7 @@ from understudy.mock.authserver.oauth_errors import (
     OAuthError,
     TokenRefused,
 )
-from understudy.mock.server.policies import Choices
+from understudy.mock.server.api import Choices
 
 SWITCHES_OF_CODES: Final[Mapping[str, str]] = {
     "invalid_token": "invalid-token-error",

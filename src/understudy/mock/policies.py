@@ -11,7 +11,6 @@ from understudy.interface.scopes import AUTH, MANAGE_PROFILE
 from understudy.interface.vocabulary import Vocabulary
 from understudy.mock.error_choices import chosen_oauth_refusal, chosen_refusal
 from understudy.mock.server import (
-    credentials,
     errors,
     parameter_styles,
     parameters,
@@ -20,15 +19,9 @@ from understudy.mock.server import (
     security,
     windows,
 )
-from understudy.mock.server.cors import Cors
+from understudy.mock.server.api import STRICT_QUERY, Choices, Policies, QueryReading, ScopePolicy
 from understudy.mock.server.forms import form_members
-from understudy.mock.server.policies import (
-    STRICT_QUERY,
-    Choices,
-    Policies,
-    QueryReading,
-    ScopePolicy,
-)
+from understudy.mock.server.guards import Cors
 from understudy.mock.service import avatars, own_profile
 
 RULES_OF_MECHANISMS: Final[Mapping[Callable[..., Any], tuple[str, ...]]] = {
@@ -38,7 +31,7 @@ RULES_OF_MECHANISMS: Final[Mapping[Callable[..., Any], tuple[str, ...]]] = {
         "qr-no-authentication",
         "unauthorized-challenge",
     ),
-    credentials.bearer_token: ("bearer-scheme-any-case",),
+    security.bearer_token: ("bearer-scheme-any-case",),
     security.expect_scopes: (
         *("me-needs-oauth-token", "scope-per-operation", "scope-body-both-wrong"),
         *("scope-of-own-profile", "scope-of-avatar-list", "scope-of-associated-email"),

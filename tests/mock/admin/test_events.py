@@ -15,8 +15,7 @@ from understudy.mock.admin.events import PAGE, ROWS, EventsAdmin, WorldWatch
 from understudy.mock.admin.explaining import Explainer
 from understudy.mock.server.call import Call
 from understudy.mock.server.clock import written
-from understudy.mock.server.request_context import RequestContext
-from understudy.mock.server.request_head import Peer, RequestHead
+from understudy.mock.server.request_context import Peer, RequestContext, RequestHead
 from understudy.openapi.bundled import openapi_directory
 
 THOUSANDS = 5_000

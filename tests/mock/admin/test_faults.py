@@ -3,7 +3,7 @@
 import pytest
 from tests.mock.admin.conftest import Driver
 
-from understudy.mock.server.fault_effects import EFFECTS
+from understudy.mock.server.faults import EFFECTS
 from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import load
 

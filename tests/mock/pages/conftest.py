@@ -9,8 +9,7 @@ import pytest
 
 from understudy.mock.pages.page_routing import pages
 from understudy.mock.server.clock import Clock
-from understudy.mock.server.request_context import RequestContext, put_context
-from understudy.mock.server.request_head import Peer, RequestHead
+from understudy.mock.server.request_context import Peer, RequestContext, RequestHead, put_context
 from understudy.mock.server.worlds import World
 from understudy.mock.store.people import PEOPLE, Email, Person, Profile
 from understudy.mock.store.tokens import TOKENS, Token

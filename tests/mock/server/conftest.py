@@ -24,9 +24,8 @@ from understudy.mock.server.clock import Clock
 from understudy.mock.server.parameter_styles import ABSENT
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.stack import Site, SiteConfig
-from understudy.mock.server.world_names import DEFAULT
 from understudy.mock.server.world_selection import Worlds
-from understudy.mock.server.worlds import World
+from understudy.mock.server.worlds import DEFAULT, World
 from understudy.openapi.loader import load
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

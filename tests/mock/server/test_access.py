@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from understudy.mock.server.access import BEARER, Access, Credential, access, credentials_of
+from understudy.mock.server.endpoint import BEARER, Access, Credential, access, credentials_of
 from understudy.openapi.operations import Operation
 
 SCHEMES = {

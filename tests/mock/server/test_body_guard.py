@@ -7,9 +7,8 @@ import pytest
 
 from understudy.errors import BadRequest, LimitExceeded
 from understudy.limits import BODY_BYTES
-from understudy.mock.server.body_guard import MOST_DRAINED_BYTES, BodyGuard
-from understudy.mock.server.request_context import RequestContext, put_context
-from understudy.mock.server.request_head import Peer, RequestHead
+from understudy.mock.server.guards import MOST_DRAINED_BYTES, BodyGuard
+from understudy.mock.server.request_context import Peer, RequestContext, RequestHead, put_context
 from understudy.mock.server.worlds import World
 
 MEGABYTE = 1024 * 1024

@@ -79,7 +79,7 @@ def test_a_connection_that_says_nothing_ends(talk: Talk, monkeypatch) -> None:
 
 def test_a_body_that_stays_half_is_408(talk: Talk, monkeypatch) -> None:
     soon = Limit("body-seconds", 0, "seconds", 408)
-    monkeypatch.setattr("understudy.mock.server.body_guard.BODY_SECONDS", soon)
+    monkeypatch.setattr("understudy.mock.server.guards.BODY_SECONDS", soon)
     head = b"POST /v1/notes HTTP/1.1\r\nHost: m\r\nConnection: close\r\nContent-Length: 9\r\n\r\n{"
     assert talk(lambda port: sent(port, head)).startswith(b"HTTP/1.1 408 ")
 
@@ -103,7 +103,7 @@ def test_a_client_that_sends_no_more_still_gets_its_response(talk: Talk) -> None
 )
 def test_an_idle_connection_ends_whatever_it_sent_last(talk: Talk, monkeypatch, more) -> None:
     soon = Limit("body-seconds", 0, "seconds", 408)
-    monkeypatch.setattr("understudy.mock.server.body_guard.BODY_SECONDS", soon)
+    monkeypatch.setattr("understudy.mock.server.guards.BODY_SECONDS", soon)
     idle = Limit("idle-seconds", 1, "seconds")
     monkeypatch.setattr("understudy.mock.server.serving.IDLE_SECONDS", idle)
 

@@ -13,8 +13,7 @@ from understudy.mock.server._connexion import (
     route_of,
     routed,
 )
-from understudy.mock.server.request_context import RequestContext, put_context
-from understudy.mock.server.request_head import Peer, RequestHead
+from understudy.mock.server.request_context import Peer, RequestContext, RequestHead, put_context
 from understudy.openapi.operations import operations
 
 

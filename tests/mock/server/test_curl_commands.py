@@ -6,7 +6,7 @@ import pytest
 from tests.mock.asking import SITE, asking
 
 from understudy.mock.app import Mock
-from understudy.mock.server.curl_commands import ANY_CREDENTIALS
+from understudy.mock.server.listing import ANY_CREDENTIALS
 from understudy.mock.settings import Settings
 
 LIST = "{type: array, minItems: 2, items: {type: integer}}"

@@ -3,7 +3,7 @@
 import pytest
 
 from understudy.errors import BadRequest
-from understudy.mock.server.forwarding import ForwardedAddress, forwarded_address, forwarded_site
+from understudy.mock.server.hosts import ForwardedAddress, forwarded_address, forwarded_site
 
 HOST = (b"host", b"127.0.0.1:8080")
 

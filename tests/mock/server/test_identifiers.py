@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.mock.server.clock import Clock
-from understudy.mock.server.identifiers import Identifiers
+from understudy.mock.server.worlds import Identifiers
 
 
 @given(seed=st.integers(), digits=st.integers(1, 64))

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.mock.server.lifetimes import Lifetimes
+from understudy.mock.server.world_selection import Lifetimes
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 NAMES = st.sampled_from("abcde")

@@ -18,8 +18,7 @@ from understudy.limits import (
 )
 from understudy.mock.server.journal import Journal
 from understudy.mock.server.json_bodies import read_json
-from understudy.mock.server.records import Collection
-from understudy.mock.server.worlds import World
+from understudy.mock.server.worlds import Collection, World
 from understudy.mock.store.people import IMAGES, Image, expect_room_for_picture
 
 JSON = {"content-type": "application/json"}

@@ -9,9 +9,9 @@ from tests.proofs.entrances.comparison import Entrance, Wire
 from tests.proofs.entrances.traffic import Sent
 
 from understudy.limits import TARGET_BYTES
-from understudy.mock.server import request_head
+from understudy.mock.server import request_context
 from understudy.mock.server.recent_requests import ParsedRequest, RecentRequests
-from understudy.mock.server.request_head import RequestHead, path_and_query
+from understudy.mock.server.request_context import RequestHead, path_and_query
 from understudy.mock.settings import Settings
 
 FIELDS = b"Host: a\r\nX-Odd:  b \r\n"
@@ -71,7 +71,7 @@ def test_another_body_for_the_same_target_has_the_same_head(requests: RecentRequ
 def test_what_was_found_within_the_limits_is_so_with_another_target(
     monkeypatch: pytest.MonkeyPatch, length: int, is_bounded: bool
 ) -> None:
-    monkeypatch.setattr(request_head, "TARGET_BYTES", TARGET_BYTES._replace(most=100))
+    monkeypatch.setattr(request_context, "TARGET_BYTES", TARGET_BYTES._replace(most=100))
     known, _ = parsed(b"/x")
     target = b"/" + b"y" * (length - 1)
     assert not known.with_target(target).is_bounded

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from tests.mock.server.conftest import Service
 
-from understudy.mock.server.credentials import bearer_token
+from understudy.mock.server.security import bearer_token
 
 REALM = 'Bearer realm="understudy"'
 

@@ -6,8 +6,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from understudy.mock.server.records import Collection, RecordChange
-from understudy.mock.server.worlds import World
+from understudy.mock.server.worlds import Collection, RecordChange, World
 
 NOTES: Collection[str] = Collection("notes")
 OTHER: Collection[str] = Collection("other")

@@ -28,11 +28,15 @@ from understudy.mock.app import Mock
 from understudy.mock.server.clock import Clock
 from understudy.mock.server.journaling import RequestListener
 from understudy.mock.server.replicated_worlds import ReplicatedWorlds
-from understudy.mock.server.request_context import HERE, Addresses, RequestContext
-from understudy.mock.server.request_head import Peer, RequestHead
+from understudy.mock.server.request_context import (
+    HERE,
+    Addresses,
+    Peer,
+    RequestContext,
+    RequestHead,
+)
 from understudy.mock.server.transactions import Superseded
-from understudy.mock.server.world_names import DEFAULT
-from understudy.mock.server.worlds import World
+from understudy.mock.server.worlds import DEFAULT, World
 from understudy.mock.settings import Settings
 from understudy.mock.store.fleet.address import StoreAddress
 from understudy.mock.store.fleet.connection import send_once

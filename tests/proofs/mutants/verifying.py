@@ -39,7 +39,7 @@ from understudy.api.bundled_target import TARGET
 from understudy.deployments.allowance import Allowance
 from understudy.deployments.deployment import Deployment
 from understudy.mock.app import Mock
-from understudy.mock.server.snapshots import Snapshot
+from understudy.mock.server.worlds import Snapshot
 from understudy.verify.events import Event, Found, PhaseStarted, ignore
 from understudy.verify.findings import Finding
 from understudy.verify.generated_cases import generated

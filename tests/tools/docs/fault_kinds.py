@@ -3,7 +3,7 @@
 from tests.tools.docs.docstrings import entries
 from tests.tools.docs.markdown import code, page, prose, table
 
-from understudy.mock.server.fault_effects import EFFECTS
+from understudy.mock.server.faults import EFFECTS
 from understudy.mock.server.preferences import NAMES, RequestPreferences
 
 

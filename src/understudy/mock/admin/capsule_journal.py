@@ -12,8 +12,7 @@ from understudy.mock.admin.capsule_secrets import SecretReferences, SecretResolv
 from understudy.mock.admin.journal_entries import operation_id
 from understudy.mock.server.call import Principal
 from understudy.mock.server.endpoint import Endpoint
-from understudy.mock.server.request_context import RequestContext
-from understudy.mock.server.request_head import HeaderFields, Peer, RequestHead
+from understudy.mock.server.request_context import HeaderFields, Peer, RequestContext, RequestHead
 from understudy.mock.server.worlds import World
 
 

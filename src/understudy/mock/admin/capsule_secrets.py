@@ -18,11 +18,9 @@ from urllib.parse import quote, unquote_plus
 import orjson
 
 from understudy.interface.secrets import SECRET_HEADERS, SECRET_NAMES
-from understudy.mock.server.identifiers import Identifiers
 from understudy.mock.server.masking import secret_names
-from understudy.mock.server.records import Baseline
 from understudy.mock.server.request_context import RequestContext
-from understudy.mock.server.worlds import World
+from understudy.mock.server.worlds import Baseline, Identifiers, World
 from understudy.mock.store.applications import APPLICATIONS, CODES, CONSENTS, SESSIONS, SPENT_CODES
 from understudy.mock.store.people import PEOPLE
 from understudy.mock.store.tokens import KEY_ALPHABET, TOKEN_ALPHABET, TOKENS

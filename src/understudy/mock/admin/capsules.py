@@ -17,11 +17,9 @@ from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.clock import FIRST, LAST, ClockSetting, machine_time, written
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.handlers import Handlers
-from understudy.mock.server.records import Baseline
-from understudy.mock.server.rewinding import state_before
-from understudy.mock.server.snapshots import Snapshot
+from understudy.mock.server.journaling import state_before
 from understudy.mock.server.windows import Windows
-from understudy.mock.server.worlds import World
+from understudy.mock.server.worlds import Baseline, Snapshot, World
 from understudy.mock.store.collections import COLLECTIONS
 
 _TYPES = {collection.name: collection.type for collection in COLLECTIONS}

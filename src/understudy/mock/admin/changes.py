@@ -9,11 +9,9 @@ from understudy.errors import NotFound
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.clock import written
 from understudy.mock.server.handlers import Handlers
-from understudy.mock.server.history import HistoryEntry
-from understudy.mock.server.history_steps import ABSENT, RecordStep
-from understudy.mock.server.rewinding import state_before, undone
-from understudy.mock.server.snapshots import Snapshot
-from understudy.mock.server.worlds import World
+from understudy.mock.server.history import ABSENT, HistoryEntry, RecordStep
+from understudy.mock.server.journaling import state_before, undone
+from understudy.mock.server.worlds import Snapshot, World
 
 _SETTINGS = ("clock", "choices", "limits", "faults")
 

@@ -8,8 +8,7 @@ import msgspec
 from understudy.errors import BadRequest, Conflict, NotFound, nearest
 from understudy.limits import FAULTS
 from understudy.mock.server.call import Call, HandlerResponse
-from understudy.mock.server.fault_effects import EFFECTS
-from understudy.mock.server.faults import Fault
+from understudy.mock.server.faults import EFFECTS, Fault
 from understudy.mock.server.handlers import Handlers
 from understudy.mock.server.worlds import World
 from understudy.mock.store.people import PEOPLE

@@ -16,9 +16,9 @@ from understudy.mock.admin.limits import LimitsAdmin
 from understudy.mock.admin.requests import RequestsAdmin
 from understudy.mock.admin.rules import RulesAdmin
 from understudy.mock.admin.worlds import WorldsAdmin
-from understudy.mock.server.admin_guard import HANDLERS
 from understudy.mock.server.api import Api
 from understudy.mock.server.endpoint import Endpoint, endpoints
+from understudy.mock.server.guards import HANDLERS
 from understudy.mock.server.handlers import Handlers
 from understudy.mock.server.world_selection import Worlds
 

@@ -10,10 +10,8 @@ from understudy.mock.fixtures.subset import with_people_only
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.clock import written
 from understudy.mock.server.handlers import Handlers
-from understudy.mock.server.snapshots import Snapshot
-from understudy.mock.server.world_names import COOKIE, HEADER
 from understudy.mock.server.world_selection import Worlds
-from understudy.mock.server.worlds import World
+from understudy.mock.server.worlds import COOKIE, WORLD_HEADER, Snapshot, World
 
 Choose = Callable[[Sequence[str]], Mapping[str, str]]
 
@@ -162,7 +160,7 @@ class WorldsAdmin:
             "base_url": site + self._base_path,
             "auth_url": sign_in,
             "admin_url": f"{site}/__admin",
-            "header": {HEADER.decode().title(): world.name},
+            "header": {WORLD_HEADER.decode().title(): world.name},
             "cookie": f"{COOKIE}={world.name}",
             "seed": world.identifiers.seed,
             "now": written(world.clock.now()),

@@ -5,8 +5,7 @@ from datetime import timedelta
 
 from understudy.errors import TooManyRequests
 from understudy.interface.rules import upholds
-from understudy.mock.server.records import Collection
-from understudy.mock.server.worlds import World
+from understudy.mock.server.worlds import Collection, World
 from understudy.mock.store.attempts import FailedAttempts
 
 FAILURES = 10

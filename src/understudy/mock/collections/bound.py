@@ -9,10 +9,8 @@ from understudy.limits import JSON_INTEGER
 from understudy.mock.collections.making import ItemMaker
 from understudy.mock.collections.records import ItemRecords, text_of
 from understudy.mock.collections.shapes import ItemShape
-from understudy.mock.server.document_handlers import DocumentCall
-from understudy.mock.server.handlers import BODY
-from understudy.mock.server.records import Baseline
-from understudy.mock.server.worlds import World
+from understudy.mock.server.handlers import BODY, DocumentCall
+from understudy.mock.server.worlds import Baseline, World
 from understudy.mock.store.items import Item
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document

@@ -8,7 +8,7 @@ from understudy.errors import Problem
 from understudy.mock.collections import changing, reading
 from understudy.mock.collections.bound import OVERRIDE, BoundCall, StatefulDocument
 from understudy.mock.server.call import HandlerResponse
-from understudy.mock.server.document_handlers import DocumentCall
+from understudy.mock.server.handlers import DocumentCall
 from understudy.mock.store.items import items_of
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.resources.model import Resource, ResourceCollection, ResourceOperation, Role

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from understudy.errors import StartupError
 from understudy.interface.recognition import interface_operations
-from understudy.mock.server.document_handlers import DocumentHandler
-from understudy.mock.server.records import Baseline
+from understudy.mock.server.handlers import DocumentHandler
+from understudy.mock.server.worlds import Baseline
 from understudy.mock.settings import Settings
 from understudy.openapi.loader import Document
 

@@ -13,7 +13,7 @@ from understudy.mock.collections.making import ItemMaker
 from understudy.mock.collections.records import text_of
 from understudy.mock.collections.seeded_records import SeededRecords
 from understudy.mock.collections.shapes import ItemShape
-from understudy.mock.server.records import Baseline
+from understudy.mock.server.worlds import Baseline
 from understudy.mock.store.items import LAST_NUMBERS, Item, items_of, key_of
 from understudy.openapi.operations import Operation
 from understudy.openapi.resources.bodies import success

@@ -7,8 +7,8 @@ from understudy.mock.collections.bound import StatefulDocument
 from understudy.mock.collections.handlers import StatefulOperation
 from understudy.mock.collections.seed_files import load_seed_data
 from understudy.mock.collections.seeding import seeded
-from understudy.mock.server.document_handlers import DocumentHandler
-from understudy.mock.server.records import Baseline
+from understudy.mock.server.handlers import DocumentHandler
+from understudy.mock.server.worlds import Baseline
 from understudy.mock.settings import Settings
 from understudy.mock.store.items import LAST_NUMBERS
 from understudy.openapi.loader import Document

@@ -11,10 +11,9 @@ from typing import Final, NamedTuple
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.errors import Headers, MethodNotAllowed, NotFound
-from understudy.mock.server.admin_guard import CONSOLE_PATH
 from understudy.mock.server.call import HandlerResponse
+from understudy.mock.server.guards import CONSOLE_PATH, is_reserved
 from understudy.mock.server.request_context import RequestContext, context_of
-from understudy.mock.server.reserved_paths import is_reserved
 from understudy.mock.server.response_sending import encode, send_wire
 
 _STATIC: Final = Path(__file__).parent / "static"

@@ -4,9 +4,8 @@ from flask import Blueprint, current_app, render_template
 
 from understudy.mock.fixtures.sample_credentials import sample_credentials
 from understudy.mock.pages.wsgi_bridge import base_url, exchange
-from understudy.mock.server.curl_commands import ANY_CREDENTIALS, SampleCredentials
 from understudy.mock.server.hosts import is_local
-from understudy.mock.server.listing import Listing
+from understudy.mock.server.listing import ANY_CREDENTIALS, Listing, SampleCredentials
 
 SHOWN = 200
 """Operations on the page; a document may have thousands."""

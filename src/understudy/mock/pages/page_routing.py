@@ -13,8 +13,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from understudy.errors import MethodNotAllowed, NotFound
 from understudy.mock.pages.page_groups import PageGroup
 from understudy.mock.pages.public_profile import find_visible
+from understudy.mock.server.guards import expect_own_host
 from understudy.mock.server.listing import Listing
-from understudy.mock.server.page_guard import expect_own_host
 from understudy.mock.server.request_context import RequestContext, context_of
 
 _METHODS = ("GET", "HEAD")

@@ -14,9 +14,9 @@ from typing import Any
 import orjson
 
 from understudy.limits import BODY_BYTES, HEADER_BYTES, HEADER_SECONDS, Limit
-from understudy.mock.server.body_guard import MOST_DRAINED_BYTES
 from understudy.mock.server.descriptors import NO_DESCRIPTOR, WATCH
 from understudy.mock.server.fault_injection import ABORT
+from understudy.mock.server.guards import MOST_DRAINED_BYTES
 from understudy.mock.server.pipelining import PipelinedProtocol
 
 _RESET = struct.pack("ii", 1, 0)

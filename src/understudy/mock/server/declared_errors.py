@@ -1,26 +1,201 @@
 """Puts an error response into the shape that the document in force declares for it.
 
 An API has one error shape of its own; a document that declares another status or another schema for
-an operation's errors is followed, so that a generated client can read them.
+an operation's errors is followed, so that a generated client can read them. Error schemas differ in
+the names of their members and agree on what they say: a message, a status, and a list of violations
+with a place and a message each. A body is made from the schema, and each member of a usual name says
+what it is for, if its schema accepts that.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from understudy.errors import Headers, Problem
+from understudy.errors import Headers, Problem, Violation
 from understudy.mock.server.call import HandlerResponse
-from understudy.mock.server.error_bodies import ErrorBodies, has_message
 from understudy.openapi.loader import Node
 from understudy.openapi.operations import DeclaredResponse, Operation
+from understudy.openapi.sampler import Sampler
 from understudy.openapi.schemas import Schemas
+
+_MESSAGE_NAMES: Final = (
+    *("error", "message", "detail", "errordescription", "errormessage", "msg", "description"),
+    *("title", "problem", "reason", "issue", "errormsg", "usermessage", "faultstring", "details"),
+    *("developermessage", "messagetext", "explanation", "summary", "text"),
+)
+"""Names of the member that says what is wrong, in lower-case letters, the most usual first."""
+
+_PLACE_NAMES: Final = frozenset(
+    (
+        *("field", "loc", "path", "pointer", "parameter", "param", "name", "property", "key"),
+        *("attribute", "fieldname", "parametername", "propertypath", "propertyname"),
+    )
+)
+_CODE_NAMES: Final = frozenset(("code", "type", "errorcode"))
+_STATUS_NAMES: Final = frozenset(("status", "statuscode", "httpstatus", "httpstatuscode"))
+_LOCATION_NAMES: Final = frozenset(("in", "location"))
+
+_WORDED: Final = frozenset(("enum", "const", "format", "pattern"))
+"""Keywords of texts that cannot say what is wrong."""
+
+_NOT_LETTERS: Final = re.compile("[^a-z]")
+
+_MAX_DEPTH = 3
+"""Levels of objects within one another that are filled."""
+
+
+class _Facts(NamedTuple):
+    """The facts that an object of an error body may contain."""
+
+    message: str
+    status: int
+    code: str | None
+    violation: Violation | None = None
+
+    def named(self, name: str) -> tuple[Any, ...]:
+        """Returns what a member of this name may say, the likeliest first."""
+        name = _letters(name)
+        if name in _STATUS_NAMES:
+            return self.status, str(self.status)
+        if name in _CODE_NAMES:
+            return (self.status,) if self.code is None else (self.code, self.status)
+        if self.violation is not None and name in _LOCATION_NAMES:
+            return (self.violation.location,)
+        if self.violation is not None and name in _PLACE_NAMES:
+            location, path = self.violation.location, self.violation.path
+            text = (
+                "".join(f"/{it}" for it in path) if name == "pointer" else ".".join(map(str, path))
+            )
+            return text, [location, *path], [location, *map(str, path)], list(path)
+        return ()
+
+
+def _letters(name: str) -> str:
+    return _NOT_LETTERS.sub("", name.lower())
+
+
+def has_message(value: Any, message: str) -> bool:
+    """Tells whether any text in a body has a message, or as much of it as fits."""
+    if isinstance(value, str):
+        return bool(value) and (message in value or message.startswith(value))
+    if isinstance(value, dict):
+        return any(has_message(it, message) for it in value.values())
+    return isinstance(value, list) and any(has_message(it, message) for it in value)
+
+
+class ErrorBodies:
+    """Makes the bodies of one error schema.
+
+    Args:
+        schemas: The document's validators.
+        schema: The error schema.
+        seed: Seed of members that nothing is known of.
+    """
+
+    def __init__(self, schemas: Schemas, schema: Node, seed: int) -> None:
+        self._schemas = schemas
+        self._schema = schema
+        self._sampler = Sampler(schemas, seed)
+
+    def body(self, problem: Problem, status: int) -> Any:
+        """Returns a body that says what was wrong; not valid where the schema allows none."""
+        facts = _Facts(problem.message, status, problem.code)
+        violations = problem.violations or (Violation("", (), problem.message),)
+        items = [_Facts(it.message, status, problem.code, it) for it in violations]
+        if "array" in self._schemas.types(self._schema):
+            lists = self._lists(self._schema, items)
+            return next((it for it in lists if self._accepts(self._schema, it)), [])
+        body = self._filled(self._schema, facts, items)
+        if has_message(body, facts.message):
+            return body
+        others = (self._filled(it, facts, items) for it in self._alternatives())
+        fitting = (it for it in others if has_message(it, facts.message))
+        return next((it for it in fitting if self._accepts(self._schema, it)), body)
+
+    def _alternatives(self) -> Iterator[Node]:
+        """Yields the alternatives of the schema, of which the first need not have a message."""
+        schema = self._schemas.follow(self._schema)
+        for keyword in ("oneOf", "anyOf"):
+            for _, alternative in (schema.child(keyword) or Node("", [])).children():
+                yield alternative
+
+    def _filled(
+        self, schema: Node, facts: _Facts, items: Sequence[_Facts] = (), depth: int = 0
+    ) -> Any:
+        """Returns a value of a schema; an object says the facts, and the items where it has a list."""
+        value = self._sampler.value(schema)
+        if not isinstance(value, dict):
+            return value
+        members = {name: self._schemas.property_schema(schema, name) for name in value}
+        known = {name: member for name, member in members.items() if member is not None}
+        bearer, text = self._bearer(known, facts.message)
+        for name, member in known.items():
+            candidates = (text,) if name == bearer else facts.named(name)
+            types = self._schemas.types(member)
+            lists = self._lists(member, items) if items and "array" in types else ()
+            fitting = (it for it in chain(candidates, lists) if self._accepts(member, it))
+            value[name] = next(fitting, value[name])
+            if "object" in types and depth < _MAX_DEPTH:
+                by_place = self._by_place(member, items)
+                value[name] = by_place or self._filled(member, facts, items, depth + 1)
+        return value
+
+    def _bearer(self, members: Mapping[str, Node], message: str) -> tuple[str | None, str]:
+        """Returns the member that says what is wrong, and the message as far as it takes it."""
+        by_letters = {_letters(name): name for name in reversed(list(members))}
+        named = [by_letters[name] for name in _MESSAGE_NAMES if name in by_letters]
+        is_flat = not any(self._schemas.types(it) & {"object", "array"} for it in members.values())
+        others = [name for name in members if self._is_free(name, members[name])] if is_flat else []
+        for name in (*named, *others):
+            longest = self._schemas.follow(members[name]).value.get("maxLength")
+            for text in (message, message[:longest]):
+                if self._accepts(members[name], text):
+                    return name, text
+        return None, message
+
+    def _is_free(self, name: str, member: Node) -> bool:
+        """Tells whether a member of an unusual name is a text that may say anything."""
+        taken = _CODE_NAMES | _STATUS_NAMES | _PLACE_NAMES | _LOCATION_NAMES
+        is_text = self._schemas.types(member) == {"string"}
+        is_identifier = _letters(name).endswith(("id", "url", "uri", "type"))
+        is_worded = bool(_WORDED & set(self._schemas.follow(member).value))
+        return is_text and not is_worded and not is_identifier and _letters(name) not in taken
+
+    def _by_place(self, schema: Node, items: Sequence[_Facts]) -> dict[str, Any] | None:
+        """Returns messages by the place that they are about, for a schema of such a map; else None."""
+        declared = self._schemas.follow(schema)
+        if not isinstance(declared.value, dict) or "properties" in declared.value:
+            return None
+        placed = {
+            ".".join(map(str, it.violation.path)) or it.violation.location: it.message
+            for it in items
+            if it.violation is not None
+        }
+        maps: tuple[dict[str, Any], ...] = ({name: [it] for name, it in placed.items()}, placed)
+        fitting = (it for it in maps if "" not in it and self._accepts(schema, it))
+        return next(fitting, None)
+
+    def _lists(self, schema: Node, items: Sequence[_Facts]) -> Iterator[list[Any]]:
+        """Yields all items as a list of this schema, and the first alone, in case it has a bound."""
+        item = self._schemas.items_schema(schema)
+        if item is None:
+            yield [facts.message for facts in items]
+            return
+        is_text = "string" in self._schemas.types(item)
+        listed = [facts.message if is_text else self._filled(item, facts) for facts in items]
+        yield listed
+        yield listed[:1]
+
+    def _accepts(self, schema: Node, value: Any) -> bool:
+        return self._schemas.validator(schema).is_valid(value)
+
 
 _BAD_REQUEST = 400
 _UNSUPPORTED_MEDIA_TYPE = 415
 _UNPROCESSABLE = 422
-_NOT_LETTERS = re.compile("[^a-z]")
 
 
 NONE_USUAL: Final[Mapping[str, DeclaredResponse]] = MappingProxyType({})
@@ -69,7 +244,9 @@ class DeclaredErrors:
         self._operation = operation
         self._schemas = schemas
         self._header_names = {
-            status: {_letters(header.name): header.name.lower() for header in response.headers}
+            status: {
+                _header_letters(header.name): header.name.lower() for header in response.headers
+            }
             for status, response in operation.responses.items()
             if response.headers
         }
@@ -125,7 +302,8 @@ class DeclaredErrors:
         names = next((self._header_names[t] for t in texts if t in self._header_names), {})
         others = self._other_names
         return tuple(
-            (names.get(_letters(name)) or others.get(name, name), value) for name, value in headers
+            (names.get(_header_letters(name)) or others.get(name, name), value)
+            for name, value in headers
         )
 
     def _status(self, status: int) -> int:
@@ -157,5 +335,5 @@ def _json_schema(declared: DeclaredResponse | None) -> tuple[str, Node | None]:
     return "", None
 
 
-def _letters(name: str) -> str:
+def _header_letters(name: str) -> str:
     return _NOT_LETTERS.sub("", name.lower()).removeprefix("x")

@@ -15,18 +15,16 @@ from typing import Any
 from starlette.types import Receive, Scope, Send
 
 from understudy.errors import InsufficientStorage
-from understudy.mock.server.body_guard import expect_bounded_fields
 from understudy.mock.server.call import HandlerResponse
 from understudy.mock.server.dispatcher import Dispatcher, call_handler
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.errors import ErrorResponses
 from understudy.mock.server.fault_injection import may_change_response
+from understudy.mock.server.guards import Step, expect_bounded_fields
 from understudy.mock.server.journaling import Journaling, note_response
-from understudy.mock.server.request_context import RequestContext
-from understudy.mock.server.request_head import Matching, Peer, RequestHead
+from understudy.mock.server.request_context import Matching, Peer, RequestContext, RequestHead
 from understudy.mock.server.response_sending import WireResponse, send_wire
 from understudy.mock.server.route_table import RouteTable
-from understudy.mock.server.steps import Step
 
 _UNUSUAL = frozenset({b"origin", b"transfer-encoding", b"expect", b"upgrade"})
 """Headers that a layer of the stack answers for: CORS, chunks, what is not plain HTTP."""

@@ -9,7 +9,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
 from understudy.mock.server.connection import HttpConnection
 from understudy.mock.server.recent_requests import ParsedRequest
-from understudy.mock.server.request_head import Peer, RequestHead, path_and_query
+from understudy.mock.server.request_context import Peer, RequestHead, path_and_query
 from understudy.mock.server.response_sending import WireResponse
 from understudy.mock.server.stack import Served
 

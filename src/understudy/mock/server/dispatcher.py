@@ -10,9 +10,9 @@ from understudy.errors import BadRequest, LimitExceeded
 from understudy.limits import SAMPLE_VALUES
 from understudy.mock.server._connexion import route_of
 from understudy.mock.server.call import Call, HandlerResponse
-from understudy.mock.server.document_handlers import DocumentCall
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.generated_responses import generated, generated_again
+from understudy.mock.server.handlers import DocumentCall
 from understudy.mock.server.rate_limit import limit_headers
 from understudy.mock.server.request_context import RequestContext, context_of
 from understudy.mock.server.response_sending import (

@@ -1,21 +1,171 @@
-"""Compiles at start everything that serving an operation needs."""
+"""Compiles at start everything that serving an operation needs, and who may call it."""
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
+from itertools import chain
+from typing import Any, Literal, NamedTuple
 
-from understudy.mock.server.access import Access, access, declared_schemes
 from understudy.mock.server.api import Api
 from understudy.mock.server.bodies import BodyReader
 from understudy.mock.server.call import HandlerResponse
 from understudy.mock.server.declared_errors import DeclaredErrors, usual_errors
-from understudy.mock.server.document_handlers import DocumentHandler
-from understudy.mock.server.handlers import Binding, PageHandler, bind, shape
+from understudy.mock.server.handlers import Binding, DocumentHandler, PageHandler, bind, shape
 from understudy.mock.server.parameters import ParameterReader
 from understudy.mock.server.recent import Recent
 from understudy.mock.server.response_validation import ResponseValidator
+from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import Operation, operations
 from understudy.openapi.schemas import Schemas
+
+_BEARER_TYPES = ("oauth2", "openIdConnect")
+
+
+class Credential(NamedTuple):
+    """One credential of a request, as a security scheme of a document describes it.
+
+    Attributes:
+        location: ``header``, ``query`` or ``cookie``.
+        name: Name of the header, parameter or cookie.
+        scheme: The word before the credential in ``Authorization``, in lower case; empty for an API
+            key.
+    """
+
+    location: str
+    name: str
+    scheme: str = ""
+
+    @property
+    def described(self) -> str:
+        """Says where to send it, for a message."""
+        if self.scheme:
+            return f"header Authorization with {self.scheme.capitalize()} credentials"
+        return f"{self.location} {self.name}"
+
+
+BEARER = Credential("header", "authorization", "bearer")
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """The credentials that an operation requires.
+
+    Attributes:
+        token: Whether a bearer token is ``required``, ``optional``, or ``unread``.
+        scopes: What an OAuth token must have been granted; None where API keys serve as well.
+        alternatives: The credentials of which one group must be sent whole, where a bearer token
+            is not the only kind.
+        is_optional: Whether none of the alternatives must be sent.
+        declared_scopes: The scopes that the document names for each alternative with a token, which
+            must have been granted one set where they are checked; empty: none is named.
+    """
+
+    token: Literal["required", "optional", "unread"]
+    scopes: frozenset[str] | None = None
+    alternatives: tuple[tuple[Credential, ...], ...] = ()
+    is_optional: bool = False
+    declared_scopes: tuple[frozenset[str], ...] = ()
+
+
+def declared_schemes(document: Document) -> dict[str, dict[str, Any]]:
+    """Returns the security schemes of a document by name.
+
+    Raises:
+        StartupError: One of them is not an object.
+    """
+    listed = document.root.child("components", "securitySchemes") or Node("", {})
+    return {str(name): document.expect(node, dict).value for name, node in listed.children()}
+
+
+def access(
+    operation: Operation,
+    schemes: Mapping[str, Any],
+    scopes: frozenset[str] | None,
+    *,
+    is_implemented: bool,
+) -> Access:
+    """Determines who may call an operation.
+
+    Args:
+        operation: What the document says of it.
+        schemes: The document's security schemes.
+        scopes: The scopes that the handler requires of an OAuth token; None: it requires none.
+        is_implemented: Whether there is a handler. Then the interface decides and not the document, as
+            one published document requires the token that the interface makes optional.
+    """
+    if scopes is not None:
+        return Access("required", scopes)
+    if not operation.security:
+        return Access("unread")
+    if is_implemented:
+        return Access("optional")
+    requirements = tuple(
+        sendable
+        for alternative in operation.security
+        for sendable in _sendable(
+            credentials_of(schemes[name] for name in alternative if name in schemes)
+        )
+    )
+    alternatives = tuple(dict.fromkeys(filter(None, requirements)))
+    if not alternatives:
+        return Access("unread")
+    is_optional = () in requirements
+    declared = _declared_scopes(operation, schemes)
+    if set(alternatives) == {(BEARER,)}:
+        return Access("optional" if is_optional else "required", declared_scopes=declared)
+    return Access(
+        "unread", alternatives=alternatives, is_optional=is_optional, declared_scopes=declared
+    )
+
+
+def _sendable(credentials: Iterable[Credential]) -> Iterator[tuple[Credential, ...]]:
+    """Yields the credentials that must be sent together.
+
+    A request has one Authorization header, so of several in it each is an alternative beside the rest.
+    """
+    distinct = tuple(dict.fromkeys(credentials))
+    in_one_header = [it for it in distinct if it.scheme]
+    if len(in_one_header) <= 1:
+        yield distinct
+        return
+    for one in in_one_header:
+        yield tuple(it for it in distinct if it is one or not it.scheme)
+
+
+def _declared_scopes(
+    operation: Operation, schemes: Mapping[str, Any]
+) -> tuple[frozenset[str], ...]:
+    """Returns the scopes of each alternative with a token; of other schemes these are roles.
+
+    Returns:
+        Empty where a token needs none in one of them.
+    """
+    tokens = {name for name, scheme in schemes.items() if scheme.get("type") in _BEARER_TYPES}
+    listed = tuple(
+        frozenset(chain.from_iterable(alternative[name] for name in tokens & alternative.keys()))
+        for alternative in operation.security
+        if tokens & alternative.keys()
+    )
+    return listed if all(listed) else ()
+
+
+def credentials_of(schemes: Iterable[Mapping[str, Any]]) -> Iterator[Credential]:
+    """Yields what requests send for Security Scheme Objects (OpenAPI 3.1.0).
+
+    Nothing is sent for a certificate, as the mock's own is for itself and asks for none, and for a
+    type that OpenAPI does not have.
+    """
+    for scheme in schemes:
+        kind = scheme.get("type")
+        if kind in _BEARER_TYPES:
+            yield BEARER
+        elif kind in {"http", "basic"}:  # the second as in Swagger 2.0
+            words = ["basic"] if kind == "basic" else str(scheme.get("scheme", "")).lower().split()
+            yield Credential("header", "authorization", words[0] if words else "bearer")
+        elif kind == "apiKey":
+            place = scheme.get("in", "header"), scheme.get("name", "authorization")
+            yield Credential(*map(str, place))
+
 
 _MOST_GENERATED = 20
 """Generated responses of an operation that are kept: the few that clients request over and over."""

@@ -7,15 +7,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from understudy.errors import Headers, MockRefusal, Problem, TooManyRequests
 from understudy.mock.server.call import HandlerResponse
-from understudy.mock.server.delivery import commit_first, delay
 from understudy.mock.server.document_responses import declared_response
 from understudy.mock.server.endpoint import Endpoint
-from understudy.mock.server.fault_effects import (
+from understudy.mock.server.faults import (
     BufferedResponse,
     EffectNotApplicable,
+    InjectedFault,
     apply_effect,
 )
-from understudy.mock.server.faults import InjectedFault
 from understudy.mock.server.preferences import (
     HEADER,
     QUERY_PREFIX,
@@ -25,6 +24,7 @@ from understudy.mock.server.preferences import (
 from understudy.mock.server.rate_limit import limit_headers
 from understudy.mock.server.request_context import RequestContext, context_of
 from understudy.mock.server.response_sending import field_value, send_response
+from understudy.mock.server.transactions import commit_first, delay
 from understudy.mock.server.windows import WINDOW, QuotaDecision
 from understudy.mock.server.worlds import World
 

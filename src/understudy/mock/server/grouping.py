@@ -14,10 +14,9 @@ from itertools import count
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.errors import Problem
-from understudy.mock.server.admin_guard import PRIVATE_PATHS
 from understudy.mock.server.direct import Continuation, Direct, Worked, is_usual
-from understudy.mock.server.request_context import RequestContext
-from understudy.mock.server.request_head import Peer, RequestHead
+from understudy.mock.server.guards import PRIVATE_PATHS
+from understudy.mock.server.request_context import Peer, RequestContext, RequestHead
 from understudy.mock.server.response_sending import WireResponse, send_wire
 from understudy.mock.server.transactions import (
     REFUSAL,
@@ -26,7 +25,7 @@ from understudy.mock.server.transactions import (
     Transaction,
     back_off,
 )
-from understudy.mock.server.world_names import DEFAULT
+from understudy.mock.server.worlds import DEFAULT
 
 _MOST_AT_ONCE = 64
 """Requests of a group; more would let other worlds wait for milliseconds."""

@@ -4,22 +4,68 @@ What is kept is how to undo a change, which costs what was changed. A state of e
 cost what the world holds, at every write.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
-from typing import Any, Final, get_args, get_origin, get_type_hints
+from typing import Any, Final, NamedTuple, get_args, get_origin, get_type_hints
 
 from msgspec import Struct
 
 from understudy.limits import HISTORY_BYTES
-from understudy.mock.server.history_steps import (
-    ABSENT,
-    RecordStep,
-    RequestChanges,
-    Settings,
-    StateStep,
-    Step,
-)
+
+ABSENT: Final = object()
+"""Stands in an undo step for: the overlay had nothing at this key."""
+
+Settings = Mapping[str, Any]
+"""The fields of a snapshot that calls of the admin API set: clock, choices, limits and faults."""
+
+
+class RecordStep(NamedTuple):
+    """A change of one record.
+
+    Attributes:
+        collection: The record's collection.
+        key: The record's key.
+        before: What the overlay had there; None: the record was removed; ABSENT: nothing.
+        is_removed: Whether the change removed the record.
+    """
+
+    collection: str
+    key: str
+    before: Any
+    is_removed: bool
+
+
+class StateStep(NamedTuple):
+    """The replacement of a whole state, such as by a reset.
+
+    Attributes:
+        before: The snapshot of the state before.
+    """
+
+    before: Any
+
+
+Step = RecordStep | StateStep
+
+
+class RequestChanges(NamedTuple):
+    """The changes of one request, until it is known where it stands in the journal.
+
+    Attributes:
+        steps: The changes, in their order.
+        issued: How many identifiers had been generated before.
+        settings: The settings before; None: they did not change.
+        weight: The approximate memory in bytes.
+        is_lost: Whether they cannot be undone.
+    """
+
+    steps: list[Step]
+    issued: int
+    settings: Settings | None
+    weight: int
+    is_lost: bool
+
 
 CAPACITY: Final = 1000
 """Entries that a history keeps at most, within HISTORY_BYTES; the oldest go first."""

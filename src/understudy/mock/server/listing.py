@@ -1,15 +1,201 @@
 """Lists the operations and security schemes of a document, with commands and credentials that work.
 
-For the first screen and the start page of a mock that serves another service's document.
+For the first screen and the start page of a mock that serves another service's document. The values
+in a command are ones that the schemas accept.
 """
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
-from understudy.mock.server.access import credentials_of, declared_schemes
-from understudy.mock.server.curl_commands import SampleCredentials, credential_text, curl_command
-from understudy.mock.server.endpoint import Endpoint
+import orjson
+
+from understudy.errors import LimitExceeded
+from understudy.mock.server.endpoint import (
+    BEARER,
+    Credential,
+    Endpoint,
+    credentials_of,
+    declared_schemes,
+)
+from understudy.mock.server.forms import MULTIPART, URLENCODED, form_fields
+from understudy.openapi.declared_parameters import Parameter
+from understudy.openapi.grammar import PATH_PARAMETER
+from understudy.openapi.loader import Node
+from understudy.openapi.operations import MediaType
+from understudy.openapi.parameter_writing import encoded, query_pairs, text_of
+from understudy.openapi.sample_styles import PLAUSIBLE_REQUEST
+from understudy.openapi.sampler import Sampler
+
+JSON = "application/json"
+
+
+class SampleCredentials(NamedTuple):
+    """The credentials that commands show.
+
+    Attributes:
+        token: A bearer token or API key.
+        account: A user name and a password, with a colon between them.
+    """
+
+    token: str = "anything"
+    account: str = "anyone:anything"
+
+
+ANY_CREDENTIALS = SampleCredentials()
+"""The credentials for a document whose credentials are not checked."""
+
+
+def curl_command(
+    base_url: str, endpoint: Endpoint, credentials: SampleCredentials = ANY_CREDENTIALS
+) -> str:
+    """Returns a command that calls an operation.
+
+    Args:
+        base_url: Base URL of the API, without a trailing slash.
+        endpoint: The operation.
+        credentials: What to send where the operation requires some.
+    """
+    words = ["curl"]
+    if endpoint.operation.method != "GET":
+        words += ["-X", endpoint.operation.method]
+    words.append(base_url + _target(endpoint, credentials))
+    for header in _headers(endpoint):
+        words += ["-H", header]
+    for credential in _credentials(endpoint):
+        words += _credential_words(credential, credentials)
+    return shlex.join(words + _body(endpoint))
+
+
+def credential_text(credential: Credential, credentials: SampleCredentials) -> str:
+    """Returns a valid credential; for Basic authentication, a user name and a password."""
+    return credentials.account if credential.scheme == "basic" else credentials.token
+
+
+def _credential_words(credential: Credential, credentials: SampleCredentials) -> list[str]:
+    """Returns the options that send a credential; none for one in the query."""
+    text = credential_text(credential, credentials)
+    if credential.scheme == "basic":
+        return ["-u", text]
+    if credential.scheme:
+        return ["-H", f"Authorization: {credential.scheme.capitalize()} {text}"]
+    if credential.location == "cookie":
+        return ["-b", f"{credential.name}={text}"]
+    return ["-H", f"{credential.name}: {text}"] if credential.location == "header" else []
+
+
+def _target(endpoint: Endpoint, credentials: SampleCredentials) -> str:
+    """Returns the path with its query: every required parameter has a value."""
+    operation = endpoint.operation
+    handler = endpoint.document_handler
+    items = {} if handler is None else handler.path_values()
+    texts = {
+        p.name: text_of(p, items.get(p.name, _value(endpoint, p)))
+        for p in operation.parameters
+        if p.location == "path"
+    }
+    path = PATH_PARAMETER.sub(lambda match: texts.get(match[1], "1"), operation.path)
+    required = _required(endpoint, "query")
+    query = [pair for p in required for pair in query_pairs(p, _value(endpoint, p))]
+    query += [
+        (encoded(c.name), encoded(credentials.token))
+        for c in _credentials(endpoint)
+        if c.location == "query"
+    ]
+    return f"{path}?{'&'.join(f'{name}={text}' for name, text in query)}" if query else path
+
+
+def _headers(endpoint: Endpoint) -> Iterator[str]:
+    for parameter in _required(endpoint, "header"):
+        yield f"{parameter.name}: {text_of(parameter, _value(endpoint, parameter), str)}"
+    cookies = [f"{p.name}={text_of(p, _value(endpoint, p))}" for p in _required(endpoint, "cookie")]
+    if cookies:
+        yield f"Cookie: {'; '.join(cookies)}"
+
+
+def _credentials(endpoint: Endpoint) -> tuple[Credential, ...]:
+    """Returns the credentials of the first alternative, if one must be sent; one is enough."""
+    if endpoint.access.is_optional:
+        return ()
+    if endpoint.access.token == "required":
+        return (BEARER,)
+    return next(iter(endpoint.access.alternatives), ())
+
+
+def _required(endpoint: Endpoint, location: str) -> list[Parameter]:
+    return [p for p in endpoint.operation.parameters if p.required and p.location == location]
+
+
+def _value(endpoint: Endpoint, parameter: Parameter) -> Any:
+    if parameter.schema is None:
+        return "1"
+    return _sample(endpoint, parameter.schema, parameter.name)
+
+
+def _text(value: Any, *, is_json: bool = False) -> str:
+    """Returns a value as a parameter has it; items are separated by commas."""
+    if isinstance(value, str) and not is_json:
+        return value
+    if isinstance(value, list) and not is_json:
+        return ",".join(map(_text, value))
+    return orjson.dumps(value).decode()
+
+
+def _body(endpoint: Endpoint) -> list[str]:
+    """Returns the words of the body; none where no body is required."""
+    request = endpoint.operation.request_body
+    if request is None or not request.required or not request.content:
+        return []
+    offered = request.content
+    media_type = next((kind for kind in (JSON, URLENCODED) if kind in offered), next(iter(offered)))
+    media = offered[media_type]
+    value = _media_value(endpoint, media)
+    if media_type == URLENCODED:
+        return ["-d", urlencode(_fields(value))]
+    if media_type == MULTIPART:
+        return _parts(endpoint, media, value)
+    is_json = media_type == JSON or media_type.endswith("+json")
+    return ["-H", f"Content-Type: {media_type}", "-d", _text(value, is_json=is_json)]
+
+
+def _parts(endpoint: Endpoint, media: MediaType, value: Any) -> list[str]:
+    """Returns the words of a multipart body; a part with a file name is a file."""
+    declared = form_fields(media.schema, endpoint.schemas, ())
+    words: list[str] = []
+    for name, text in _fields(value):
+        is_file = name in declared and declared[name].is_file
+        words += ["-F", f"{name}={text};filename={name}" if is_file else f"{name}={text}"]
+    return words
+
+
+def _fields(value: Any) -> list[tuple[str, str]]:
+    """Returns the fields of a form; an array gives one for each item."""
+    members = value.items() if isinstance(value, dict) else ()
+    return [
+        (name, _text(item))
+        for name, member in members
+        for item in (member if isinstance(member, list) else [member])
+    ]
+
+
+def _media_value(endpoint: Endpoint, media: MediaType) -> Any:
+    if media.schema is None:
+        return next(iter(media.examples.values()), {})
+    accepts = endpoint.schemas.for_requests.validator(media.schema).is_valid
+    for example in media.examples.values():
+        if accepts(example):
+            return example
+    return _sample(endpoint, media.schema)
+
+
+def _sample(endpoint: Endpoint, schema: Node, name: str = "") -> Any:
+    """Returns a value for a command; a short one where the schema wants more than people read."""
+    try:
+        return Sampler(endpoint.schemas, 0, style=PLAUSIBLE_REQUEST).value(schema, name)
+    except LimitExceeded:
+        return {}
 
 
 class ListedOperation(NamedTuple):

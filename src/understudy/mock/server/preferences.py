@@ -1,16 +1,19 @@
-"""Preferences of a single request: the ``Prefer`` header (RFC 7240), or parameters of its query.
+"""Reads what a single request chooses: its preferences, and options of switches.
 
-``code``, ``example``, ``dynamic`` and ``seed`` have the names that Prism gives them; ``delay`` and
-``fault`` are added. Unlike there, an unknown preference is refused.
+Preferences come in the ``Prefer`` header (RFC 7240), or in parameters of the query. ``code``,
+``example``, ``dynamic`` and ``seed`` have the names that Prism gives them; ``delay`` and ``fault`` are
+added. Unlike there, an unknown preference is refused.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import unquote_plus
 
-from understudy.errors import MockRefusal, nearest
-from understudy.mock.server.fault_effects import EFFECTS
+from understudy.errors import MockRefusal, StartupError, nearest
+from understudy.mock.server.faults import EFFECTS
+from understudy.mock.server.guards import Step
+from understudy.mock.server.request_context import RequestContext
 
 HEADER = b"prefer"
 QUERY_PREFIX = "__"
@@ -164,3 +167,29 @@ _READERS = {
 
 def _all(words: Any) -> str:
     return ", ".join(words)
+
+
+CHOOSE_HEADER = b"x-mock-choose"
+
+Choose = Callable[[Sequence[str]], Mapping[str, str]]
+"""Reads ``name=option`` texts; raises StartupError for an unknown switch or option."""
+
+
+def choosing(choose: Choose) -> Step:
+    """Returns the step that reads ``X-Mock-Choose: avatar-delete-status=200, scopes=ignored``.
+
+    Args:
+        choose: Reads the texts.
+    """
+
+    def take_choices(context: RequestContext) -> None:
+        header = context.headers.get(CHOOSE_HEADER)
+        if header is None:
+            return
+        texts = [text.strip() for text in header.decode("latin-1").split(",") if text.strip()]
+        try:
+            context.choices = {**context.choices, **choose(texts)}
+        except StartupError as error:
+            raise MockRefusal(400, "No such choice", str(error)) from error
+
+    return take_choices

@@ -1,7 +1,7 @@
 """Applies the quota of the hour to a request; ``windows`` decides."""
 
 from understudy.errors import Headers, TooManyRequests
-from understudy.mock.server.policies import STRICT
+from understudy.mock.server.api import STRICT
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.windows import LIMIT_HEADER, QuotaDecision, count
 

@@ -9,7 +9,7 @@ import re
 from typing import Final, NamedTuple
 
 from understudy.mock.server.recent import Recent, Recurring
-from understudy.mock.server.request_head import RequestHead
+from understudy.mock.server.request_context import RequestHead
 
 _MOST: Final = 256
 """Requests and heads that are kept parsed: the few that clients send over and over."""

@@ -10,10 +10,8 @@ from typing import Protocol
 
 from understudy.errors import StoreUnavailable
 from understudy.mock.server.journal import CAPACITY, Exercised
-from understudy.mock.server.snapshots import Snapshot
-from understudy.mock.server.world_names import DEFAULT
 from understudy.mock.server.world_selection import Worlds, WorldsPage
-from understudy.mock.server.worlds import World
+from understudy.mock.server.worlds import DEFAULT, Snapshot, World
 
 
 class ReplicaStore(Protocol):

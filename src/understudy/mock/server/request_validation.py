@@ -3,12 +3,12 @@
 from typing import Any
 
 from understudy.errors import BadRequest, NotAcceptable, Problem, UnsupportedMediaType, Violation
+from understudy.mock.server.api import STRICT_QUERY, QueryReading
 from understudy.mock.server.bodies import BodyReader
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.handlers import BODY
 from understudy.mock.server.parameter_styles import ABSENT, Texts
 from understudy.mock.server.parameters import location_texts, parse_query, readable_query
-from understudy.mock.server.policies import STRICT_QUERY, QueryReading
 from understudy.mock.server.request_context import RequestContext
 
 

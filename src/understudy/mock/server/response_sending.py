@@ -9,7 +9,7 @@ from starlette.types import Receive, Send
 from understudy.errors import Headers
 from understudy.mock.server.call import HandlerResponse, SharedBody
 from understudy.mock.server.json_bodies import json_bytes
-from understudy.mock.server.request_head import HeaderFields
+from understudy.mock.server.request_context import HeaderFields
 
 NO_CONTENT = 204
 """Goes without a body, and without the length of one (RFC 9110, 8.6)."""

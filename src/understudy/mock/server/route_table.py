@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from understudy.mock.server._connexion import RoutedStack, registered_routes
 from understudy.mock.server.endpoint import Endpoint
+from understudy.mock.server.guards import is_reserved
 from understudy.mock.server.parameters import parse_query
-from understudy.mock.server.reserved_paths import is_reserved
 from understudy.openapi.declared_parameters import Parameter
 from understudy.openapi.operations import Operation
 from understudy.openapi.skeleton import path_texts, routed_names, routed_path, routing_id

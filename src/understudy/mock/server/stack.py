@@ -6,17 +6,24 @@ from dataclasses import dataclass
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.mock.server._connexion import ROUTING, Middleware, routed
-from understudy.mock.server.admin_guard import guarding
 from understudy.mock.server.api import Api
-from understudy.mock.server.body_guard import BodyGuard, expect_bounded_fields
-from understudy.mock.server.choices import Choose, choosing
-from understudy.mock.server.cors import Cors
 from understudy.mock.server.direct import Continuation, Direct
 from understudy.mock.server.dispatcher import Dispatcher, ResponseValidation, Route
 from understudy.mock.server.endpoint import Endpoint, endpoints
 from understudy.mock.server.errors import ErrorResponses, Errors
 from understudy.mock.server.fault_injection import FaultInjection
 from understudy.mock.server.grouping import GroupedRequest, Groups
+from understudy.mock.server.guards import (
+    BodyGuard,
+    Cors,
+    ReservedPaths,
+    Step,
+    Steps,
+    expect_bounded_fields,
+    guarding,
+    guarding_paths,
+    page_test,
+)
 from understudy.mock.server.journaling import (
     Journaling,
     JournalMiddleware,
@@ -24,17 +31,14 @@ from understudy.mock.server.journaling import (
     expect_bounded_head,
     expect_world,
 )
-from understudy.mock.server.page_guard import guarding_paths, page_test
+from understudy.mock.server.preferences import Choose, choosing
 from understudy.mock.server.rate_limit import enforce_quota
 from understudy.mock.server.recent_requests import RecentRequests
-from understudy.mock.server.request_context import HERE, Addresses
-from understudy.mock.server.request_head import Peer, RequestHead
+from understudy.mock.server.request_context import HERE, Addresses, Peer, RequestHead
 from understudy.mock.server.request_validation import validate
-from understudy.mock.server.reserved_paths import ReservedPaths
 from understudy.mock.server.response_sending import WireResponse
 from understudy.mock.server.route_table import RouteTable, by_route
 from understudy.mock.server.security import authorize
-from understudy.mock.server.steps import Step, Steps
 from understudy.mock.server.transactions import SharedStore, TransactionMiddleware
 from understudy.mock.server.world_selection import Worlds
 from understudy.openapi.paths import Paths, aliases

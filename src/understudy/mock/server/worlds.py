@@ -4,24 +4,230 @@ Records are frozen and a change is a value, so dropping or copying a world costs
 it and not what it holds. Copying the records themselves would take milliseconds and megabytes.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import timedelta
+from http.cookies import CookieError, SimpleCookie
+from random import Random  # noqa: TID251 - the one place that may
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from understudy.errors import Conflict
 from understudy.limits import RECORDS
-from understudy.mock.server.clock import Clock
+from understudy.mock.server.clock import Clock, ClockSetting
 from understudy.mock.server.faults import Fault
-from understudy.mock.server.history import RECORD_BYTES, WorldHistory
-from understudy.mock.server.history_steps import ABSENT, Settings
-from understudy.mock.server.identifiers import Identifiers
+from understudy.mock.server.history import ABSENT, RECORD_BYTES, Settings, WorldHistory
 from understudy.mock.server.journal import Journal
-from understudy.mock.server.records import Baseline, Collection, Record, RecordChange
-from understudy.mock.server.snapshots import Snapshot
-from understudy.mock.server.weights import Weight
-from understudy.mock.server.windows import Windows
-from understudy.mock.server.world_names import DEFAULT, MARK, PREFIX
-from understudy.mock.server.world_store import WorldStore
+from understudy.mock.server.windows import Window, Windows
+
+Record = TypeVar("Record")
+
+
+@dataclass(frozen=True, slots=True)
+class Collection(Generic[Record]):
+    """The name of one kind of record, and its type; the records themselves live in worlds.
+
+    Attributes:
+        name: What the state is kept under.
+        type: Of the records.
+        is_transient: Whether the oldest record makes room for a new one once there are too many.
+    """
+
+    name: str
+    type: Any = Any
+    is_transient: bool = False
+
+
+class RecordChange(NamedTuple):
+    """One record of one collection, replaced by another or (None) removed."""
+
+    collection: str
+    key: str
+    record: Any
+
+
+Baseline = Mapping[str, Mapping[str, Any]]
+"""Collection name to key to record; shared by all worlds and never changed."""
+
+
+class Snapshot(NamedTuple):
+    """The state of a world at one moment, without its journal; immutable."""
+
+    baseline: Baseline
+    overlay: Mapping[str, Mapping[str, Any]]
+    clock: ClockSetting | None
+    seed: int
+    issued: int
+    choices: Mapping[str, str]
+    windows: Mapping[str, Window]
+    limits: Mapping[str, int]
+    faults: Mapping[str, Fault]
+
+
+World_contra = TypeVar("World_contra", contravariant=True)
+
+
+class WorldStore(Protocol[World_contra]):
+    """Persists worlds, so that they outlast the process."""
+
+    @property
+    def numbers_requests(self) -> bool:
+        """True if it numbers the requests of a journal, which changes are attributed to then."""
+
+    def record_changed(self, world: World_contra, change: RecordChange) -> None:
+        """Takes one change; it lasts once ``commit`` has returned."""
+
+    def settings_changed(self, world: World_contra) -> None:
+        """Takes the world's new clock, choices, limits and faults."""
+
+    def fault_used(self, world: World_contra) -> None:
+        """Takes what requests have used of faults; no request is refused for its loss."""
+
+    def windows_changed(self, world: World_contra, principals: Iterable[str]) -> None:
+        """Takes the windows of these principals; no request is refused for their loss."""
+
+    def world_created(
+        self, world: World_contra, beginning: Snapshot, idle: timedelta | None
+    ) -> None:
+        """Takes a new world."""
+
+    def world_replaced(self, world: World_contra) -> None:
+        """Takes the whole new state of a world."""
+
+    def world_removed(self, world: World_contra) -> None:
+        """Deletes a world."""
+
+    def snapshot_changed(self, name: str, snapshot: Snapshot | None) -> None:
+        """Takes a named snapshot; None deletes it."""
+
+    def baseline_replaced(self, fixtures: Baseline) -> None:
+        """Takes other fixtures."""
+
+    def commit(self, world: World_contra) -> None:
+        """Writes every change so far."""
+
+
+@dataclass(slots=True)
+class Weight:
+    """The weight of the records of one collection that a world adds or changes.
+
+    Attributes:
+        weigh: Returns the weight of one record.
+        total: The sum.
+    """
+
+    weigh: Callable[[Any], int]
+    total: int
+
+    def replace(self, before: Any, after: Any) -> None:
+        """Takes account of a record that is replaced by another; None is no record."""
+        self.total -= 0 if before is None else self.weigh(before)
+        self.total += 0 if after is None else self.weigh(after)
+
+
+class Identifiers:
+    """Generates a world's identifiers.
+
+    Each is drawn from the seed and its number alone, so that a world can be taken up again where
+    it was left by two integers.
+
+    Args:
+        seed: Same seed and same calls, same identifiers.
+        count: How many were generated before.
+    """
+
+    __slots__ = ("count", "seed")
+
+    def __init__(self, seed: int = 0, count: int = 0) -> None:
+        self.seed = seed
+        self.count = count
+
+    def _next(self) -> Random:
+        self.count += 1
+        return Random(f"{self.seed} {self.count}")
+
+    def hexadecimal(self, digits: int) -> str:
+        """Returns a string of lower-case hexadecimal digits."""
+        return f"{self._next().getrandbits(digits * 4):0{digits}x}"
+
+    def text(self, length: int, alphabet: str) -> str:
+        """Returns a string of so many characters out of an alphabet."""
+        return "".join(self._next().choices(alphabet, k=length))
+
+
+# A world's own base address is enough for a client that can be configured. A header, a cookie or a
+# token that was minted in the world do for those that cannot, such as an unmodified page.
+
+PREFIX = "/__world/"
+"""Begins the base addresses of a world."""
+
+MARK = "~"
+"""Separates the name of the world from the rest of a token that was issued there."""
+
+DEFAULT = "default"
+"""The world at the plain base address."""
+
+WORLD_HEADER = b"x-mock-world"
+COOKIE = "mock_world"
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+
+
+def is_world_name(name: str) -> bool:
+    """Tells whether a world can have this name: it is part of URLs."""
+    return _NAME.fullmatch(name) is not None
+
+
+class WorldSelection(NamedTuple):
+    """The world that a request selects.
+
+    Attributes:
+        name: The name of the world; None: the request names none.
+        path: The path without the prefix of the world.
+        is_certain: Whether it names a world beyond doubt; a token may only look like a world's.
+    """
+
+    name: str | None
+    path: str
+    is_certain: bool = True
+
+
+NamedWorld = tuple[str | None, bool]
+"""The name of a world, and whether it is certain, as a ``WorldSelection`` has them."""
+
+
+def named_by_path(path: str) -> tuple[NamedWorld, str]:
+    """Returns the world that a path with the prefix of a world names, and the path there."""
+    name, slash, rest = path.removeprefix(PREFIX).partition("/")
+    return (name, True), slash + rest or "/"
+
+
+def named_by_headers(headers: Mapping[bytes, bytes]) -> NamedWorld:
+    """Returns the world that a header, a cookie or a token names."""
+    named = headers.get(WORLD_HEADER)
+    if named is not None:
+        return named.decode("latin-1").strip(), True
+    cookie = headers.get(b"cookie")
+    if cookie is not None and COOKIE.encode() in cookie:
+        return _cookie(cookie.decode("latin-1")), True
+    authorization = headers.get(b"authorization", b"")
+    if MARK.encode() in authorization:
+        return _minted(authorization.decode("latin-1")), False
+    return None, True
+
+
+def _cookie(text: str) -> str | None:
+    try:
+        cookie = SimpleCookie(text).get(COOKIE)
+    except CookieError:
+        return None
+    return cookie.value if cookie else None
+
+
+def _minted(authorization: str) -> str | None:
+    name = authorization.rpartition(" ")[2].partition(MARK)[0]
+    return name if is_world_name(name) else None
+
 
 _EMPTY: Mapping[str, Any] = {}
 

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from understudy.errors import BadRequest, Forbidden, NotFound
 from understudy.interface.rules import upholds
+from understudy.mock.server.api import Choices
 from understudy.mock.server.call import Call, HandlerResponse, Principal, Upload
-from understudy.mock.server.policies import Choices
 from understudy.mock.server.recent import Recent
 from understudy.mock.server.worlds import World
 from understudy.mock.service import representations

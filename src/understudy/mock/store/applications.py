@@ -5,7 +5,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from understudy.mock.server.records import Collection
+from understudy.mock.server.worlds import Collection
 
 
 class Application(Struct, frozen=True, forbid_unknown_fields=True):

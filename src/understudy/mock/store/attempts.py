@@ -4,7 +4,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from understudy.mock.server.records import Collection
+from understudy.mock.server.worlds import Collection
 
 
 class FailedAttempts(Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from understudy.mock.server.records import Collection
+from understudy.mock.server.worlds import Collection
 from understudy.mock.store.applications import (
     APPLICATIONS,
     CLIENT_ADVICE,

@@ -13,8 +13,7 @@ import orjson
 from msgspec import Struct
 
 from understudy.limits import ITEM_BYTES, ITEMS
-from understudy.mock.server.records import Collection
-from understudy.mock.server.worlds import World
+from understudy.mock.server.worlds import Collection, World
 
 ITEM_KIND = "items"
 """Begins the name of every collection of items; a space and its path follow."""

@@ -14,9 +14,8 @@ from typing import Any, Literal
 from msgspec import UNSET, Struct, UnsetType
 
 from understudy.limits import PICTURE_BYTES
-from understudy.mock.server.history_steps import ABSENT
-from understudy.mock.server.records import Collection
-from understudy.mock.server.worlds import World
+from understudy.mock.server.history import ABSENT
+from understudy.mock.server.worlds import Collection, World
 
 Rating = Literal["G", "PG", "R", "X"]  # interface, Rating
 

@@ -15,11 +15,15 @@ from typing import Any
 
 from understudy.errors import InsufficientStorage, Problem, StartupError
 from understudy.mock.server.history import WorldHistory
-from understudy.mock.server.records import Baseline, Collection, RecordChange
-from understudy.mock.server.snapshots import Snapshot
-from understudy.mock.server.world_names import DEFAULT
 from understudy.mock.server.world_selection import Worlds
-from understudy.mock.server.worlds import World
+from understudy.mock.server.worlds import (
+    DEFAULT,
+    Baseline,
+    Collection,
+    RecordChange,
+    Snapshot,
+    World,
+)
 from understudy.mock.store.pending_changes import PendingChanges, Statement
 from understudy.mock.store.state_file import (
     MARK_VERSION,

@@ -8,10 +8,8 @@ from msgspec import Struct
 
 from understudy.mock.server.clock import ClockSetting
 from understudy.mock.server.faults import Fault
-from understudy.mock.server.records import Baseline, Collection
-from understudy.mock.server.snapshots import Snapshot
 from understudy.mock.server.windows import Window
-from understudy.mock.server.worlds import World
+from understudy.mock.server.worlds import Baseline, Collection, Snapshot, World
 
 Blobs = dict[str, dict[str, bytes | None]]
 """Collection name to key to record as MessagePack; None for one that was removed."""

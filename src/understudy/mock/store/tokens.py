@@ -6,8 +6,7 @@ from typing import Literal
 from msgspec import Struct
 
 from understudy.mock.server.call import Principal
-from understudy.mock.server.records import Collection
-from understudy.mock.server.worlds import World
+from understudy.mock.server.worlds import Collection, World
 from understudy.mock.store.people import PEOPLE
 
 

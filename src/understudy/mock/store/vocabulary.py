@@ -3,8 +3,7 @@
 from typing import Final
 
 from understudy.interface.vocabulary import OWN_WORDS, Vocabulary
-from understudy.mock.server.records import Collection
-from understudy.mock.server.worlds import World
+from understudy.mock.server.worlds import Collection, World
 
 VOCABULARY: Collection[Vocabulary] = Collection("vocabulary", Vocabulary)
 """The one key ONLY to the vocabulary."""

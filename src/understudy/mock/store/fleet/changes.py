@@ -8,14 +8,10 @@ from typing import Any
 import msgspec
 
 from understudy.limits import JOURNAL_BYTES
-from understudy.mock.server.admin_guard import PRIVATE_PATHS
-from understudy.mock.server.identifiers import Identifiers
-from understudy.mock.server.journaling import shorten
-from understudy.mock.server.records import RecordChange
+from understudy.mock.server.guards import PRIVATE_PATHS
+from understudy.mock.server.journaling import collected, shorten
 from understudy.mock.server.request_context import RequestContext
-from understudy.mock.server.rewinding import collected
-from understudy.mock.server.snapshots import Snapshot
-from understudy.mock.server.worlds import World
+from understudy.mock.server.worlds import Identifiers, RecordChange, Snapshot, World
 from understudy.mock.store.fleet.history_rows import history_row
 from understudy.mock.store.fleet.journal_rows import journal_row
 from understudy.mock.store.fleet.worked_requests import WorkedRequest, settle_requests

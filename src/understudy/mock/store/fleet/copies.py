@@ -8,13 +8,10 @@ from typing import Any
 import msgspec
 
 from understudy.limits import WORLD_COPIES
-from understudy.mock.server.identifiers import Identifiers
-from understudy.mock.server.records import RecordChange
+from understudy.mock.server.journaling import collected, settle_numbered
 from understudy.mock.server.replicated_worlds import ReplicatedWorlds
-from understudy.mock.server.rewinding import collected, settle_numbered
 from understudy.mock.server.windows import Window, Windows
-from understudy.mock.server.world_names import DEFAULT
-from understudy.mock.server.worlds import World
+from understudy.mock.server.worlds import DEFAULT, Identifiers, RecordChange, World
 from understudy.mock.store.fleet.flat_replies import exercised_counts, pairs
 from understudy.mock.store.fleet.history_rows import history_entry
 from understudy.mock.store.fleet.journal_rows import FindEndpoint, journalled

@@ -4,9 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextvars import ContextVar
 from datetime import timedelta
 
-from understudy.mock.server.records import Baseline, RecordChange
-from understudy.mock.server.snapshots import Snapshot
-from understudy.mock.server.worlds import World
+from understudy.mock.server.worlds import Baseline, RecordChange, Snapshot, World
 from understudy.mock.store.fleet.changes import WorldChanges
 from understudy.mock.store.fleet.transaction import ReplicaTransaction
 from understudy.mock.store.state_rows import Rows

@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from understudy.mock.server.history import HistoryEntry
-from understudy.mock.server.history_steps import (
+from understudy.mock.server.history import (
     ABSENT,
+    HistoryEntry,
     RecordStep,
     RequestChanges,
     Settings,

@@ -11,8 +11,7 @@ from understudy import errors
 from understudy.errors import Breach, Problem
 from understudy.mock.server.call import Principal
 from understudy.mock.server.endpoint import Endpoint
-from understudy.mock.server.request_context import RefusalReason, RequestContext
-from understudy.mock.server.request_head import Peer, RequestHead
+from understudy.mock.server.request_context import Peer, RefusalReason, RequestContext, RequestHead
 from understudy.mock.server.worlds import World
 
 FindEndpoint = Callable[[str], Endpoint | None]

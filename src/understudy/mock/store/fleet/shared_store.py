@@ -18,12 +18,9 @@ from typing import Any, Final
 from understudy.errors import StartupError, StoreUnavailable
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.episodes import Episode
-from understudy.mock.server.records import Collection
 from understudy.mock.server.replicated_worlds import ReplicatedWorlds
-from understudy.mock.server.snapshots import Snapshot
 from understudy.mock.server.transactions import Superseded
-from understudy.mock.server.world_names import DEFAULT, WorldSelection
-from understudy.mock.server.worlds import World
+from understudy.mock.server.worlds import DEFAULT, Collection, Snapshot, World, WorldSelection
 from understudy.mock.store.fleet.address import StoreAddress
 from understudy.mock.store.fleet.connection import Connection, send_once
 from understudy.mock.store.fleet.copies import Copies

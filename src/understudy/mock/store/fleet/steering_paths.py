@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from understudy.mock.server.admin_guard import BASE_PATH
+from understudy.mock.server.guards import BASE_PATH
 
 LISTING: Final = (f"{BASE_PATH}/worlds", f"{BASE_PATH}/snapshots", f"{BASE_PATH}/exercised")
 """Beginnings of the paths whose handlers use the list of worlds or of snapshots."""

@@ -5,7 +5,7 @@ from os import urandom  # no fixture: the tag of a list is of no world
 from typing import Any, NamedTuple
 
 from understudy.errors import StartupError, nearest
-from understudy.mock.server.world_names import DEFAULT
+from understudy.mock.server.worlds import DEFAULT
 from understudy.mock.store.fleet.address import store_address
 from understudy.mock.store.fleet.connection import send_once
 from understudy.mock.store.fleet.membership import SCHEMA

@@ -9,13 +9,12 @@ from starlette.types import Message
 
 from understudy.errors import Problem
 from understudy.limits import HISTORY_BYTES
-from understudy.mock.server.admin_guard import BASE_PATH
+from understudy.mock.server.guards import BASE_PATH
 from understudy.mock.server.history import CAPACITY
 from understudy.mock.server.replicated_worlds import ReplicatedWorlds
 from understudy.mock.server.request_context import RequestContext
-from understudy.mock.server.snapshots import Snapshot
 from understudy.mock.server.transactions import Superseded
-from understudy.mock.server.worlds import World
+from understudy.mock.server.worlds import Snapshot, World
 from understudy.mock.store.fleet.changes import WorldChanges
 from understudy.mock.store.fleet.copies import Copies
 from understudy.mock.store.fleet.turns import Turns
