@@ -17,6 +17,7 @@ import xmlschema
 from rich.console import Console
 from tests.proofs.mutants import generous, own_profile
 from tests.proofs.mutants.edge import MUTANTS, Edge
+from tests.test_terminal import HOSTILE, steers
 from tests.verify.conftest import PATIENT, Wire
 from tests.verify.packages import har_faults, package
 
@@ -24,6 +25,7 @@ from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
 from understudy.deployments.deployment import Deployment
 from understudy.exchange.messages import Response
+from understudy.reports.console import Terminal
 from understudy.verify import reports
 from understudy.verify.checks import expect
 from understudy.verify.findings import DOCUMENT, shown
@@ -210,6 +212,17 @@ def test_a_terminal_of_80_columns_breaks_no_words_and_no_commands(outcome):
     long = [line for line in lines if len(line) > 80]
     assert [line for line in long if "curl" not in line and "_1=$(" not in line] == []
     assert "    2  [credentials] other_access_token is not given" in lines
+
+
+def test_what_a_deployment_says_does_not_steer_the_terminal(outcome):
+    finding, *_ = outcome.findings
+    hostile = replace(finding, actual=HOSTILE, expected=HOSTILE)
+    file = StringIO()
+    console = Terminal(file=file, width=80, force_terminal=True, color_system=None)
+    said = replace(outcome, findings=(hostile,), notes=(hostile,), not_restored=(HOSTILE,))
+    print_outcome(console, said, SECRETS, is_verbose=True)
+    assert "\\u001b[2J" in file.getvalue()
+    assert not steers(file.getvalue())
 
 
 def test_rules_that_the_same_response_breaks_are_consequences_of_the_first(outcome):

@@ -31,12 +31,17 @@ from understudy.cli.serve import serve
 from understudy.cli.verify import verify
 from understudy.cli.worlds import worlds
 from understudy.errors import StartupError, missing_extra
+from understudy.terminal import printable
 
 
 class Unusable(click.ClickException):
     """A usage or configuration error; the command ends with 2."""
 
     exit_code = ExitCode.UNUSABLE
+
+    def format_message(self) -> str:
+        """Returns the message, which may quote a document or a response."""
+        return printable(self.message)
 
 
 class Commands(click.Group):

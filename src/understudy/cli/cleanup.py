@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from understudy.cli.exit_codes import ExitCode
+from understudy.terminal import echo
 
 
 @click.command()
@@ -32,8 +33,8 @@ def cleanup(journal: Path, target: Path | None, *, is_json: bool) -> None:
 
         print_record(PrintedUndo(not left, list(left)))
     for line in left:
-        click.echo(f"not undone: {line}", err=True)
+        echo(f"not undone: {line}", err=True)
     if left:
         raise SystemExit(ExitCode.FINDINGS)
     if not is_json:
-        click.echo("All changes of the run were undone.")
+        echo("All changes of the run were undone.")

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-import click
 from rich.console import Console
 
 from understudy.api.drifting import comparison_phases, drift, mock_beside
@@ -37,6 +36,8 @@ from understudy.drift.reports.terminal import print_report
 from understudy.drift.sightings import Sightings, keep_sightings, read_sightings, with_sightings
 from understudy.errors import StartupError
 from understudy.interface.facts import Facts
+from understudy.reports.console import Terminal
+from understudy.terminal import echo
 from understudy.verify.baseline import load_baseline
 from understudy.verify.catalogue import catalogue
 from understudy.verify.events import Listener
@@ -125,7 +126,7 @@ def drifted(options: DriftOptions, environment: Mapping[str, str]) -> int:
         StartupError: A file or an option is not as it must be, or nothing responds.
     """
     _expect_consistent(options)
-    console = Console(highlight=False, stderr=options.is_json)
+    console = Terminal(highlight=False, stderr=options.is_json)
     accepted = load_baseline(options.baseline) if options.baseline else ()
     now = machine_time()
     history = _history_of(options)
@@ -237,7 +238,7 @@ def _write(
 ) -> None:
     print_report(console, report, is_verbose=options.is_verbose)
     if options.is_json:
-        click.echo(FORMATS["json"](report), nl=False)
+        echo(FORMATS["json"](report), nl=False)
     for name, path in options.reports:
         write_report(path, name, FORMATS[name](report))
     if options.is_github or environment.get("GITHUB_ACTIONS"):

@@ -9,6 +9,7 @@ import orjson
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.mock_options import client, mock_options
 from understudy.errors import StartupError
+from understudy.terminal import echo, printable_line
 
 
 @click.command()
@@ -43,12 +44,12 @@ def exercised(
     if svg is not None:
         _write(svg, report)
     if is_json:
-        click.echo(orjson.dumps(report, option=orjson.OPT_INDENT_2))
+        echo(orjson.dumps(report, option=orjson.OPT_INDENT_2))
     else:
         for line in lines(report):
             click.echo(line)
     if threshold is not None and report["share"] * 100 < threshold:
-        click.secho(f"This is less than --threshold {threshold:g} %.", fg="red", err=True)
+        echo(f"This is less than --threshold {threshold:g} %.", fg="red", err=True)
         raise SystemExit(ExitCode.FINDINGS)
 
 
@@ -74,6 +75,10 @@ def lines(report: Any) -> list[str]:
     for operation in report["operations"]:
         missing = [part for part, used in operation["parts"].items() if not used]
         count = f"{operation['requests']:>6} x"
-        left = click.style("never " + ", ".join(missing), dim=True) if missing else "all"
-        lines.append(f"{count}  {operation['operation']:<20} {left}")
+        left = (
+            click.style("never " + printable_line(", ".join(missing)), dim=True)
+            if missing
+            else "all"
+        )
+        lines.append(f"{count}  {printable_line(operation['operation']):<20} {left}")
     return lines

@@ -7,6 +7,7 @@ import orjson
 
 from understudy.cli.mock_options import client, mock_options
 from understudy.errors import StartupError
+from understudy.terminal import echo, printable, printable_line
 
 LAST = "last"
 
@@ -41,7 +42,7 @@ def explain(
     mock = client(url, world, admin_token)
     entry = mock.call("GET", f"/requests/{_last(mock) if number is None else number}")
     if is_json:
-        click.echo(orjson.dumps(entry, option=orjson.OPT_INDENT_2))
+        echo(orjson.dumps(entry, option=orjson.OPT_INDENT_2))
         return
     for line in _lines(entry):
         click.echo(line)
@@ -66,7 +67,8 @@ def _lines(entry: Any) -> list[str]:
     request, operation, about = entry["request"], why.get("operation"), why.get("about")
     lines = [
         click.style(
-            f"{request['method']} {request['url']} → {entry['response']['status']}", bold=True
+            printable_line(f"{request['method']} {request['url']} → {entry['response']['status']}"),
+            bold=True,
         ),
         "",
         _line("operation", f"{operation['id']}  {operation['document']}" if operation else "none"),
@@ -113,4 +115,4 @@ def _refusal(refusal: Any) -> list[str]:
 
 
 def _line(what: str, text: str) -> str:
-    return f"{click.style(f'{what:>10}', dim=True)}  {text}"
+    return f"{click.style(f'{what:>10}', dim=True)}  {printable(text)}"

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from understudy.reports.console import Terminal
 
 SHOWN = 200
 """People in the table; ``--json`` lists all of them."""
@@ -22,7 +23,7 @@ def print_tables(listed: Mapping[str, list[dict[str, Any]]], reasons: Mapping[st
         listed: The listing of the fixtures, as ``--json`` prints it.
         reasons: Token to its purpose, which the listing does not have.
     """
-    console = Console()
+    console = Terminal()
     people = listed["people"]
     console.print(_people(people[:SHOWN]))
     if len(people) > SHOWN:

@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import click
-
 from understudy.interface.facts import Facts, contradictory, load_facts
 from understudy.interface.rules import Rule
+from understudy.terminal import echo
 
 
 def followed_facts(paths: Iterable[Path], rules: Sequence[Rule]) -> tuple[Facts, ...]:
@@ -21,5 +20,5 @@ def followed_facts(paths: Iterable[Path], rules: Sequence[Rule]) -> tuple[Facts,
     """
     files = tuple(load_facts(path, rules) for path in paths)
     for line in contradictory(files):
-        click.echo(f"The facts differ, and the last file counts: {line}", err=True)
+        echo(f"The facts differ, and the last file counts: {line}", err=True)
     return files

@@ -191,7 +191,8 @@ def _shown(cases: Iterable[Case], total: int | None) -> Iterable[Case]:
     if not sys.stderr.isatty():
         return cases
     # Importing rich takes 60 ms, which a pipe need not wait for.
-    from rich.console import Console
     from rich.progress import track
 
-    return track(cases, "cases", total=total, console=Console(stderr=True), transient=True)
+    from understudy.reports.console import Terminal
+
+    return track(cases, "cases", total=total, console=Terminal(stderr=True), transient=True)

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from understudy.cli.document_options import overlay_option
+from understudy.terminal import printable, printable_line
 
 WIDTH = 78
 """Columns of the reasons."""
@@ -119,8 +120,9 @@ def _resource(resource: Any) -> list[str]:
     import textwrap
 
     identifier = getattr(resource, "identifier", None)
-    by = f", by {identifier}" if identifier else ""
-    lines = ["", f"{resource.confidence:>4.0%}  {click.style(resource.path, bold=True)}{by}"]
+    title = click.style(printable_line(resource.path), bold=True)
+    by = f", by {printable_line(identifier)}" if identifier else ""
+    lines = []
     for it in resource.operations:
         changes = ", ".join(f"{name}: {value}" for name, value in it.changes.items())
         suffix = f"  ({changes})" if changes else "  (a list of items)" if it.takes_list else ""
@@ -132,4 +134,9 @@ def _resource(resource: Any) -> list[str]:
         lines.append(f"      {'refers':<8} {member}  to items of {path}")
     lines += [f"      {'unique':<8} {member}" for member in getattr(resource, "unique", ())]
     why = textwrap.wrap("; ".join(resource.reasons), WIDTH - 6)
-    return lines + [click.style(f"      {line}", dim=True) for line in why]
+    return [
+        "",
+        f"{resource.confidence:>4.0%}  {title}{by}",
+        *map(printable, lines),
+        *(click.style(f"      {printable(line)}", dim=True) for line in why),
+    ]

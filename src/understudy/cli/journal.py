@@ -10,6 +10,7 @@ from understudy.cli import completion
 from understudy.cli.mock_options import client, mock_options
 from understudy.cli.status_colours import COLOURS
 from understudy.errors import StartupError
+from understudy.terminal import echo, printable_line
 
 
 @click.command()
@@ -91,17 +92,18 @@ def _is_wanted(entry: Any, wanted: dict[str, str]) -> bool:
 
 def _show(entry: Any, *, is_json: bool) -> None:
     if is_json:
-        click.echo(orjson.dumps(entry))
+        echo(orjson.dumps(entry))
         return
     request, status = entry["request"], entry["response"]["status"]
     time = request["loggedDateString"][11:19]
     coloured = click.style(status, fg=COLOURS.get(status // 100), bold=True)
     about = f"{entry['timing']['totalTime']:.1f} ms  {entry['person'] or '-'}"
     number = click.style(f"{entry['id']:>5}", bold=True)
-    faint = click.style(about, dim=True)
-    click.echo(f"{number}  {time}  {coloured}  {request['method']:<6} {request['url']}  {faint}")
+    faint = click.style(printable_line(about), dim=True)
+    target = printable_line(f"{request['method']:<6} {request['url']}")
+    click.echo(f"{number}  {time}  {coloured}  {target}  {faint}")
     for note in entry["notes"]:
-        click.secho(f"                 {note}", fg="yellow")
+        echo(f"                 {printable_line(note)}", fg="yellow")
 
 
 def _write_har(mock: Any, path: Path) -> None:

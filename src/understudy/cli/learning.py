@@ -18,6 +18,7 @@ from understudy.cli.output_records import print_record
 from understudy.cli.shown_runs import shown
 from understudy.cli.writing import expect_writable
 from understudy.interface.facts import Fact, Facts, facts_text, is_as_chosen, load_facts
+from understudy.reports.console import Terminal
 from understudy.verify.catalogue import catalogue
 from understudy.verify.events import Listener
 from understudy.verify.learner import Learnt, open_rules
@@ -65,7 +66,7 @@ def learnt(options: LearnOptions, environment: Mapping[str, str]) -> int:
     Raises:
         StartupError: A file or an option is not as it must be, or nothing responds.
     """
-    console = Console(highlight=False, stderr=options.is_json)
+    console = Terminal(highlight=False, stderr=options.is_json)
     open_rules(options.rules)  # before anything is written or sent
     earlier = None
     if options.out is not None:

@@ -7,11 +7,11 @@ from rich.console import Console
 from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
 from understudy.deployments.permits import described
+from understudy.reports.console import Terminal, print_line
 from understudy.verify.candidates import chosen
 from understudy.verify.learner import open_rules
 from understudy.verify.readings.plans import PlannedExperiment, planned_experiments
 from understudy.verify.repetitions import is_repeatable
-from understudy.verify.reports.terminal import print_line
 from understudy.verify.shapes import bundled
 
 INDENT = 15
@@ -28,7 +28,7 @@ def print_plan(
     Raises:
         StartupError: A file is not as it must be, or a rule leaves nothing open.
     """
-    console = Console(highlight=False)
+    console = Terminal(highlight=False)
     questions = open_rules(rules)
     deployment = open_deployment(where, environment)
     deployment.close()

@@ -7,6 +7,7 @@ import click
 
 from understudy.cli.document_options import overlay_option
 from understudy.cli.exit_codes import ExitCode
+from understudy.terminal import echo, printable_line
 
 
 @click.command(context_settings={"show_default": True})
@@ -45,7 +46,7 @@ def lint(
     if flags["is_schema"]:
         from understudy.record_schemas import schema_text
 
-        click.echo(schema_text(report_schema()), nl=False)
+        echo(schema_text(report_schema()), nl=False)
         return
     if document is None:
         msg = "Name the document: understudy lint FILE."
@@ -57,15 +58,16 @@ def lint(
 
     report = lint_report(document, lint_document(load(document, overlays)))
     if name == "json" or flags["is_json"]:
-        click.echo(msgspec.json.format(msgspec.json.encode(report), indent=2))
+        echo(msgspec.json.format(msgspec.json.encode(report), indent=2))
     else:
         for entry in report.diagnostics:
             place = entry.file if entry.line is None else f"{entry.file}:{entry.line}"
             colour = "red" if entry.severity == "error" else "yellow"
             severity = click.style(entry.severity, fg=colour)
             rule = click.style(f"[{entry.rule}]", dim=True)
-            click.echo(f"{place}: {severity}: {entry.pointer}: {entry.message} {rule}")
-        click.echo(f"{_counted(report.errors, 'error')}, {_counted(report.warnings, 'warning')}.")
+            text = printable_line(f"{entry.pointer}: {entry.message}")
+            click.echo(f"{printable_line(place)}: {severity}: {text} {rule}")
+        echo(f"{_counted(report.errors, 'error')}, {_counted(report.warnings, 'warning')}.")
     if report.errors or (fail_on == "warning" and report.warnings):
         sys.exit(ExitCode.FINDINGS)
 

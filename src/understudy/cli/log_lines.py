@@ -13,6 +13,7 @@ from understudy.mock.server.masking import masked_query, secret_names
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.worlds import DEFAULT
 from understudy.mock.settings import Log
+from understudy.terminal import printable_line
 
 Write = Callable[[str], None]
 
@@ -42,14 +43,7 @@ def log_lines(log: Log, write: Write, *, is_terminal: bool) -> RequestListener |
 
 def _target(context: RequestContext) -> str:
     query = masked_query(context.query.decode("latin-1"), secret_names(context))
-    return printable(f"{context.path}?{query}" if query else context.path)
-
-
-def printable(text: str) -> str:
-    """Returns a text with escapes for characters that would break the line or steer a terminal."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return printable_line(f"{context.path}?{query}" if query else context.path)
 
 
 def _id(context: RequestContext) -> str:
@@ -71,12 +65,12 @@ def _reason(context: RequestContext) -> str:
     """Returns why a request was refused, in a few words; empty if it was not."""
     if context.refusal is None:
         return ""
-    return textwrap.shorten(printable(context.refusal.problem.message), REASON_WIDTH)
+    return textwrap.shorten(printable_line(context.refusal.problem.message), REASON_WIDTH)
 
 
 def _remarks(context: RequestContext) -> list[str]:
     reason = _reason(context)
-    return [*([reason] if reason else []), *map(printable, context.notes)]
+    return [*([reason] if reason else []), *map(printable_line, context.notes)]
 
 
 def _text(context: RequestContext) -> str:

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-import click
-
 from understudy.openapi.diagnostics import Diagnostic
 from understudy.openapi.loader import Document
+from understudy.terminal import echo
 
 MOST = 5
 """Losses that are printed; ``understudy lint`` shows all."""
@@ -19,9 +18,9 @@ MOST_CHECKED: Final = 1_000_000
 def print_losses(path: Path, losses: Sequence[Diagnostic]) -> None:
     """Prints the first losses of a document on standard error, errors first, one line each."""
     for loss in sorted(losses, key=lambda loss: loss.severity)[:MOST]:
-        click.secho(f"{path}: {loss.severity}: {loss}", fg="yellow", err=True)
+        echo(f"{path}: {loss.severity}: {loss}", fg="yellow", err=True)
     if len(losses) > MOST:
-        click.secho(
+        echo(
             f"and {len(losses) - MOST:,} more; `understudy lint {path}` shows all {len(losses):,}.",
             fg="yellow",
             err=True,
@@ -40,7 +39,7 @@ def print_wrong_examples(document: Document) -> None:
         examples = "1 example breaks its schema and is"
         if number > 1:
             examples = f"{number:,} examples break their schemas and are"
-        click.secho(
+        echo(
             f"{document.path}: warning: {examples} not used; "
             f"`understudy lint {document.path}` shows where.",
             fg="yellow",

@@ -147,6 +147,6 @@ class PrintedWorld(msgspec.Struct, frozen=True):
 
 def print_record(record: Any) -> None:
     """Prints a record, or a list of records, as indented JSON to standard output."""
-    import click
+    from understudy.terminal import echo
 
-    click.echo(msgspec.json.format(msgspec.json.encode(record), indent=2))
+    echo(msgspec.json.format(msgspec.json.encode(record), indent=2))

@@ -14,12 +14,12 @@ from understudy.deployments.target import Target
 from understudy.interface.recognition import interface_operations
 from understudy.openapi.loader import Document
 from understudy.openapi.operations import operations
+from understudy.reports.console import Terminal, print_line
 from understudy.verify.candidates import chosen, needs_of
 from understudy.verify.inferred.phase import planned, unchecked_rules
 from understudy.verify.inferred_model import inferred_resources
 from understudy.verify.preflight import planned_requests
 from understudy.verify.probing import Probe
-from understudy.verify.reports.terminal import print_line
 from understudy.verify.shapes import bundled
 
 INDENT: Final = 15
@@ -32,7 +32,7 @@ def print_plan(options: VerifyOptions, environment: Mapping[str, str]) -> None:
     Raises:
         StartupError: A file is not as it must be, or there is no such rule.
     """
-    console = Console(highlight=False)
+    console = Terminal(highlight=False)
     issuing = tokens = 0
     deployment = open_deployment(options.where, environment)
     deployment.close()

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import click
-
 from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
 from understudy.api.recording import Recording, RecordingOptions
@@ -27,6 +25,7 @@ from understudy.mock.server import serving
 from understudy.record.error_places import place_of
 from understudy.record.key import key_file, load_key
 from understudy.record.recorder import Recorder, expect_new, write_whole
+from understudy.terminal import echo
 from understudy.verify.findings import Finding
 from understudy.verify.reports.grouping import counted
 
@@ -128,14 +127,14 @@ def recorded(options: RecordOptions, environment: Mapping[str, str]) -> int:
             ),
             _announce if not options.is_quiet else _ignore,
         )
-        recording.judge.skip = None if options.is_quiet else click.echo
+        recording.judge.skip = None if options.is_quiet else echo
         try:
             _serve(recording, (resource, authorization), waited_for)
             return finished(recording, options.out)
         except StartupError:
             raise
         except Exception as error:  # a traceback would print its text
-            click.secho(f"The proxy itself failed: {place_of(error)}", fg="red", err=True)
+            echo(f"The proxy itself failed: {place_of(error)}", fg="red", err=True)
             return ExitCode.INTERNAL
 
 
@@ -156,7 +155,7 @@ def _stand_in(options: RecordOptions) -> StandInOptions | None:
     """Returns what a mock responds to; None for nothing."""
     if not (options.mocked or options.is_fallback):
         return None
-    return StandInOptions(options.mocked, options.is_fallback, click.echo)
+    return StandInOptions(options.mocked, options.is_fallback, echo)
 
 
 def _serve(
@@ -184,7 +183,7 @@ def _serve(
 def _key(path: Path) -> bytes:
     key, is_new = load_key(path)
     if is_new:
-        click.echo(
+        echo(
             f"Wrote the key of the project's pseudonyms to {path}; keep it out of version control."
         )
     return key
@@ -195,18 +194,18 @@ def write(recorder: Recorder, out: Path) -> None:
     files = recorder.files()
     write_whole(files, out)
     has_people = "tokens.yaml" in files
-    click.echo(
+    echo(
         f"Wrote {counted(len(recorder.entries), 'exchange')} to {out}; parts left out: "
         f"{recorder.dropped.total} ({out / 'dropped.md'} counts them)."
     )
     if recorder.left_out:
-        click.echo(f"Exchanges that were too many to keep: {recorder.left_out}.")
+        echo(f"Exchanges that were too many to keep: {recorder.left_out}.")
     quoted = shlex.quote(str(out))
     if has_people:
         facts = f" --facts {quoted}/facts.yaml" if "facts.yaml" in files else ""
-        click.echo(f"Next: understudy serve --fixtures {quoted}{facts}")
+        echo(f"Next: understudy serve --fixtures {quoted}{facts}")
     else:
-        click.echo("Nobody's profile was read, so there are no fixtures.")
+        echo("Nobody's profile was read, so there are no fixtures.")
 
 
 def line_of(finding: Finding) -> str:
@@ -246,7 +245,7 @@ def _keep_memory() -> None:
 
 
 def _announce(finding: Finding) -> None:
-    click.secho(line_of(finding), fg="red")
+    echo(line_of(finding), fg="red")
 
 
 def _ignore(_finding: Finding) -> None:
@@ -255,8 +254,8 @@ def _ignore(_finding: Finding) -> None:
 
 def _print_ready(urls: Mapping[str, str]) -> None:
     for name, url in urls.items():
-        click.echo(f"{name}  {url}")
-    click.echo("Point the app at these addresses; Ctrl-C ends the recording.")
+        echo(f"{name}  {url}")
+    echo("Point the app at these addresses; Ctrl-C ends the recording.")
 
 
 def report(recording: Recording) -> ExitCode:
@@ -265,8 +264,8 @@ def report(recording: Recording) -> ExitCode:
     findings = [each for each in judge.evaluator.findings if not each.is_note]
     notes = len(judge.evaluator.findings) - len(findings)
     for finding in findings:
-        click.secho(f"{line_of(finding)} ({counted(finding.count, 'time')})", fg="red")
-    click.secho(
+        echo(f"{line_of(finding)} ({counted(finding.count, 'time')})", fg="red")
+    echo(
         f"{counted(counts.judged, 'exchange')} judged, {counted(len(findings), 'finding')}, "
         f"{counted(notes, 'note')}; "
         f"{counts.lost} without a response, {counts.blocked} withheld, {counts.too_large} not judged",
@@ -274,18 +273,16 @@ def report(recording: Recording) -> ExitCode:
     )
     if recording.stand_in is not None:
         own = recording.stand_in.counts
-        click.echo(
+        echo(
             f"{counted(own['mock'], 'response')} of the mock, "
             f"{own['fallback']} where the deployment had none"
         )
     if judge.evaluator.internal_errors:
         number = len(judge.evaluator.internal_errors)
         msg = f"{counted(number, 'check')} failed themselves; `verify --har` on the recording says which."
-        click.secho(msg, fg="red", err=True)
+        echo(msg, fg="red", err=True)
     for place, times in judge.proxy_failures.items():
-        click.secho(
-            f"The proxy itself failed: {place} ({counted(times, 'time')})", fg="red", err=True
-        )
+        echo(f"The proxy itself failed: {place} ({counted(times, 'time')})", fg="red", err=True)
     if findings:
         return ExitCode.FINDINGS
     if judge.proxy_failures or judge.evaluator.internal_errors:

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import click
 from rich.console import Console
 
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.report_options import GITHUB
 from understudy.cli.writing import append_summary, expect_writable, write_report
 from understudy.deployments.clock import machine_time
+from understudy.reports.console import Terminal
+from understudy.terminal import echo
 from understudy.verify.baseline import Accepted, load_baseline, unaccepted
 from understudy.verify.outcome import Outcome
 from understudy.verify.reports import FORMATS
@@ -66,7 +67,7 @@ def prepared(reporting: Reporting) -> Sequence[Accepted]:
 
 def console_of(reporting: Reporting) -> Console:
     """Returns where the text is printed: standard error, if the JSON report is printed too."""
-    return Console(highlight=False, stderr=reporting.is_json)
+    return Terminal(highlight=False, stderr=reporting.is_json)
 
 
 def reported(
@@ -91,7 +92,7 @@ def reported(
     console = console_of(reporting)
     print_outcome(console, outcome, secrets, is_verbose=reporting.is_verbose)
     if reporting.is_json:
-        click.echo(FORMATS["json"](outcome, secrets))
+        echo(FORMATS["json"](outcome, secrets))
     for name, path in reporting.reports:
         write_report(path, name, FORMATS[name](outcome, secrets))
     if reporting.is_github or environment.get("GITHUB_ACTIONS"):

@@ -9,6 +9,7 @@ import click
 import orjson
 
 from understudy.errors import StartupError
+from understudy.terminal import echo
 
 
 @click.command(context_settings={"show_default": True})
@@ -51,9 +52,9 @@ def rules(coverage: Path | None, facts: tuple[Path, ...], *, is_json: bool) -> N
         outcome = ended.get(rule.id, "not in the report" if coverage else rule.status)
         how = outcome.replace("_", " ")
         columns = "".join(f"{_reading(rule.id, each):14} " for each in files)
-        click.echo(f"{rule.id:42} {how:12} {columns}{rule.statement.strip()}")
+        echo(f"{rule.id:42} {how:12} {columns}{rule.statement.strip()}")
     for line in contradictory(files):
-        click.echo(f"The facts differ: {line}", err=True)
+        echo(f"The facts differ: {line}", err=True)
 
 
 def _reading(rule: str, facts: Any) -> str:

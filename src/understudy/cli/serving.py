@@ -30,6 +30,7 @@ from understudy.mock.server.journaling import RequestListener
 from understudy.mock.server.request_context import Addresses
 from understudy.mock.settings import Settings
 from understudy.openapi.loader import load
+from understudy.terminal import echo
 
 WILDCARDS = frozenset({"0.0.0.0", "::"})
 """The addresses that mean every network interface."""
@@ -219,7 +220,7 @@ def _reloading(mock: Any) -> Callable[[], Awaitable[None]]:
             try:
                 mock.reload()
             except StartupError as error:
-                click.secho(f"Not reloaded: {error}", fg="red", err=True)
+                echo(f"Not reloaded: {error}", fg="red", err=True)
             else:
                 print_losses(mock.document, mock.losses)
                 click.secho(

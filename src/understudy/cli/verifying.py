@@ -18,11 +18,11 @@ from understudy.cli.shown_runs import shown
 from understudy.deployments.deployment import Deployment
 from understudy.deployments.ledger import is_store
 from understudy.errors import StartupError
+from understudy.reports.console import print_line
 from understudy.verify.catalogue import catalogue
 from understudy.verify.events import Listener
 from understudy.verify.outcome import Outcome
 from understudy.verify.recorded_traffic import judge_recorded
-from understudy.verify.reports.terminal import print_line
 from understudy.verify.run import RunOptions
 
 

@@ -16,12 +16,12 @@ from threading import Event
 from types import FrameType
 from typing import Any, Final
 
-import click
 import orjson
 
 from understudy.errors import StartupError
 from understudy.mock.server import serving
 from understudy.mock.settings import Settings
+from understudy.terminal import echo
 
 _log = logging.getLogger(__name__)
 
@@ -136,7 +136,7 @@ class Supervisor:
             self._serve(self._settings, WorkerLink(writing, self._lifeline[0], is_first=is_first))
             code = 0
         except StartupError as error:
-            click.echo(f"understudy: {error}", err=True)
+            echo(f"understudy: {error}", err=True)
         finally:
             sys.stdout.flush()
             sys.stderr.flush()

@@ -4,6 +4,8 @@ from typing import Any
 
 import click
 
+from understudy.terminal import echo
+
 
 @click.command()
 @click.option(
@@ -36,7 +38,7 @@ def worlds(url: str, ended: str | None, *, is_json: bool) -> None:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for name, *others in rows:
         cells = [text.rjust(width) for text, width in zip(others, widths[1:], strict=True)]
-        click.echo("  ".join([name.ljust(widths[0]), *cells]))
+        echo("  ".join([name.ljust(widths[0]), *cells]))
 
 
 def _row(world: Any) -> tuple[str, str, str, str, str, str]:

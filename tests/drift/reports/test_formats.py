@@ -8,9 +8,11 @@ from pathlib import Path
 import jsonschema_rs
 import orjson
 import pytest
+from msgspec import structs
 from rich.console import Console
 from tests.drift.reports.compared import CHANGED, RULES, compared_report
 from tests.proofs.drifting import ELSEWHERE
+from tests.test_terminal import HOSTILE, steers
 from tests.verify.packages import package
 
 from understudy.cli.output_schemas import output_schemas
@@ -21,6 +23,7 @@ from understudy.drift.reports.github import annotations
 from understudy.drift.reports.terminal import print_report
 from understudy.drift.sightings import Sightings, keep_sightings, read_sightings, with_sightings
 from understudy.errors import StartupError
+from understudy.reports.console import Terminal
 from understudy.verify.baseline import load_baseline
 
 TODAY = date(2026, 11, 22)
@@ -36,6 +39,18 @@ def printed(report: DriftReport, width: int) -> str:
     print_report(console, report, is_verbose=False)
     assert isinstance(console.file, StringIO)
     return console.file.getvalue()
+
+
+def test_what_deployments_say_does_not_steer_the_terminal(report):
+    cause, *_ = report.causes
+    said = dict.fromkeys(("deployment", "other", "response", "commands"), HOSTILE)
+    cause = structs.replace(cause, differences=[structs.replace(cause.differences[0], **said)])
+    for width in (60, 160):
+        file = StringIO()
+        console = Terminal(file=file, width=width, force_terminal=True, color_system=None)
+        print_report(console, structs.replace(report, causes=[cause]), is_verbose=True)
+        assert "\\u001b[2J" in file.getvalue()
+        assert not steers(file.getvalue())
 
 
 def test_json_keeps_to_the_published_schema(report):

@@ -24,6 +24,7 @@ from understudy.drift.reports.wording import (
     sections,
     total,
 )
+from understudy.terminal import printable
 from understudy.verify.reports.grouping import counted
 from understudy.verify.reports.terminal import REASONS
 
@@ -78,7 +79,7 @@ class _Page:
         self._is_verbose = is_verbose
 
     def line(self, text: str, style: str = "") -> None:
-        self._console.print(Text(text, style), soft_wrap=True)
+        self._console.print(Text(printable(text), style), soft_wrap=True)
 
     def print_facts(self, facts: list[ReportedFact]) -> None:
         if facts:
@@ -129,8 +130,8 @@ class _Page:
         shown = lines if self._is_verbose else lines[:LINES_SHOWN]
         more = [f"({len(lines) - len(shown)} more lines)"] if lines[len(shown) :] else []
         return [
-            *(Text(line, "cyan") for line in commands.splitlines()),
-            *(Text(self._clipped(line)) for line in (*shown, *more)),
+            *(Text(printable(line), "cyan") for line in commands.splitlines()),
+            *(Text(printable(self._clipped(line))) for line in (*shown, *more)),
         ]
 
     def _clipped(self, line: str) -> str:

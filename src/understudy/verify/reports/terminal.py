@@ -1,12 +1,13 @@
 """Prints the outcome on a terminal: findings, notes, rules not checked, and the totals."""
 
-import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rich.console import Console
 from rich.text import Text
 
+from understudy.reports.console import print_line
+from understudy.terminal import printable
 from understudy.verify.findings import Finding
 from understudy.verify.outcome import Outcome
 from understudy.verify.reports.grouping import (
@@ -91,7 +92,7 @@ class _Page:
             self.line(f"actual    {_line(finding.actual)}", indent=4, hanging=10)
         for command in commands(finding, self.secrets):
             # unwrapped, so that it can be copied
-            self.console.print(Text(f"    {command}", "cyan"), soft_wrap=True)
+            self.console.print(Text(f"    {printable(command)}", "cyan"), soft_wrap=True)
 
     def print_notes(self, outcome: Outcome) -> None:
         if not outcome.notes:
@@ -102,7 +103,7 @@ class _Page:
             text = f"note: {findings[0].rule.id}: {_line(findings[0].summary)}{more}"
             self.line(text, "yellow", indent=2, hanging=2)
             for command in commands(findings[0], self.secrets) if self.is_verbose else ():
-                self.console.print(Text(f"    {command}", "cyan"), soft_wrap=True)
+                self.console.print(Text(f"    {printable(command)}", "cyan"), soft_wrap=True)
         self.console.print()
 
     def print_unchecked(self, outcome: Outcome) -> None:
@@ -139,25 +140,6 @@ class _Page:
     def line(self, text: str, style: str = "", *, indent: int = 0, hanging: int = 0) -> None:
         """Prints a text; on a terminal wrapped between words, in a file as one line."""
         print_line(self.console, text, style, indent=indent, hanging=hanging)
-
-
-def print_line(
-    console: Console, text: str, style: str = "", *, indent: int = 0, hanging: int = 0
-) -> None:
-    """Prints a text; on a terminal wrapped between words, in a file as one line."""
-    lines = [" " * indent + text]
-    if console.is_terminal:
-        lines = textwrap.wrap(
-            text,
-            console.width,
-            initial_indent=" " * indent,
-            subsequent_indent=" " * (indent + hanging),
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-    for each in lines:
-        # a Text, as responses are not markup
-        console.print(Text(each, style), soft_wrap=True)
 
 
 def _line(text: str) -> str:

@@ -1,0 +1,50 @@
+"""Prints texts of others on a terminal: what could steer it, or hide a part, is shown as an escape.
+
+Whatever comes from a deployment, a document, a journal or an upstream may hold ESC, C1 controls or
+marks that reorder a line; a terminal that obeys them shows something else than what was received.
+"""
+
+import re
+from typing import Any, Final
+
+import click
+
+_STEERING: Final = re.compile(
+    "["
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 but tab and line feed, DEL, C1
+    "\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"  # bidi, unseen
+    "\ud800-\udfff\U000e0000-\U000e007f"  # lone surrogates, which no output can encode; tags
+    "]"
+)
+"""Characters that a terminal obeys or does not show. Joiners stay: emoji and Indic scripts need them."""
+
+
+def printable(text: str) -> str:
+    r"""Returns a text with escapes for characters that would steer a terminal or hide from the reader.
+
+    They are written as JSON writes them, ``\u001b``, so that JSON stays the same JSON.
+    """
+    return _STEERING.sub(_escape, text.replace("\r\n", "\n"))
+
+
+def printable_line(text: str) -> str:
+    """Returns a text as ``printable`` does, on one line: no text of others begins a line of its own."""
+    return printable(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def echo(text: object = "", *, err: bool = False, nl: bool = True, **style: Any) -> None:
+    """Prints a text, with escapes for what would steer the terminal.
+
+    Args:
+        text: The text; it has no styles of its own.
+        err: True for standard error.
+        nl: True to end the line.
+        style: What ``click.style`` takes.
+    """
+    shown = printable(text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text))
+    click.echo(click.style(shown, **style) if style else shown, err=err, nl=nl)
+
+
+def _escape(match: re.Match[str]) -> str:
+    units = match[0].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
