@@ -1,16 +1,21 @@
 """The one matcher of paths: what a template takes, and what it does not."""
 
+import re
+import subprocess
+import sys
 from itertools import permutations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from understudy.openapi.operations import operations
 from understudy.openapi.paths import (
     ENCODED_SLASH,
+    PathMatcher,
     Paths,
     aliases,
     decoded_path,
-    path_pattern,
     specificity,
 )
 
@@ -25,12 +30,17 @@ from understudy.openapi.paths import (
         ("/notes.all", "/notes.all", ()),
         ("/notes/{path+}", "/notes/a/b", ("a/b",)),
         ("/v1/{name=notes/*}:stop", "/v1/notes/7:stop", ("notes/7",)),
+        ("/{a}.{b}", "/x.y.z", ("x.y", "z")),
+        ("/{a}.{b}", "/...", (".", ".")),
+        ("/{a}{b}{c}", "/abcd", ("ab", "c", "d")),
+        ("/{a}-{b}.{c}", "/1-2-3.4-5", ("1-2", "3", "4-5")),
+        ("/at{a}at{b}at", "/atatatatat", ("at", "at")),
+        ("/{+a}/x/{b}", "/1/x/2/x/3", ("1/x/2", "3")),
+        ("/a}/{b}", "/a}/1", ("1",)),
     ],
 )
 def test_a_path_gives_the_values_of_its_parameters(template, path, values) -> None:
-    match = path_pattern(template).fullmatch(path)
-    assert match is not None
-    assert match.groups() == values
+    assert PathMatcher([(template, template)]).find(path) == (template, values)
 
 
 @pytest.mark.parametrize(
@@ -40,10 +50,54 @@ def test_a_path_gives_the_values_of_its_parameters(template, path, values) -> No
         ("/notes/{id}", "/notes/7/8"),
         ("/notes.all", "/notes-all"),
         ("/notes.all", "/notes.all\n"),
+        ("/{a}.{b}", "/x."),
+        ("/{a}{b}", "/x"),
+        ("/{a}-{b}.{c}", "/1.2-3"),
+        ("/at{a}at", "/atat"),
+        ("/{path+}", "/\ud800"),
     ],
 )
 def test_a_path_that_does_not_match_gives_none(template, path) -> None:
-    assert path_pattern(template).fullmatch(path) is None
+    assert PathMatcher([(template, template)]).find(path) is None
+
+
+LITERALS = st.sampled_from(["", "-", ".", "--", "a", "-a"])
+PARAMETER_SEGMENTS = st.lists(LITERALS, min_size=1, max_size=5).map("{x}".join)
+
+
+@given(
+    segments=st.lists(PARAMETER_SEGMENTS, min_size=1, max_size=3),
+    path=st.text("-.a/b", max_size=14),
+)
+def test_a_matcher_finds_what_a_regular_expression_finds(segments: list[str], path: str) -> None:
+    template = "/".join(segments)
+    parts = map(re.escape, template.split("{x}"))
+    match = re.fullmatch("([^/]+)".join(parts), path)
+    expected = None if match is None else (template, match.groups())
+    assert PathMatcher([(template, template)]).find(path) == expected
+
+
+@pytest.mark.parametrize(
+    "template",
+    ["/a/" + "-".join(f"{{y{n}}}" for n in range(31)), "/a/" + "/".join(["{a}{+b}"] * 12) + "/end"],
+)
+def test_a_path_is_matched_in_linear_time(template: str) -> None:
+    """A regular expression needs years for it: the time limit of a child process would end it."""
+    code = f"""
+import resource
+resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
+from understudy.openapi.paths import PathMatcher
+path = "/a/" + "-" * 60 + "/" + "x/" * 60 + "-"
+assert PathMatcher([({template!r}, 1)]).find(path) is None
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_first_of_several_templates_counts() -> None:
+    templates = ["/{x}-a/mine", "/b-{x}/{y}", "/{x}/{y}", "/b-a/{z+}", "/b-a/mine"]
+    matcher = PathMatcher((template, template) for template in templates)
+    assert [template for template, _ in matcher.all("/b-a/mine")] == templates
+    assert matcher.find("/b-a/mine") == ("/{x}-a/mine", ("b",))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from understudy.mock.server._connexion import ROUTING, Skeleton, registered_routes, routed
 from understudy.openapi.operations import operations
-from understudy.openapi.skeleton import path_texts, routed_names, routed_path, routing_id, skeleton
+from understudy.openapi.skeleton import routed_path, routed_texts, routing_id, skeleton
 
 _NAMES = st.text(st.characters(codec="utf-8", exclude_characters="{}/", exclude_categories=["C"]))
 _SEGMENTS = st.one_of(
@@ -80,8 +80,8 @@ def test_operations_with_one_operation_id_are_told_apart(read) -> None:
 
 def test_path_texts_bear_the_documents_names(read) -> None:
     (operation,) = operations(read("paths: {'/{p1}/{p0}.{b-c}': {get: {}}}"))
-    routed_texts = {"p0": "first", "p1": "second", "p2": "third"}
-    assert path_texts(routed_names(operation.path), routed_texts) == {
+    routed = {"p0": "first", "p1": "second", "p2": "third"}
+    assert routed_texts(operation.path, routed) == {
         "p1": "first",
         "p0": "second",
         "b-c": "third",

@@ -1,13 +1,12 @@
 """Names operations by method and path template: documents differ in all other names."""
 
-import re
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from understudy.interface.declared_inputs import DeclaredInputs
 from understudy.openapi.operations import Operation, path_shape
-from understudy.openapi.paths import path_pattern, specificity
+from understudy.openapi.paths import PathMatcher, specificity
 
 LOOKUP: Final = "GET /profiles/{}"
 QR_CODE: Final = "GET /qr-code/{}"
@@ -67,25 +66,26 @@ class Routes:
         inputs: DeclaredInputs | None = None,
     ) -> None:
         self.inputs = inputs or DeclaredInputs()
-        self._sites: list[tuple[Site, str, list[tuple[str, re.Pattern[str], Operation]]]] = [
-            ("resource", base_url.rstrip("/"), _patterns(resource))
+        self._sites: list[tuple[Site, str, PathMatcher[Operation]]] = [
+            ("resource", base_url.rstrip("/"), _matcher(resource))
         ]
         if auth_url is not None:
-            patterns = _patterns(authorization)
-            self._sites.append(("authorization", auth_url.rstrip("/"), patterns))
-        self._operations = {key: op for _, _, patterns in self._sites for key, _, op in patterns}
+            matcher = _matcher(authorization)
+            self._sites.append(("authorization", auth_url.rstrip("/"), matcher))
+        known = (*resource, *(() if auth_url is None else authorization))
+        self._operations = {key_of(it.method, it.path): it for it in known}
 
     def find(self, method: str, url: str) -> Place:
         """Returns where a request leads; the operation is empty where no document has it."""
         address = url.partition("?")[0].partition("#")[0]
-        for site, root, patterns in self._sites:
+        for site, root, matcher in self._sites:
             path = address.removeprefix(root)
             if path == address or not path.startswith("/"):
                 continue
-            for key, pattern, operation in patterns:
-                match = pattern.fullmatch(path)
-                if match and operation.method == method:
-                    return Place(key, site, path, tuple(unquote(text) for text in match.groups()))
+            for operation, texts in matcher.all(path):
+                if operation.method == method:
+                    key = key_of(method, operation.path)
+                    return Place(key, site, path, tuple(map(unquote, texts)))
             if site == "resource" or not path.startswith(("/avatar/", "/image/")):
                 return Place("", site, path, ())
         return Place("", "elsewhere", urlsplit(address).path, ())
@@ -100,9 +100,6 @@ def key_of(method: str, template: str) -> str:
     return f"{method} {path_shape(template)}"
 
 
-def _patterns(operations: Sequence[Operation]) -> list[tuple[str, re.Pattern[str], Operation]]:
-    patterns = []
-    for operation in sorted(operations, key=lambda op: specificity(op.path)):
-        pattern = path_pattern(operation.path)
-        patterns.append((key_of(operation.method, operation.path), pattern, operation))
-    return patterns
+def _matcher(operations: Sequence[Operation]) -> PathMatcher[Operation]:
+    ordered = sorted(operations, key=lambda it: specificity(it.path))
+    return PathMatcher((it.path, it) for it in ordered)

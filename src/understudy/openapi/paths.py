@@ -1,17 +1,24 @@
 """Matches paths with path templates: the one matcher, for the mock and for its judge.
 
+Templates come from documents and paths from clients, and a document may have any number of either.
+So nothing here backtracks: the regular expression of ``/{a}-{b}-{c}`` takes the cube of the dashes in
+a path, and that of 20,000 templates tries one after the other.
+
 The mock is routed by Connexion, whose 405 names only the first route's method and whose 404 names
 nothing; what a path allows, and what was probably meant, is found out here.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from functools import lru_cache
 from itertools import chain, zip_longest
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Generic, TypeVar
 from urllib.parse import unquote
+
+import re2
 
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document
@@ -36,6 +43,169 @@ def decoded_path(text: str) -> str:
     return unquote(_SLASH.sub(ENCODED_SLASH, text)) if "%" in text else text
 
 
+T = TypeVar("T")
+
+Match = tuple[T, tuple[str, ...]]
+"""What a template leads to, and the texts of its parameters in their order."""
+
+
+class PathMatcher(Generic[T]):
+    """Finds what path templates lead to, in time that grows with the path and not with backtracking.
+
+    The templates are a tree of segments, of which a path visits each node once at most. A parameter
+    takes no slash and is not empty, unless its name says that it takes the rest of a path.
+
+    Args:
+        templates: Path templates and what each leads to, in the order in which they count.
+    """
+
+    def __init__(self, templates: Iterable[tuple[str, T]]) -> None:
+        self._root: _Node[T] = _Node()
+        for rank, (template, value) in enumerate(templates):
+            self._root.add(template, rank, value)
+
+    def find(self, path: str) -> Match[T] | None:
+        """Returns the first that a path leads to, or None."""
+        found = self._found(path)
+        if not found:
+            return None
+        _, value, texts = found[0] if len(found) == 1 else min(found, key=_rank)
+        return value, texts
+
+    def all(self, path: str) -> list[Match[T]]:
+        """Returns all that a path leads to, in their order."""
+        return [(value, texts) for _, value, texts in sorted(self._found(path), key=_rank)]
+
+    def _found(self, path: str) -> list["_Found[T]"]:
+        segments = path.split("/")
+        end = len(segments)
+        found: list[_Found[T]] = []
+        pending: list[tuple[_Node[T], int, tuple[str, ...]]] = [(self._root, 0, ())]
+        while pending:
+            node, index, texts = pending.pop()
+            if index == end:
+                found += [(rank, value, texts) for rank, value in node.ends]
+                continue
+            segment = segments[index]
+            literal = node.literals.get(segment)
+            if literal is not None:
+                pending.append((literal, index + 1, texts))
+            if node.whole is not None and segment:
+                pending.append((node.whole, index + 1, (*texts, segment)))
+            if node.mixed or node.rests:
+                for literals, mixed in node.mixed.items():
+                    between = _texts_between(literals, segment)
+                    if between is not None:
+                        pending.append((mixed, index + 1, texts + between))
+                found += _of_rests(node, "/".join(segments[index:]), texts)
+        return found
+
+
+_Found = tuple[int, T, tuple[str, ...]]
+"""The rank of a template, what it leads to, and the texts of its parameters."""
+
+
+def _rank(found: "_Found[T]") -> int:
+    return found[0]
+
+
+class _Node(Generic[T]):
+    """What may stand behind the same segments of path templates.
+
+    Attributes:
+        literals: Segments without parameters.
+        whole: Follows a segment that is one parameter.
+        mixed: Segments of parameters and text, by the texts before, between and behind them.
+        rests: Patterns of templates from a segment on that takes slashes.
+        ends: Rank and value of the templates that end here.
+    """
+
+    __slots__ = ("ends", "literals", "mixed", "rests", "whole")
+
+    def __init__(self) -> None:
+        self.literals: dict[str, _Node[T]] = {}
+        self.whole: _Node[T] | None = None
+        self.mixed: dict[tuple[str, ...], _Node[T]] = {}
+        self.rests: list[tuple[re.Pattern[str], int, T]] = []
+        self.ends: list[tuple[int, T]] = []
+
+    def add(self, template: str, rank: int, value: T) -> None:
+        """Adds a template below this node."""
+        node, segments = self, _segments(template)
+        for number, texts in enumerate(segments):
+            if any(map(takes_slash, texts[1::2])):
+                node.rests.append((_rest_pattern(segments[number:]), rank, value))
+                return
+            node = node.below(tuple(texts[::2]))
+        node.ends.append((rank, value))
+
+    def below(self, literals: tuple[str, ...]) -> "_Node[T]":
+        """Returns the node behind a segment, by the texts around its parameters."""
+        if len(literals) == 1:
+            return self.literals.setdefault(literals[0], _Node())
+        if literals == ("", ""):
+            self.whole = self.whole or _Node()
+            return self.whole
+        return self.mixed.setdefault(literals, _Node())
+
+
+def _segments(template: str) -> list[list[str]]:
+    """Returns of each segment the texts and, at odd places, the names of the parameters between them.
+
+    A slash in braces ends no segment: ``{name=projects/*}``.
+    """
+    segments = [[""]]
+    for number, part in enumerate(PATH_PARAMETER.split(template)):
+        if number % 2:
+            segments[-1] += [part, ""]
+        else:
+            first, *others = part.split("/")
+            segments[-1][-1] += first
+            segments += [[text] for text in others]
+    return segments
+
+
+def _texts_between(literals: Sequence[str], segment: str) -> tuple[str, ...] | None:
+    """Returns the texts of a segment's parameters, each but the last as long as can be; or None.
+
+    The literals are looked for from the end, each once: what is left of it is all that the
+    parameters before can have, so no other place of it could do better.
+    """
+    first, *between, last = literals
+    if not (segment.startswith(first) and segment.endswith(last)):
+        return None
+    end = len(segment) - len(last)
+    texts = []
+    for literal in reversed(between):
+        place = segment.rfind(literal, len(first) + 1, end - 1)
+        if place < 0:
+            return None
+        texts.append(segment[place + len(literal) : end])
+        end = place
+    if end <= len(first):
+        return None
+    return (segment[len(first) : end], *reversed(texts))
+
+
+def _of_rests(node: _Node[T], rest: str, texts: tuple[str, ...]) -> Iterator["_Found[T]"]:
+    for pattern, rank, value in node.rests:
+        with suppress(UnicodeEncodeError):  # half a surrogate pair, which no request can send
+            match = pattern.fullmatch(rest)
+            if match:
+                yield rank, value, texts + match.groups()
+
+
+def _rest_pattern(segments: Iterable[Sequence[str]]) -> re.Pattern[str]:
+    """Compiles the end of a template in which parameters take slashes; RE2 does not backtrack."""
+    patterns = []
+    for segment in segments:
+        names = ("(.+)" if takes_slash(name) else "([^/]+)" for name in segment[1::2])
+        texts = (re2.escape(text.encode(errors="replace").decode()) for text in segment[::2])
+        patterns.append("".join(chain.from_iterable(zip_longest(texts, names, fillvalue=""))))
+    pattern: re.Pattern[str] = re2.compile("(?s)" + "/".join(patterns))
+    return pattern
+
+
 class Paths:
     """The path templates that are served at one address.
 
@@ -52,18 +222,20 @@ class Paths:
         optional: str = "",
         aliases: Mapping[str, Sequence[Operation]] = NO_ALIASES,
     ) -> None:
-        self._templates: dict[str, tuple[re.Pattern[str], set[str]]] = {}
+        templates: dict[str, set[str]] = {}
         self._optional = optional
         own = apis.get(optional, ())
         self._segments = {_first_segment(decoded_path(o.path)) for o in own}
         for base_path, operations in apis.items():
             for operation in sorted(operations, key=lambda it: specificity(it.path)):
                 template = base_path + decoded_path(operation.path)
-                _, methods = self._templates.setdefault(template, (path_pattern(template), set()))
+                methods = templates.setdefault(template, set())
                 methods |= {"GET", "HEAD"} if operation.method == "GET" else {operation.method}
+        self._templates = list(templates)
+        self._matcher = PathMatcher((text, (text, its)) for text, its in templates.items())
         bases = {optional: own, **aliases, "": own}
         self._bases = [
-            (base, [path_pattern(o.path) for o in group]) for base, group in bases.items()
+            (base, PathMatcher((o.path, o) for o in group)) for base, group in bases.items()
         ]
         # with such a first segment, what comes first in a request is not told by it alone
         unclear = self._segments & {"", _first_segment(optional)} if optional else set()
@@ -78,26 +250,21 @@ class Paths:
         return rebased(path)
 
     def _rebased(self, path: str) -> str:
-        for base, patterns in self._bases:
+        for base, matcher in self._bases:
             rest = path.removeprefix(base) or "/"
             is_below = rest.startswith("/") and (rest != path or not base)
-            if is_below and any(pattern.fullmatch(rest) for pattern in patterns):
+            if is_below and matcher.find(rest) is not None:
                 return self._optional + rest
         return path
 
     def template(self, path: str) -> str | None:
         """Returns the template that a path fits, its base path included."""
-        matching = (
-            text for text, (pattern, _) in self._templates.items() if pattern.fullmatch(path)
-        )
-        return next(matching, None)
+        found = self._matcher.find(path)
+        return None if found is None else found[0][0]
 
     def allowed(self, path: str) -> tuple[str, ...]:
         """Returns the methods that a path takes; none where no template fits (RFC 9110, 10.2.1)."""
-        matching = (
-            methods for pattern, methods in self._templates.values() if pattern.fullmatch(path)
-        )
-        return tuple(sorted({method for methods in matching for method in methods}))
+        return tuple(sorted({it for (_, methods), _ in self._matcher.all(path) for it in methods}))
 
     def hint(self, path: str) -> str:
         """Returns ``; did you mean …?`` for a path that leads nowhere, or nothing."""
@@ -156,18 +323,6 @@ def takes_slash(name: str) -> bool:
     ``{name=projects/*}`` are common.
     """
     return name.startswith("+") or name.endswith("+") or "*" in name
-
-
-def path_pattern(template: str) -> re.Pattern[str]:
-    """Compiles a path template; each parameter is a group, and takes no slash unless it says so.
-
-    Match with ``fullmatch``, so that a line end is not an end of the path.
-    """
-    parts = PATH_PARAMETER.split(template)
-    patterns = ("(.+)" if takes_slash(name) else "([^/]+)" for name in parts[1::2])
-    texts = map(re.escape, parts[::2])
-    joined = chain.from_iterable(zip_longest(texts, patterns, fillvalue=""))
-    return re.compile("".join(joined), re.DOTALL)
 
 
 def _first_segment(path: str) -> str:

@@ -5,8 +5,7 @@ Routing needs no schemas: only paths and methods. That much is generated; valida
 come from the original (``schemas``, ``server/access``).
 """
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import count
 from typing import Any
@@ -15,33 +14,32 @@ from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.operations import Operation
 from understudy.openapi.paths import ENCODED_SLASH, decoded_path, specificity, takes_slash
 
-Routed = Mapping[str, str] | re.Match[str]
-"""The texts of the path parameters as a router found them."""
-
 
 def routing_id(operation: Operation) -> str:
     """Returns the operationId that the skeleton gives: unique even where the document's is not."""
     return f"{operation.method} {operation.path}"
 
 
-def path_texts(keys: Iterable[tuple[str, Any]], routed: Routed) -> dict[str, str]:
+def parameter_texts(path: str, texts: Sequence[str]) -> dict[str, str]:
     """Returns the texts of the path parameters by the document's names.
 
     Args:
-        keys: The document's name of each, and the router's name or group.
-        routed: The texts.
+        path: The path template of the operation.
+        texts: As a matcher found them, in their order.
     """
-    return {name: routed[key].replace(ENCODED_SLASH, "/") for name, key in keys}
+    names = _names(path)
+    return {name: text.replace(ENCODED_SLASH, "/") for name, text in zip(names, texts, strict=True)}
+
+
+def routed_texts(path: str, routed: Mapping[str, str]) -> dict[str, str]:
+    """Returns the same of the texts that a router found, by the skeleton's names."""
+    return parameter_texts(path, [routed[_name(*it)] for it in enumerate(_names(path))])
 
 
 @lru_cache(maxsize=1024)
-def routed_names(path: str) -> Sequence[tuple[str, str]]:
-    """Returns the document's name of each path parameter, and the skeleton's.
-
-    A router takes fewer names than OpenAPI does.
-    """
-    names = PATH_PARAMETER.findall(path)
-    return [(name, _name(number, name)) for number, name in enumerate(names)]
+def _names(path: str) -> Sequence[str]:
+    names: list[str] = PATH_PARAMETER.findall(path)
+    return names
 
 
 def skeleton(operations: Sequence[Operation]) -> dict[str, Any]:
@@ -69,10 +67,9 @@ def routed_path(operation: Operation) -> str:
 
 
 def _operation(operation: Operation) -> dict[str, Any]:
-    names = PATH_PARAMETER.findall(operation.path)
     return {
         "operationId": routing_id(operation),
-        "parameters": [_path_parameter(number, name) for number, name in enumerate(names)],
+        "parameters": [_path_parameter(*it) for it in enumerate(_names(operation.path))],
         "responses": {"default": {"description": "see the original"}},
     }
 

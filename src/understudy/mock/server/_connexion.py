@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from understudy.errors import MethodNotAllowed, NotFound, Problem
 from understudy.mock.server._private_imports import without_packages
 from understudy.openapi.operations import Operation
+from understudy.openapi.paths import PathMatcher, decoded_path
 from understudy.openapi.skeleton import skeleton
 
 _UNUSED = frozenset({"jinja2", "jsonschema", "requests", "werkzeug"})
@@ -39,10 +40,11 @@ Middleware = Callable[[ASGIApp], ASGIApp]
 
 
 class Routing(RoutingMiddleware):  # type: ignore[misc]  # connexion ships no types
-    """Connexion's routing, but for two things.
+    """Connexion's routing, but for three things.
 
-    A slash at the end is not forgiven by a redirect, as it loses bodies; and a line end (``%0A``) is
-    a character of a path like any other, though Starlette mounts an API at ``.*``.
+    A slash at the end is not forgiven by a redirect, as it loses bodies; a line end (``%0A``) is a
+    character of a path like any other, though Starlette mounts an API at ``.*``; and a template that
+    the regular expression of Starlette would match in more than linear time has our own matcher.
     """
 
     def add_api(self, *args: Any, **kwargs: Any) -> None:
@@ -52,6 +54,34 @@ class Routing(RoutingMiddleware):  # type: ignore[misc]  # connexion ships no ty
             router.redirect_slashes = False
         for mount in self.router.routes:
             mount.path_regex = re.compile(mount.path_regex.pattern, re.DOTALL)
+            for route in mount.app.routes:
+                if _BACKTRACKING.search(route.path):
+                    route.path_regex = _LinearPattern(route)
+
+
+_BACKTRACKING = re.compile(r"\}[^/]*\{|:path\}.*\{|\{.*:path\}")
+"""Finds two parameters in one segment, or one that takes slashes beside another."""
+
+
+class _LinearPattern:
+    """Stands for the regular expression of a route, of which Starlette asks only for its groups."""
+
+    def __init__(self, route: Any) -> None:
+        template = decoded_path(route.endpoint.operation_id.partition(" ")[2])
+        self._matcher = PathMatcher([(template, list(route.param_convertors))])
+
+    def match(self, path: str) -> "_LinearMatch | None":
+        """Matches a path from its beginning to its end."""
+        found = self._matcher.find(path)
+        return None if found is None else _LinearMatch(zip(*found, strict=True))
+
+
+class _LinearMatch(dict[str, str]):
+    """The texts of a route's parameters."""
+
+    def groupdict(self) -> dict[str, str]:
+        """Returns them by name."""
+        return self
 
 
 class Skeleton(OpenAPISpecification):  # type: ignore[misc]  # as above
@@ -122,13 +152,11 @@ class RegisteredRoute(NamedTuple):
 
     Attributes:
         base: Matches the beginning of a path; what is left is the group ``path``, without its slash.
-        rest: Matches what is left, with a slash before; path parameters are its groups.
         methods: In upper case.
         key: Base path and operationId, as ``route_of`` returns them.
     """
 
     base: re.Pattern[str]
-    rest: re.Pattern[str]
     methods: frozenset[str]
     key: tuple[str, str]
 
@@ -139,7 +167,7 @@ def registered_routes(stack: RoutedStack) -> Iterator[RegisteredRoute]:
         for route in mount.app.routes:
             key = (mount.path, route.endpoint.operation_id)
             methods = frozenset(route.methods)
-            yield RegisteredRoute(mount.path_regex, route.path_regex, methods, key)
+            yield RegisteredRoute(mount.path_regex, methods, key)
 
 
 def route_of(scope: Scope) -> tuple[str | None, str | None]:

@@ -23,7 +23,7 @@ from understudy.mock.server.response_sending import (
     stream_response,
 )
 from understudy.mock.server.route_table import EndpointsByRoute, chosen
-from understudy.openapi.skeleton import path_texts, routed_names
+from understudy.openapi.skeleton import routed_texts
 
 ResponseValidation = Literal["refuse", "warn", "off"]
 """The treatment of a response of the mock that breaks the document."""
@@ -55,8 +55,8 @@ class Route:
         routed = self._endpoints.get(route_of(scope))  # type: ignore[arg-type]  # (None, None) finds none
         if routed is not None:
             endpoint = context.endpoint = chosen(routed, context.query, context.headers)
-            names = routed_names(endpoint.operation.path)
-            context.path_arguments = path_texts(names, scope["path_params"])
+            path = endpoint.operation.path
+            context.path_arguments = routed_texts(path, scope["path_params"])
         await self._app(scope, receive, send)
 
 

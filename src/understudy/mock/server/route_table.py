@@ -1,6 +1,6 @@
 """Finds the operation of a method and a path as Connexion's router does, without a call of it.
 
-The table is asked of Connexion's own router, so that there is one truth about routes; a path that is
+The routes are asked of Connexion's own router, so that there is one truth about them; a path that is
 not in the table is left to the router itself, which knows what to refuse, and how.
 """
 
@@ -14,10 +14,8 @@ from understudy.mock.server.guards import is_reserved
 from understudy.mock.server.parameters import parse_query
 from understudy.openapi.declared_parameters import Parameter
 from understudy.openapi.operations import Operation
-from understudy.openapi.skeleton import path_texts, routed_names, routed_path, routing_id
-
-_GROUP_NAME = re.compile(r"\(\?P<\w+>")
-"""Matches the beginning of a named group; routes use the same names, and a pattern may not."""
+from understudy.openapi.paths import PathMatcher, decoded_path
+from understudy.openapi.skeleton import parameter_texts, routed_path, routing_id
 
 EndpointsByRoute = Mapping[tuple[str, str], Sequence[Endpoint]]
 """Base path and the skeleton's operationId to the operation, or to several that a request's query
@@ -31,13 +29,6 @@ MatchedRoute = tuple[Endpoint | None, Mapping[str, str]]
 
 NO_ROUTE: MatchedRoute = None, {}
 """Leaves a path to the router itself."""
-
-
-class _Row(NamedTuple):
-    """The operations of a route, and by their paths the group of each parameter's text."""
-
-    endpoints: Sequence[Endpoint]
-    groups: Mapping[str, Sequence[tuple[str, int]]]
 
 
 class Distinguishing(NamedTuple):
@@ -111,40 +102,6 @@ def _only_value(parameter: Parameter) -> Any:
     return listed[0] if len(listed) == 1 else None
 
 
-class _Alternatives:
-    """The routes of one method under one base path, of which a path is matched with all at once.
-
-    Args:
-        routes: In the order in which they count.
-    """
-
-    def __init__(self, routes: Sequence[tuple[re.Pattern[str], Sequence[Endpoint]]]) -> None:
-        self._rows: dict[int | None, _Row] = {}
-        patterns = []
-        groups = 0
-        for route, endpoints in routes:
-            # an empty group at the end is the last that matches, and so tells which route it was
-            patterns.append(_GROUP_NAME.sub("(", route.pattern).removeprefix("^") + "()")
-            groups_of = {
-                path: [
-                    (name, groups + route.groupindex[routed]) for name, routed in routed_names(path)
-                ]
-                for path in {it.operation.path for it in endpoints}
-            }
-            groups += route.groups + 1
-            self._rows[groups] = _Row(endpoints, groups_of)
-        self._pattern = re.compile("|".join(patterns))
-
-    def find(self, rest: str, query: bytes, headers: Mapping[bytes, bytes]) -> MatchedRoute:
-        """Returns where the rest of a path behind its base leads."""
-        match = self._pattern.match(rest)
-        if match is None:
-            return NO_ROUTE
-        endpoints, groups = self._rows[match.lastindex]
-        endpoint = chosen(endpoints, query, headers)
-        return endpoint, path_texts(groups[endpoint.operation.path], match)
-
-
 class RouteTable:
     """The routes of an address.
 
@@ -154,14 +111,14 @@ class RouteTable:
     """
 
     def __init__(self, stack: RoutedStack, endpoints: EndpointsByRoute) -> None:
-        bases: dict[re.Pattern[str], dict[str, list[tuple[re.Pattern[str], Sequence[Endpoint]]]]]
-        bases = {}
+        bases: dict[re.Pattern[str], dict[str, list[tuple[str, Sequence[Endpoint]]]]] = {}
         for route in registered_routes(stack):
             rows = bases.setdefault(route.base, {})
+            group = endpoints[route.key]
             for method in route.methods - {"HEAD"}:  # the router leaves out its body
-                rows.setdefault(method, []).append((route.rest, endpoints[route.key]))
+                rows.setdefault(method, []).append((decoded_path(group[0].operation.path), group))
         self._bases = [
-            (base, {method: _Alternatives(routes) for method, routes in rows.items()})
+            (base, {method: PathMatcher(routes) for method, routes in rows.items()})
             for base, rows in bases.items()
         ]
 
@@ -175,10 +132,13 @@ class RouteTable:
         """Returns where a path leads with a method."""
         if is_reserved(path):
             return NO_ROUTE
-        for base, alternatives in self._bases:
+        for base, matchers in self._bases:
             mounted = base.match(path)
             if mounted is not None:
-                routes = alternatives.get(method)
-                rest = f"/{mounted['path']}"
-                return NO_ROUTE if routes is None else routes.find(rest, query, headers)
+                matcher = matchers.get(method)
+                found = None if matcher is None else matcher.find(f"/{mounted['path']}")
+                if found is None:
+                    return NO_ROUTE
+                endpoint = chosen(found[0], query, headers)
+                return endpoint, parameter_texts(endpoint.operation.path, found[1])
         return NO_ROUTE
