@@ -7,6 +7,7 @@ from click.testing import CliRunner
 from tests.house.documentation import ROOT
 from tests.tools.docs.pages import PAGES
 
+from understudy import plugins
 from understudy.cli import main
 from understudy.cli.exit_codes import MEANINGS, USES, ExitCode
 
@@ -18,7 +19,7 @@ def test_every_code_has_a_meaning_and_stands_on_the_page():
     assert set(MEANINGS) == set(ExitCode)
     assert [code for code in ExitCode if f"| `{int(code)}` | {MEANINGS[code]} |" not in text] == []
     assert [name for name in USES if f"| `{name}` |" not in text] == []
-    assert set(USES) <= set(main.commands)
+    assert set(USES) <= set(plugins.names("commands"))
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids=lambda path: path.stem)
@@ -33,7 +34,7 @@ def test_no_command_ends_with_a_bare_number(path):
     assert numbers == []
 
 
-@pytest.mark.parametrize("name", sorted(main.commands))
+@pytest.mark.parametrize("name", plugins.names("commands"))
 def test_an_unknown_option_is_unusable(name):
     result = CliRunner().invoke(main, [name, "--no-such-option", "--", "true"])
     assert result.exit_code == ExitCode.UNUSABLE

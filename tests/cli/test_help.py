@@ -6,6 +6,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
+from understudy import plugins
 from understudy.cli import main
 
 WIDTH = 78
@@ -18,7 +19,7 @@ def test_no_sentence_of_the_overview_is_cut():
     assert max(map(len, shown.splitlines())) <= WIDTH
 
 
-@pytest.mark.parametrize("name", main.commands)
+@pytest.mark.parametrize("name", plugins.names("commands"))
 def test_the_help_of_each_command_fits_a_terminal(name: str):
     shown = CliRunner().invoke(main, [name, "--help"], terminal_width=WIDTH)
     assert shown.exit_code == 0

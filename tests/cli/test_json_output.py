@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from click.testing import CliRunner
 from tests.house.documentation import ROOT
 from tests.patient import PATIENCE
 
+from understudy import plugins
 from understudy.cli import main
 from understudy.cli.output_schemas import output_schemas
 from understudy.cli.schema import COMMANDS
@@ -132,11 +134,11 @@ def test_a_schema_is_printed_by_the_name_of_its_command(command):
 
 
 def test_every_command_that_prints_data_has_it():
-    commands: Callable[[str], click.Command | None] = main.commands.get
+    commands: Callable[[str], click.Command | None] = partial(plugins.find, "commands")
     having = {
         name
-        for name in main.commands
+        for name in plugins.names("commands")
         if any("--json" in param.opts for param in getattr(commands(name), "params", ()))
     }
     assert having == set(COMMANDS) == set(output_schemas())
-    assert having | PRINTS_NO_DATA == set(main.commands)
+    assert having | PRINTS_NO_DATA == set(plugins.names("commands"))

@@ -9,27 +9,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from understudy.cli.cleanup import cleanup
-from understudy.cli.drift import drift
-from understudy.cli.exec_ import exec_
-from understudy.cli.exercised import exercised
+from understudy import plugins
 from understudy.cli.exit_codes import ExitCode
-from understudy.cli.explain import explain
-from understudy.cli.export import export
-from understudy.cli.fixtures import fixtures
-from understudy.cli.generate import generate
-from understudy.cli.infer import infer
-from understudy.cli.journal import journal
-from understudy.cli.learn import learn
-from understudy.cli.lint import lint
-from understudy.cli.mcp import mcp
-from understudy.cli.open_ import open_
-from understudy.cli.record import record
-from understudy.cli.rules import rules
-from understudy.cli.schema import schema
-from understudy.cli.serve import serve
-from understudy.cli.verify import verify
-from understudy.cli.worlds import worlds
 from understudy.errors import StartupError, missing_extra
 from understudy.terminal import printable
 
@@ -45,7 +26,16 @@ class Unusable(click.ClickException):
 
 
 class Commands(click.Group):
-    """Prints what a person must mend in one line, and ends with 2."""
+    """Finds commands by the door, prints what a person must mend in one line, and ends with 2."""
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        """Returns our own commands; `understudy plugins` lists those of other packages."""
+        return sorted(plugins.names("commands"))
+
+    def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Imports a command; those of other packages are looked for under a name that is not ours."""
+        command: click.Command | None = plugins.find("commands", cmd_name)
+        return command
 
     def invoke(self, ctx: click.Context) -> Any:
         """Runs the command.
@@ -81,11 +71,3 @@ def _name_variable(error: click.BadParameter) -> None:
 @click.version_option(package_name="understudy-mock")
 def main() -> None:
     """Mock the avatar and profile service, and judge every deployment of it."""
-
-
-COMMANDS = (
-    *(serve, verify, learn, drift, record, generate, infer, lint, rules, fixtures),
-    *(journal, explain, exercised, export, open_, exec_, cleanup, worlds, mcp, schema),
-)
-for command in COMMANDS:
-    main.add_command(command)

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
+from understudy import plugins
 from understudy.api.options import DeploymentOptions
-from understudy.generate.formats.export_formats import FORMATS
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +98,8 @@ def _expect_users(options: Mapping[str, Any]) -> None:
     Raises:
         UsageError: The format has no virtual users.
     """
-    if options["is_in_worlds"] and not FORMATS[options["name"]].has_users:
-        able = " or ".join(name for name, form in FORMATS.items() if form.has_users)
+    if options["is_in_worlds"] and not plugins.find("formats", options["name"]).has_users:
+        able = " or ".join(_formats_with("has_users"))
         msg = f"--worlds gives each virtual user a world, which {options['name']} has none of; choose --format {able}."
         raise click.UsageError(msg)
 
@@ -113,10 +113,18 @@ def _expect_sequences(options: Mapping[str, Any]) -> None:
     if options["size"] is not None:
         msg = "--minimize-set chooses among cases of operations; use --count with --sequences."
         raise click.UsageError(msg)
-    if not FORMATS[options["name"]].has_sequences:
-        able = ", ".join(name for name, form in FORMATS.items() if form.has_sequences)
+    if not plugins.find("formats", options["name"]).has_sequences:
+        able = ", ".join(_formats_with("has_sequences"))
         msg = (
             f"--format {options['name']} carries no value from a response into the next request, "
             f"as sequences do; choose one of {able}."
         )
         raise click.UsageError(msg)
+
+
+def _formats_with(attribute: str) -> list[str]:
+    return [
+        name
+        for name in plugins.names("formats")
+        if getattr(plugins.find("formats", name), attribute)
+    ]

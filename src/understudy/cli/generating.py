@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import click
 
+from understudy import plugins
 from understudy.api.case_source import CaseSource, offline_source
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.generate_options import GenerateOptions
@@ -20,7 +21,6 @@ from understudy.generate import selection
 from understudy.generate.cases import Case
 from understudy.generate.covering_sets import choose
 from understudy.generate.formats.export import ExportSettings, base_url
-from understudy.generate.formats.export_formats import FORMATS
 from understudy.generate.formats.output_files import Omissions, beside, prepare, save
 from understudy.generate.worded_cases import worded
 
@@ -68,7 +68,7 @@ def generate(options: GenerateOptions) -> int:
     Raises:
         StartupError: An option, a file or the deployment cannot be used.
     """
-    prepare(FORMATS[options.format_name], options.out, is_forced=options.is_forced)
+    prepare(plugins.find("formats", options.format_name), options.out, is_forced=options.is_forced)
     with noted() as interrupted:
         if not options.is_sent:
             return _write(options, offline_source(options.where, os.environ), interrupted)
@@ -93,7 +93,7 @@ def _write(options: GenerateOptions, source: CaseSource, interrupted: Event) -> 
         if options.is_in_sequences
         else _chosen_cases(source, options)
     )
-    form, out = FORMATS[options.format_name], options.out
+    form, out = plugins.find("formats", options.format_name), options.out
     settings = ExportSettings(
         {
             "resource": base_url(source.base_url, "--base-url"),

@@ -78,12 +78,12 @@ class MockEdgeCases:
         Raises:
             StartupError: There is no such operation or format.
         """
+        from understudy import plugins
         from understudy.generate.formats.export import ExportSettings, OutputPiece
-        from understudy.generate.formats.export_formats import FORMATS
 
-        chosen = FORMATS.get(form)
+        chosen = plugins.find("formats", form)
         if chosen is None:
-            msg = f"format: there is no {form!r}; there are {', '.join(FORMATS)}."
+            msg = f"format: there is no {form!r}; there are {', '.join(plugins.names('formats'))}."
             raise StartupError(msg)
         made = self._made(operation, options["count"], options["seed"])
         settings = ExportSettings(

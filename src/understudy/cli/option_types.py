@@ -1,10 +1,13 @@
 """Types of option values, with messages that say what would be right."""
 
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
+
+from understudy import plugins
+from understudy.errors import nearest
 
 _DIGITS, _PORTS = 5, 2**16
 
@@ -60,33 +63,49 @@ class StatePlace(click.ParamType):  # type: ignore[type-arg]  # as above
         if "://" not in text:
             directory: Path = _DIRECTORY.convert(value, param, ctx)
             return directory
-        # The settings of the mock import what reads documents, which `--help` need not wait for.
-        from understudy.mock.settings import STORE_SCHEMES
-
         scheme = text.partition("://")[0].lower()
-        if scheme not in STORE_SCHEMES:
-            known = ", ".join(f"{name}://" for name in STORE_SCHEMES)
+        if not plugins.has("stores", scheme):
+            known = ", ".join(f"{name}://" for name in plugins.names("stores"))
             self.fail(
                 f"{scheme}:// is not a store; give a directory, or one of {known}.", param, ctx
             )
         return text
 
 
-class FormatName(click.Choice[str]):
+class FormatName(click.ParamType):  # type: ignore[type-arg]  # as above
     """The name of a format that generated requests are written in.
 
     The formats are imported when a name is first looked at, which other commands need not wait for.
     """
 
-    def __init__(self) -> None:
-        self.case_sensitive = True
+    name = "format"
 
-    @cached_property
-    def choices(self) -> tuple[str, ...]:  # type: ignore[override]  # read once, never assigned
-        """The names, in the order in which they are offered."""
-        from understudy.generate.formats.export_formats import FORMATS
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The names of our own formats, in the order in which they are offered."""
+        return plugins.names("formats")
 
-        return tuple(FORMATS)
+    def get_metavar(
+        self,
+        param: click.Parameter,  # noqa: ARG002 - passed by keyword
+        ctx: click.Context | None = None,  # noqa: ARG002 - as above
+    ) -> str:
+        """Returns the names as the help shows them."""
+        return f"[{'|'.join(self.choices)}]"
+
+    def shell_complete(
+        self, _ctx: click.Context, _param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Completes the names of our own formats."""
+        return [CompletionItem(name) for name in self.choices if name.startswith(incomplete)]
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Returns a name that we or another package bring a format of."""
+        if not plugins.has("formats", value):
+            known = (*self.choices, *plugins.foreign_names("formats"))
+            hint = nearest(value, known) or f"; formats are {', '.join(known)}"
+            self.fail(f"there is no format {value!r}{hint}", param, ctx)
+        return str(value)
 
 
 def rule_ids(_ctx: click.Context, _option: click.Parameter, text: str | None) -> tuple[str, ...]:

@@ -1,10 +1,13 @@
 """Options that ``verify`` and ``drift`` share: which reports are written, and what fails."""
 
 from collections.abc import Callable, Collection
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
+
+from understudy import plugins
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -17,15 +20,20 @@ GITHUB: Final = "github"
 FAIL_ON = ("findings", "not-checked", "notes", "nothing")
 
 
-def parsed_by(formats: Callable[[], Collection[str]]) -> Callable[..., Reports]:
+def parsed_by(
+    formats: Callable[[], Collection[str]], foreign: Callable[[], Collection[str]] = tuple
+) -> Callable[..., Reports]:
     """Returns what parses the values of ``--report``.
 
     Args:
         formats: Returns the formats that are written to files; called where there is a value.
+        foreign: Returns those of other packages; called where a format is none of ours.
     """
 
     def parse(_ctx: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> Reports:
         known = formats() if texts else ()
+        if any(text.partition("=")[0] not in (*known, GITHUB) for text in texts):
+            known = (*known, *foreign())
         return tuple(_report(text, known) for text in texts)
 
     return parse
@@ -53,17 +61,13 @@ def _report(text: str, formats: Collection[str]) -> tuple[str, Path]:
     return name, Path(path)
 
 
-def _formats() -> Collection[str]:
-    from understudy.verify.reports import FORMATS
-
-    return FORMATS
-
-
 report_option: Final = click.option(
     "--report",
     "reports",
     multiple=True,
-    callback=parsed_by(_formats),
+    callback=parsed_by(
+        partial(plugins.names, "reports"), partial(plugins.foreign_names, "reports")
+    ),
     metavar="FORMAT=FILE",
     help="Write a report: json, junit, html, sarif, har, gitlab or markdown; or `github`, without a"
     " file: annotations and the job summary. Repeatable.",

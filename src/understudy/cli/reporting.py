@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
+from understudy import plugins
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.report_options import GITHUB
 from understudy.cli.writing import append_summary, expect_writable, write_report
@@ -15,7 +16,6 @@ from understudy.reports.console import Terminal
 from understudy.terminal import echo
 from understudy.verify.baseline import Accepted, load_baseline, unaccepted
 from understudy.verify.outcome import Outcome
-from understudy.verify.reports import FORMATS
 from understudy.verify.reports.github import annotations
 from understudy.verify.reports.markdown import markdown
 from understudy.verify.reports.terminal import print_outcome
@@ -92,9 +92,9 @@ def reported(
     console = console_of(reporting)
     print_outcome(console, outcome, secrets, is_verbose=reporting.is_verbose)
     if reporting.is_json:
-        echo(FORMATS["json"](outcome, secrets))
+        echo(plugins.find("reports", "json")(outcome, secrets))
     for name, path in reporting.reports:
-        write_report(path, name, FORMATS[name](outcome, secrets))
+        write_report(path, name, plugins.find("reports", name)(outcome, secrets))
     if reporting.is_github or environment.get("GITHUB_ACTIONS"):
         console.print("\n".join(annotations(outcome)), soft_wrap=True, markup=False)
     if reporting.is_github and environment.get("GITHUB_STEP_SUMMARY"):

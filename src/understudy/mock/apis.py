@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from understudy.errors import Problem
+from understudy import plugins
+from understudy.errors import Problem, StartupError
 from understudy.interface.vocabulary import OWN_WORDS, Vocabulary
 from understudy.mock.authserver import applications_admin, authorization_operations, sign_in_traces
 from understudy.mock.authserver.oauth_errors import error_response as authorization_error
@@ -10,11 +11,13 @@ from understudy.mock.policies import OAUTH_POLICIES, POLICIES, opening
 from understudy.mock.server import guards
 from understudy.mock.server.api import Api
 from understudy.mock.server.call import HandlerResponse
-from understudy.mock.server.handlers import Handlers
+from understudy.mock.server.handlers import Handlers, shape
 from understudy.mock.service import person_pictures, person_views, resource_operations, user_info
 from understudy.mock.service.published import JSON_PATH, PATH, publish, with_published
+from understudy.mock.settings import Settings
 from understudy.mock.store.tokens import authenticate, why_invalid
 from understudy.openapi.loader import Document
+from understudy.openapi.operations import operations
 
 JSON = "application/json"
 
@@ -52,6 +55,25 @@ def resource_api(document: Document, vocabulary: Vocabulary = OWN_WORDS) -> Api:
         preconditions=resource_operations.PRECONDITIONS,
         policies=replace(POLICIES, opens=opening(vocabulary)),
     )
+
+
+def with_foreign_handlers(api: Api, settings: Settings) -> Api:
+    """Returns an API with the handlers of other packages, where an operation has none of ours.
+
+    Raises:
+        StartupError: Two packages bring a handler of one operation, or one cannot be imported.
+    """
+    ours = {shape(*key) for key in api.handlers}
+    declared = {shape(each.method, each.path) for each in operations(api.document)}
+    if settings.handlers == "off" or declared <= ours:
+        return api
+    handlers = dict(api.handlers)
+    for package, brought in plugins.every("handlers").items():
+        for key, handler in brought.items():
+            if handlers.setdefault(key, handler) is not handler:
+                msg = f"{' '.join(key)} has a handler already; remove it from the handlers '{package}'."
+                raise StartupError(msg)
+    return replace(api, handlers=handlers)
 
 
 def definition_api(resource: Api) -> Api:

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from understudy import plugins
 from understudy.errors import StartupError, nearest
 from understudy.interface.document_words import in_words, with_declared_scopes
 from understudy.interface.recognition import interface_operations
@@ -22,9 +23,9 @@ from understudy.mock.apis import (
     resource_api,
     user_info_api,
     web_api,
+    with_foreign_handlers,
 )
 from understudy.mock.authserver.client_advice import observe
-from understudy.mock.collections.inferring import inferred_state
 from understudy.mock.console.console_files import with_console
 from understudy.mock.fixtures import loading
 from understudy.mock.other_services import adapted, beside, listing
@@ -34,7 +35,7 @@ from understudy.mock.policies import mark_mechanisms
 from understudy.mock.server import guards
 from understudy.mock.server.api import Api
 from understudy.mock.server.endpoint import endpoints
-from understudy.mock.server.handlers import Handlers, shape
+from understudy.mock.server.handlers import Handlers, InferredState, shape
 from understudy.mock.server.journal import Journal
 from understudy.mock.server.journaling import RequestListener
 from understudy.mock.server.request_context import HERE, Addresses
@@ -90,7 +91,7 @@ class Mock:
         self.fixtures = settings.fixtures or fixtures_directory()
         self.document = settings.document or self._openapi / "service.yaml"
         self._declared = load(self.document, settings.overlays)
-        self._state = inferred_state(self._declared, settings)
+        self._state = self._inferred_state()
         self.vocabulary = settings.vocabulary
         self.world = World(
             "default",
@@ -132,13 +133,19 @@ class Mock:
         before, declared, state = self.world.baseline, self._declared, self._state
         self._declared = load(self.document, self._settings.overlays)
         try:
-            self._state = inferred_state(self._declared, self._settings)
+            self._state = self._inferred_state()
             self.worlds.refit(before, self._fixtures_in_words())
             self._build()
         except Exception:
             self._declared, self._state = declared, state
             self.worlds.refit(self.world.baseline, before)
             raise
+
+    def _inferred_state(self) -> InferredState | None:
+        """Returns the state of the document in force, which what stands behind the door keeps."""
+        keep = plugins.find("states", "collections")
+        state: InferredState | None = keep(self._declared, self._settings)
+        return state
 
     def _fixtures_in_words(self) -> Baseline:
         """Loads the fixtures, with the words of the deployment beside them."""
@@ -174,7 +181,9 @@ class Mock:
         document = self._declared
         if self._settings.document is None:
             document = in_words(document, words)
-        resource = adapted(resource_api(document, words), document, self._settings)
+        resource = with_foreign_handlers(
+            adapted(resource_api(document, words), document, self._settings), self._settings
+        )
         if self._state is not None:
             resource = replace(resource, document_handlers=self._state.handlers)
         web = web_api(load(self._openapi / "web.yaml"))

@@ -34,8 +34,9 @@ KNOWN_HINT = "`understudy fixtures --list` shows tokens and passwords that are v
 
 
 def is_own_service(api: Api) -> bool:
-    """Tells whether handlers respond to more than the request for the document itself."""
-    return bool(api.handlers.keys() - {("GET", PATH)})
+    """Tells whether handlers of our own service respond to any of the operations."""
+    ours = resource_operations.HANDLERS
+    return any(ours.get(key) is handler for key, handler in api.handlers.items())
 
 
 def adapted(api: Api, declared: Document, settings: Settings) -> Api:
@@ -125,7 +126,7 @@ def listing(
     title: str, endpoints: Sequence[Endpoint], tokens: TokenPolicy | None
 ) -> Listing | None:
     """Returns what another service's document offers; None for the document of our own service."""
-    if any(endpoint.binding.handler is not None for endpoint in endpoints):
+    if any(is_own_service(endpoint.api) for endpoint in endpoints):
         return None
     return Listing(title, endpoints, are_credentials_checked=tokens in CHECKED)
 

@@ -13,9 +13,6 @@ Inference = Literal["auto", "off"]
 TokenPolicy = Literal["any", "known", "strict"]
 HandlerPolicy = Literal["auto", "off"]
 
-STORE_SCHEMES = ("valkey", "valkeys", "redis", "rediss")
-"""Schemes of the URL of a store; those that end with ``s`` stand for TLS."""
-
 
 @dataclass(frozen=True, slots=True)
 class Settings:

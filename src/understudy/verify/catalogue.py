@@ -1,8 +1,9 @@
 """Tells by which rules a service can be judged: of another service, by what its document says alone."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 
+from understudy import plugins
 from understudy.errors import StartupError, nearest
 from understudy.interface.recognition import interface_operations
 from understudy.interface.rules import Rule, load_rules
@@ -19,6 +20,12 @@ def _bundled_rules() -> Sequence[Rule]:
     return load_rules(openapi_directory() / "rules.yaml")
 
 
+@cache
+def _foreign_rules() -> Mapping[str, Rule]:
+    """Loads the rules that come in by the door; importing them registers their checks."""
+    return {rule.id: rule for rules in plugins.every("rules").values() for rule in rules}
+
+
 def catalogue(wanted: Sequence[str] = ()) -> dict[str, Rule]:
     """Returns the rules to judge by id, with those that are not in the catalogue.
 
@@ -27,6 +34,7 @@ def catalogue(wanted: Sequence[str] = ()) -> dict[str, Rule]:
     """
     rules = {rule.id: rule for rule in _bundled_rules()}
     rules |= {rule.id: rule for rule in (ANSWERS, DOCUMENT, GENERATED, *INFERRED.values())}
+    rules |= _foreign_rules()
     for name in wanted:
         if name not in rules:
             hint = nearest(name, list(rules)) or "; `understudy rules` lists them."
@@ -49,7 +57,7 @@ def rules_of(document: Document, wanted: Sequence[str] = ()) -> dict[str, Rule]:
     """
     rules = catalogue(wanted)
     is_own = bool(interface_operations(document))
-    of_any = {ANSWERS.id, DOCUMENT.id, GENERATED.id, *INFERRED}
+    of_any = {ANSWERS.id, DOCUMENT.id, GENERATED.id, *INFERRED, *_foreign_rules()}
     judged = rules.keys() - INFERRED.keys() if is_own else of_any
     for name in wanted:
         if name not in judged:

@@ -2,7 +2,6 @@
 
 import io
 import shlex
-import sys
 import zipfile
 
 import pytest
@@ -11,7 +10,7 @@ from tests.mock.asking import asking
 from tests.mock.collections.conftest import TODO
 
 from understudy import limits
-from understudy.cli import main
+from understudy.cli import explain, main
 from understudy.mock.app import Mock
 from understudy.mock.fixtures.archive import pack_world, unpack_fixtures
 from understudy.mock.server.listing import ANY_CREDENTIALS, JSON
@@ -120,8 +119,7 @@ class Steered:
 
 @pytest.mark.usefixtures("home")
 def test_the_command_explains_the_inference_in_words(ask, monkeypatch):
-    module = sys.modules["understudy.cli.explain"]  # the package has the command by this name
-    monkeypatch.setattr(module, "client", lambda *_: Steered(ask))
+    monkeypatch.setattr(explain, "client", lambda *_: Steered(ask))
     shown = CliRunner().invoke(main, ["explain", "last"]).output
     assert "inferred  create of /lists, 99% sure" in shown
     assert "because  POST /lists creates an item" in shown

@@ -4,28 +4,11 @@ What keeps that state is imported only where it has: forty modules, a tenth of t
 of the bundled document answers.
 """
 
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
-
 from understudy.errors import StartupError
 from understudy.interface.recognition import interface_operations
-from understudy.mock.server.handlers import DocumentHandler
-from understudy.mock.server.worlds import Baseline
+from understudy.mock.server.handlers import InferredState
 from understudy.mock.settings import Settings
 from understudy.openapi.loader import Document
-
-
-class InferredState(NamedTuple):
-    """The state that is inferred from a document.
-
-    Attributes:
-        handlers: Method and path of every operation with state, to what responds to it.
-        with_items: Returns fixtures with the items that worlds begin with, unless they have items of
-            their own; raises StartupError where the seed data is not as it must be.
-    """
-
-    handlers: Mapping[tuple[str, str], DocumentHandler]
-    with_items: Callable[[Baseline], Baseline]
 
 
 def inferred_state(document: Document, settings: Settings) -> InferredState | None:

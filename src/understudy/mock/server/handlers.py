@@ -10,11 +10,11 @@ import keyword
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from understudy.errors import StartupError
 from understudy.mock.server.call import Call, HandlerResponse
-from understudy.mock.server.worlds import World
+from understudy.mock.server.worlds import Baseline, World
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.operations import Operation, path_shape
 from understudy.openapi.schemas import Schemas
@@ -171,3 +171,16 @@ class DocumentHandler(Protocol):
 
     def __call__(self, call: DocumentCall) -> HandlerResponse | None:
         """Returns the response; None where it is to be generated from the document."""
+
+
+class InferredState(NamedTuple):
+    """The state that is inferred from a document.
+
+    Attributes:
+        handlers: Method and path of every operation with state, to what responds to it.
+        with_items: Returns fixtures with the items that worlds begin with, unless they have items of
+            their own; raises StartupError where the seed data is not as it must be.
+    """
+
+    handlers: Mapping[tuple[str, str], DocumentHandler]
+    with_items: Callable[[Baseline], Baseline]

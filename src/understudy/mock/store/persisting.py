@@ -2,12 +2,16 @@
 
 from collections.abc import Callable, Mapping
 
+from understudy import plugins
 from understudy.errors import StartupError, missing_extra
 from understudy.mock.server.transactions import SharedStore
 from understudy.mock.server.world_selection import Worlds
 from understudy.mock.server.worlds import World
 from understudy.mock.settings import Settings
 from understudy.mock.store.collections import COLLECTIONS
+
+Join = Callable[[World, str, Settings, Mapping[str, str]], tuple[Worlds, SharedStore]]
+"""Joins the default world to a store by its URL, with the settings, and what replicas have in common."""
 
 
 def persisted(
@@ -44,7 +48,7 @@ def _replica(
         msg = f"{option} cannot be used with a store that replicas share; leave it out."
         raise StartupError(msg)
     try:  # a client of the store is installed and imported only for those who have one
-        from understudy.mock.store.fleet.joining import joined  # noqa: PLC0415 - as above
+        joined: Join = plugins.find("stores", url.partition("://")[0].lower())
     except ModuleNotFoundError as error:
         raise missing_extra(error) from error
     return joined(default, url, settings, pinned())

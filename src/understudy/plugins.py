@@ -1,0 +1,151 @@
+"""The door: commands, stores, reports, formats, handlers and rules come in here, ours and others'.
+
+Our own parts stand in one literal list, as text: nothing is imported before it is used, and no
+module of the core imports what stands behind the door. Parts of other packages come in by entry
+points, in the groups ``understudy.commands``, ``understudy.stores`` and so on. Reading those of 150
+installed packages takes 0.06 s, as long as `understudy --help`, so they are read only where none of
+ours has the name, where an operation of the document has no handler of ours, and for the catalogue
+of rules.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any, Final, Literal
+
+from understudy.errors import StartupError
+
+Kind = Literal["commands", "stores", "reports", "formats", "handlers", "rules", "states"]
+"""The kinds of parts that other packages can bring."""
+
+OURS: Final[Mapping[Kind, Mapping[str, str] | str]] = {
+    # Name of a command to a click.Command.
+    "commands": {
+        "serve": "understudy.cli.serve:serve",
+        "verify": "understudy.cli.verify:verify",
+        "learn": "understudy.cli.learn:learn",
+        "drift": "understudy.cli.drift:drift",
+        "record": "understudy.cli.record:record",
+        "generate": "understudy.cli.generate:generate",
+        "infer": "understudy.cli.infer:infer",
+        "lint": "understudy.cli.lint:lint",
+        "rules": "understudy.cli.rules:rules",
+        "fixtures": "understudy.cli.fixtures:fixtures",
+        "journal": "understudy.cli.journal:journal",
+        "explain": "understudy.cli.explain:explain",
+        "exercised": "understudy.cli.exercised:exercised",
+        "export": "understudy.cli.export:export",
+        "open": "understudy.cli.open_:open_",
+        "exec": "understudy.cli.exec_:exec_",
+        "cleanup": "understudy.cli.cleanup:cleanup",
+        "worlds": "understudy.cli.worlds:worlds",
+        "mcp": "understudy.cli.mcp:mcp",
+        "schema": "understudy.cli.schema:schema",
+    },
+    # Scheme of a URL for --state to a function of default world, URL, settings and what replicas
+    # have in common, which returns the worlds and the store (mock.store.persisting.Join).
+    "stores": dict.fromkeys(
+        ("valkey", "valkeys", "redis", "rediss"), "understudy.mock.store.fleet.joining:joined"
+    ),
+    # Name for --report to a function of an outcome and the secrets to mask, which returns a text.
+    "reports": "understudy.verify.reports:FORMATS",
+    # Name for --format to an ExportFormat.
+    "formats": "understudy.generate.formats.export_formats:FORMATS",
+    # Any name to a mapping of method and path to a handler.
+    "handlers": {},
+    # Any name to the Rules of a section; importing its module registers their checks and probes.
+    "rules": {},
+    # Any name to a function of document and settings, which returns the state of the document or
+    # None (mock.app). One part has it: the operations of a document share one state.
+    "states": {"collections": "understudy.mock.collections.inferring:inferred_state"},
+}
+"""Our own parts: of each kind the module and attribute by name, or of a mapping from name to part."""
+
+
+def find(kind: Kind, name: str) -> Any:
+    """Returns a part by its name, or None if no installed package brings it.
+
+    Raises:
+        StartupError: Several packages bring it, or it cannot be imported.
+    """
+    ours = _ours(kind)
+    if name in ours:
+        part = ours[name]
+        return _imported(part) if isinstance(part, str) else part
+    return _loaded(kind, name) if name in _entry_points(kind) else None
+
+
+def has(kind: Kind, name: str) -> bool:
+    """Tells whether an installed package brings a part of this name; nothing of it is imported."""
+    return name in _ours(kind) or name in _entry_points(kind)
+
+
+def names(kind: Kind) -> tuple[str, ...]:
+    """Returns the names of our own parts, in the order in which they are offered."""
+    return tuple(_ours(kind))
+
+
+def foreign_names(kind: Kind) -> tuple[str, ...]:
+    """Returns the names of the parts that other packages bring."""
+    return tuple(sorted(_entry_points(kind)))
+
+
+def every(kind: Kind) -> dict[str, Any]:
+    """Returns all parts of a kind by their names, ours first.
+
+    Raises:
+        StartupError: Several packages bring one name, or a part cannot be imported.
+    """
+    ours = {name: find(kind, name) for name in names(kind)}
+    return ours | {name: _loaded(kind, name) for name in foreign_names(kind)}
+
+
+def forget() -> None:
+    """Reads the entry points again at the next question, as where a package was installed."""
+    _entry_points.cache_clear()
+
+
+def _ours(kind: Kind) -> Mapping[str, Any]:
+    parts = OURS[kind]
+    mapping: Mapping[str, Any] = _imported(parts) if isinstance(parts, str) else parts
+    return mapping
+
+
+def _imported(place: str) -> Any:
+    module, _, attribute = place.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+@cache
+def _entry_points(kind: Kind) -> Mapping[str, Sequence[Any]]:
+    """Returns the entry points of a kind by their names."""
+    # importlib.metadata takes 50 ms to import, which a run without foreign parts need not wait for.
+    from importlib.metadata import entry_points  # noqa: PLC0415 - see above
+
+    found: dict[str, list[Any]] = {}
+    for point in entry_points(group=f"understudy.{kind}"):
+        found.setdefault(point.name, []).append(point)
+    return found
+
+
+def _loaded(kind: Kind, name: str) -> Any:
+    """Imports a part of another package.
+
+    Raises:
+        StartupError: Several packages bring it, understudy has one of its own, or it cannot be
+            imported.
+    """
+    points = _entry_points(kind)[name]
+    packages = [*(["understudy"] if name in _ours(kind) else []), *(it.dist.name for it in points)]
+    what = f"the entry point '{name}' of understudy.{kind}"
+    if len(packages) > 1:
+        msg = f"{' and '.join(packages)} both bring {what}; uninstall or rename one of them."
+        raise StartupError(msg)
+    try:
+        return points[0].load()
+    except Exception as error:  # a foreign module may raise anything while it is imported
+        msg = (
+            f"{packages[0]} {points[0].dist.version} brings {what}, which cannot be imported "
+            f"({type(error).__name__}: {error}); mend that package, or uninstall it."
+        )
+        raise StartupError(msg) from error
