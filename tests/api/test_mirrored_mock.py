@@ -10,12 +10,12 @@ from tests.proofs.learning import reference
 from understudy.api.account_reading import AccountSeen, AvatarSeen, PictureKind, read_accounts
 from understudy.api.drifting import mock_beside
 from understudy.api.mirrored_mock import generated, mirrored_baseline, mirrored_target
-from understudy.deployments.target import Known
 from understudy.interface.facts import Fact, Facts
 from understudy.interface.vocabulary import OWN_WORDS
 from understudy.mock.store.people import IMAGES, PEOPLE
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.run import RunOptions, start
+from understudy.verify.target import Known
 
 MEMBERS = ("display_name", "languages", "links", "payments", "number_verified_accounts")
 

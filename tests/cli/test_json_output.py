@@ -19,9 +19,9 @@ from understudy import plugins
 from understudy.cli import main
 from understudy.cli.output_schemas import output_schemas
 from understudy.cli.schema import COMMANDS
-from understudy.deployments.admin_client import AdminClient
 from understudy.mock.settings import Settings
 from understudy.testing.background import Background
+from understudy.verify.admin_client import AdminClient
 
 ONE_A_LINE = {"generate", "journal"}
 PRINTS_NO_DATA = {"exec", "mcp", "open", "record", "schema", "serve"}

@@ -17,9 +17,9 @@ from tests.proofs.reference import broken
 from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
 from understudy.cli import main
-from understudy.deployments.admin_client import AdminClient
-from understudy.deployments.deployment import Deployment
 from understudy.mock.server.clock import machine_time
+from understudy.verify.admin_client import AdminClient
+from understudy.verify.deployment import Deployment
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.run import RunOptions, start
 from understudy.verify.runner import carry_out

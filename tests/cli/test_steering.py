@@ -16,7 +16,7 @@ from tests import patient
 from tests.cli.conftest import PATIENCE, UNDERSTUDY, Running
 
 from understudy.cli import main
-from understudy.deployments.admin_client import AdminClient
+from understudy.verify.admin_client import AdminClient
 
 
 class Steered:

@@ -9,8 +9,7 @@ from click.testing import CliRunner
 
 from understudy.cli import main
 from understudy.cli.questions import SECTIONS
-from understudy.deployments.target import Target
-from understudy.deployments.target_files import target_of
+from understudy.verify.target import Target, target_of
 
 EVERYTHING = [
     *("https://staging.example/v3", "https://accounts.staging.example", "published", "own"),

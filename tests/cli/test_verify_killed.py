@@ -17,7 +17,7 @@ from tests.cli.conftest import PATIENCE, UNDERSTUDY, Running
 from tests.cli.test_verify_others import MOCK
 
 from understudy.cli import main
-from understudy.deployments.admin_client import AdminClient
+from understudy.verify.admin_client import AdminClient
 
 OWNER = {"Authorization": "Bearer ada-full"}
 REQUESTS = 120

@@ -19,7 +19,7 @@ from tests.cli.test_verify_killed import count, state
 from tests.cli.test_verify_others import MOCK
 
 from understudy.cli import main
-from understudy.deployments.admin_client import AdminClient
+from understudy.verify.admin_client import AdminClient
 
 KILLS = int(os.environ.get("UNDERSTUDY_VERIFY_KILLS", "3"))
 SIGNALS = (signal.SIGKILL, signal.SIGINT, signal.SIGTERM)

@@ -17,11 +17,11 @@ from understudy.api.drifting import drift
 from understudy.api.in_process import InProcess, mock, time_of
 from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
-from understudy.deployments.deployment import Deployment
-from understudy.deployments.target_files import load_target
 from understudy.interface.scopes import SCOPES
 from understudy.mock.settings import Settings
+from understudy.verify.deployment import Deployment
 from understudy.verify.run import RunOptions
+from understudy.verify.target import load_target
 
 USE = Path(__file__).with_name("recorded_app.js").read_text()
 TARGET = """

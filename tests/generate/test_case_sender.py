@@ -19,10 +19,10 @@ from tests.conftest import paused_coverage
 
 from understudy.api.bundled_target import TARGET as MOCK
 from understudy.cli import main
-from understudy.deployments.target import Known
 from understudy.generate import test_data
 from understudy.generate.library import edge_cases
 from understudy.generate.test_data import data_for_target
+from understudy.verify.target import Known
 
 TARGET = """
 base_url = "{base_url}"

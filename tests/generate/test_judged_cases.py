@@ -7,11 +7,11 @@ import httpx
 
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
-from understudy.deployments.deployment import Deployment
 from understudy.generate.case_sender import CaseSender
 from understudy.generate.cases import Case
 from understudy.generate.library import edge_cases
 from understudy.generate.test_data import data_for_target
+from understudy.verify.deployment import Deployment
 from understudy.verify.run import RunOptions
 from understudy.verify.run import start as start_run
 

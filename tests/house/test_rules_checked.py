@@ -3,9 +3,9 @@
 from understudy.verify import rules
 from understudy.verify.catalogue import catalogue
 from understudy.verify.checks import CHECKS
+from understudy.verify.evaluator import UNJUDGED
 from understudy.verify.inferred_rules import INFERRED
 from understudy.verify.probing import PROBES
-from understudy.verify.unjudged import UNJUDGED
 
 OWN = {"answers", "document", "generated"}
 """Rules of verify itself, which are in no catalogue."""

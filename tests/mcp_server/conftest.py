@@ -16,10 +16,10 @@ from mcp_types import TextContent, TextResourceContents
 from PIL import Image
 from tests.cli.conftest import PATIENCE, UNDERSTUDY
 
-from understudy.deployments.admin_client import AdminClient
 from understudy.mcp_server.server import assemble
 from understudy.mock.settings import Settings
 from understudy.testing.background import Background
+from understudy.verify.admin_client import AdminClient
 
 
 class Refused(Exception):

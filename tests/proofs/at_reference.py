@@ -16,14 +16,12 @@ from tests.proofs.reference.parts import SOUND, Parts
 from tests.proofs.reference.service import Options
 from tests.proofs.reference.serving import DEFAULTS
 
-from understudy.deployments.allowance import Allowance
-from understudy.deployments.clock import Time
-from understudy.deployments.deployment import Deployment
-from understudy.deployments.target import Target
-from understudy.deployments.target_files import target_of
+from understudy.verify.clock import Time
+from understudy.verify.deployment import Allowance, Deployment
 from understudy.verify.outcome import Outcome
 from understudy.verify.run import RunOptions
 from understudy.verify.runner import carry_out
+from understudy.verify.target import Target, target_of
 
 
 def target(accept: tuple[str, ...] = (), *, exhausts: bool = False) -> Target:

@@ -18,11 +18,10 @@ from tests.proofs.reference.service import Options
 
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
-from understudy.deployments.allowance import Allowance
-from understudy.deployments.deployment import Deployment
 from understudy.interface.facts import Fact, Facts, facts_text
 from understudy.interface.rules import Switch, switches
 from understudy.verify.catalogue import catalogue
+from understudy.verify.deployment import Allowance, Deployment
 from understudy.verify.outcome import Outcome
 from understudy.verify.run import RunOptions
 from understudy.verify.runner import carry_out

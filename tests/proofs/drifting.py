@@ -22,16 +22,16 @@ from tests.proofs.mutants.runner import chosen
 
 from understudy.api import drifting, in_process
 from understudy.api.bundled_target import TARGET
-from understudy.deployments.deployment import Deployment
-from understudy.deployments.target import Target
 from understudy.drift.causes import DriftCause
 from understudy.drift.comparing import Drift
 from understudy.drift.documents.sources import documents_of_run
 from understudy.errors import StartupError
 from understudy.mock.settings import Settings
+from understudy.verify.deployment import Deployment
 from understudy.verify.probing import PROBES
 from understudy.verify.run import RunOptions
 from understudy.verify.scenarios.walking import walks
+from understudy.verify.target import Target
 
 PERMISSIVE = msgspec.structs.replace(TARGET, is_mock=False)
 ELSEWHERE = msgspec.structs.replace(

@@ -18,10 +18,10 @@ from tests.proofs.reference.service import Options
 
 from understudy.api.in_process import mock_deployment
 from understudy.api.learning import learn_from
-from understudy.deployments.clock import Time
-from understudy.deployments.deployment import Deployment
 from understudy.interface.facts import Facts, choices_of
 from understudy.verify.catalogue import catalogue
+from understudy.verify.clock import Time
+from understudy.verify.deployment import Deployment
 from understudy.verify.learner import learn
 from understudy.verify.outcome import Outcome
 from understudy.verify.run import RunOptions

@@ -15,8 +15,8 @@ from tests.proofs.learning import Fickle, judged, learnt, reference, score
 from tests.proofs.reference.in_process import InProcess
 from tests.proofs.reference.service import Options
 
-from understudy.deployments.allowance import Allowance
 from understudy.interface.facts import Facts, facts_text
+from understudy.verify.deployment import Allowance
 from understudy.verify.learner import learn
 from understudy.verify.run import RunOptions
 

@@ -12,13 +12,13 @@ import httpx
 
 from understudy.api.asgi_exchange import exchanged
 from understudy.api.recording import Recording, RecordingOptions
-from understudy.deployments.deployment import deployment_of
-from understudy.deployments.target_files import target_of
 from understudy.mock.app import Mock
 from understudy.mock.server.request_context import Addresses
 from understudy.mock.settings import Settings
 from understudy.record.upstream import Upstream
+from understudy.verify.deployment import deployment_of
 from understudy.verify.findings import Finding
+from understudy.verify.target import target_of
 
 RESOURCE, AUTHORIZATION = "https://api.staging.example", "https://auth.staging.example"
 PROXY, AUTH_PROXY = "http://127.0.0.1:8080", "http://127.0.0.1:8081"

@@ -32,9 +32,6 @@ from understudy.api.in_process import InProcess, mock_deployment, time_of
 from understudy.api.in_process import mock as mock_in_process
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.recording import finished, line_of, report, silent_loggers, write
-from understudy.deployments.deployment import Deployment
-from understudy.deployments.target import email_hash
-from understudy.deployments.target_files import load_target
 from understudy.drift.comparing import compare
 from understudy.errors import StartupError
 from understudy.mock.settings import Settings
@@ -43,8 +40,10 @@ from understudy.record.generated_pictures import PictureForm, form_of
 from understudy.record.proxy import Proxy
 from understudy.record.recorder import expect_new, write_whole
 from understudy.record.traffic_judge import TrafficJudge
+from understudy.verify.deployment import Deployment
 from understudy.verify.recorded_traffic import judge_recorded
 from understudy.verify.run import RunOptions
+from understudy.verify.target import email_hash, load_target
 
 KEY = b"k" * 32
 OLU = {"Authorization": "Bearer olu-full"}

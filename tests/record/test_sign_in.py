@@ -10,15 +10,15 @@ from tests.record.proxied import ADA, AUTH_PROXY, PROXY, MockedDeployment, Sessi
 from understudy.api.asgi_exchange import exchanged
 from understudy.api.bundled_target import TARGET
 from understudy.api.in_process import time_of
-from understudy.deployments.clock import machine_time
-from understudy.deployments.deployment import Deployment
-from understudy.deployments.target import Target
 from understudy.exchange.messages import Exchange, Identity, Request, Response
 from understudy.interface.operations import LIST_AVATARS, OWN_PROFILE
+from understudy.verify.clock import machine_time
+from understudy.verify.deployment import Deployment
 from understudy.verify.history import History
+from understudy.verify.recorded_traffic import TokenAccounts
 from understudy.verify.run import RunOptions
 from understudy.verify.runner import carry_out
-from understudy.verify.token_accounts import TokenAccounts
+from understudy.verify.target import Target
 
 RULES = (
     *("authorize-client-known", "redirect-uri-registered", "scope-indexed-array"),

@@ -15,19 +15,16 @@ from msgspec import json
 
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
-from understudy.deployments.allowance import Allowance
-from understudy.deployments.deployment import Deployment
-from understudy.deployments.permits import SAFE
 from understudy.exchange.messages import Exchange
 from understudy.verify import rules
 from understudy.verify.checks import CheckResult, checks_for, judged
+from understudy.verify.deployment import Allowance, Deployment
 from understudy.verify.findings import ANSWERS
 from understudy.verify.history import issued_tokens
-from understudy.verify.ordering import order_of_parts
+from understudy.verify.permits import SAFE
 from understudy.verify.probe_client import ProbeClient
-from understudy.verify.probing import PROBES, Parts, Probe
+from understudy.verify.probing import PROBES, SCHEDULE, Part, Parts, Probe, order_of_parts
 from understudy.verify.run import Run, RunOptions, start
-from understudy.verify.schedule import SCHEDULE, Part
 
 LOADED = rules.SECTIONS
 """Named, so that importing this registers every check and every probe."""

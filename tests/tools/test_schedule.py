@@ -4,8 +4,7 @@ import pytest
 from tests.tools import schedule
 
 from understudy.verify.checks import CHECKS
-from understudy.verify.probing import PROBES
-from understudy.verify.schedule import SCHEDULE
+from understudy.verify.probing import PROBES, SCHEDULE
 
 RULES = {check.name: set(check.rules) for check in CHECKS}
 

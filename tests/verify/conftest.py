@@ -12,16 +12,15 @@ from tests.mock.renewal import renew
 
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
-from understudy.deployments.allowance import Allowance
-from understudy.deployments.deployment import Deployment
-from understudy.deployments.ledger import Ledger
-from understudy.deployments.target import Target
 from understudy.openapi.loader import Document
+from understudy.verify.deployment import Allowance, Deployment
 from understudy.verify.gateway import Gateway
+from understudy.verify.ledger import Ledger
 from understudy.verify.outcome import Outcome
 from understudy.verify.run import RunOptions, routes_of
 from understudy.verify.runner import carry_out
 from understudy.verify.shapes import bundled
+from understudy.verify.target import Target
 
 PATIENT = Allowance(pause=timedelta(hours=2))
 

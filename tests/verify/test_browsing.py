@@ -5,11 +5,11 @@ import pytest
 from msgspec.structs import replace
 
 from understudy.api.bundled_target import TARGET
-from understudy.deployments.clock import Time
-from understudy.deployments.ledger import Ledger
 from understudy.mock.server.clock import machine_time
 from understudy.verify.browsing import Flow
+from understudy.verify.clock import Time
 from understudy.verify.gateway import Gateway
+from understudy.verify.ledger import Ledger
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.run import routes_of
 from understudy.verify.shapes import bundled

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 from tests.verify.exchanges import BASE_URL, exchange_of
 
-from understudy.deployments.target import Target
 from understudy.interface.operations import LOOKUP
 from understudy.verify import checks
 from understudy.verify.checks import CHECKS, Check, Unmet, check_results, described, expect
 from understudy.verify.history import History
+from understudy.verify.target import Target
 
 HISTORY = History(Target(BASE_URL))
 

@@ -6,12 +6,12 @@ from msgspec.structs import replace
 
 from understudy.api.bundled_target import TARGET
 from understudy.api.in_process import InProcess, mock
-from understudy.deployments.clock import Time, machine_time
-from understudy.deployments.deployment import Deployment
-from understudy.deployments.target import Permit
 from understudy.errors import StartupError
+from understudy.verify.clock import Time, machine_time
+from understudy.verify.deployment import Deployment
 from understudy.verify.run import RunOptions
 from understudy.verify.runner import carry_out
+from understudy.verify.target import Permit
 
 HERE = replace(TARGET, is_mock=False, permit=Permit(uploads=True, tokens=True))
 

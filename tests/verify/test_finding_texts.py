@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 from tests.verify.exchanges import BASE_URL, exchange_of
 
-from understudy.deployments.target import Target
 from understudy.exchange.messages import Response
 from understudy.interface.operations import OWN_PROFILE, UPDATE_PROFILE
 from understudy.verify import rules as sections
+from understudy.verify.account_history import differing
 from understudy.verify.history import History
-from understudy.verify.profile_history import differing
 from understudy.verify.rules.bodies import body_is_json
 from understudy.verify.rules.own_profile import disabled_profile_is_not_found
 from understudy.verify.rules.token_responses import error_is_described
 from understudy.verify.shapes import EDITABLE
+from understudy.verify.target import Target
 from understudy.verify.value_texts import as_pairs
 
 HISTORY = History(Target(BASE_URL))

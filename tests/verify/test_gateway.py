@@ -7,13 +7,13 @@ import pytest
 from msgspec.structs import replace
 
 from understudy.api.bundled_target import TARGET
-from understudy.deployments.allowance import Allowance
-from understudy.deployments.ledger import ANONYMOUS, Ledger
-from understudy.deployments.refusals import BudgetSpent, NotPermitted, OutOfTime, Unreachable
-from understudy.deployments.target import Budget, Permit
-from understudy.verify.granting import decide, parameters, password_form, post
+from understudy.verify.browsing import decide, parameters, password_form, post
+from understudy.verify.deployment import Allowance
+from understudy.verify.ledger import ANONYMOUS, Ledger
+from understudy.verify.permits import BudgetSpent, NotPermitted, OutOfTime, Unreachable
 from understudy.verify.pictures import picture, upload
 from understudy.verify.probe_client import ProbeClient
+from understudy.verify.target import Budget, Permit
 from understudy.verify.undo import Undo
 from understudy.verify.undo_journal import read_journal
 

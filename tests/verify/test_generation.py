@@ -10,8 +10,7 @@ from tests.proofs.mutants.edge import LIST, Edge, at
 
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
-from understudy.deployments.allowance import Allowance
-from understudy.deployments.deployment import Deployment
+from understudy.verify.deployment import Allowance, Deployment
 from understudy.verify.generated_cases import (
     AS_ANONYMOUS,
     AS_OWNER,

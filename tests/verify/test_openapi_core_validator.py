@@ -5,7 +5,7 @@ from openapi_core.exceptions import OpenAPIError
 
 from understudy.api.bundled_target import TARGET
 from understudy.exchange.messages import ANONYMOUS_IDENTITY, Exchange, Request, Response
-from understudy.verify.openapi_core_validator import OpenApiCoreValidator
+from understudy.verify.document_checks import OpenApiCoreValidator
 from understudy.verify.shapes import bundled
 
 RAW = {**bundled("service.yaml").raw, "servers": [{"url": TARGET.base_url}]}

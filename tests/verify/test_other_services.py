@@ -9,11 +9,11 @@ from understudy.api.judging import judge, phases_of, verify
 from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
 from understudy.cli import main
-from understudy.deployments.target import Mode
 from understudy.errors import StartupError
 from understudy.verify.inferred_rules import INFERRED
 from understudy.verify.outcome import Outcome
 from understudy.verify.run import RunOptions
+from understudy.verify.target import Mode
 
 TASKS = """
 openapi: 3.0.3

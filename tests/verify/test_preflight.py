@@ -8,13 +8,13 @@ import pytest
 from msgspec.structs import replace
 
 from understudy.api.bundled_target import TARGET
-from understudy.deployments.allowance import Allowance
-from understudy.deployments.target import Permit, TargetApplication
 from understudy.errors import StartupError
+from understudy.verify.deployment import Allowance
 from understudy.verify.outcome import Outcome
 from understudy.verify.preflight import planned_requests, preflight
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import PROBES
+from understudy.verify.target import Permit, TargetApplication
 
 HERE = replace(TARGET, mode="observe")
 Verify = Callable[..., Outcome]

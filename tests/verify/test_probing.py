@@ -6,10 +6,8 @@ import pytest
 
 from understudy.exchange.messages import Exchange
 from understudy.verify import rules
-from understudy.verify.ordering import in_order, order_of_parts
 from understudy.verify.probe_client import ProbeClient
-from understudy.verify.probing import Probe
-from understudy.verify.schedule import Part
+from understudy.verify.probing import Part, Probe, in_order, order_of_parts
 
 LOADED = rules.SECTIONS
 """Named, so that importing this registers every check."""

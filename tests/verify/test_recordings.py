@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from understudy.api.bundled_target import TARGET
 from understudy.api.in_process import time_of
-from understudy.deployments.deployment import Deployment
-from understudy.deployments.target import Permit
+from understudy.verify.deployment import Deployment
 from understudy.verify.outcome import Outcome
 from understudy.verify.recorded_traffic import judge_recorded
 from understudy.verify.reports import FORMATS
+from understudy.verify.target import Permit
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 

@@ -23,14 +23,14 @@ from tests.verify.packages import har_faults, package
 
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
-from understudy.deployments.deployment import Deployment
 from understudy.exchange.messages import Response
 from understudy.reports.console import Terminal
 from understudy.verify import reports
 from understudy.verify.checks import expect
+from understudy.verify.deployment import Deployment
 from understudy.verify.findings import DOCUMENT, shown
 from understudy.verify.outcome import Outcome
-from understudy.verify.recordings import read_recording
+from understudy.verify.recorded_traffic import read_recording
 from understudy.verify.reports.grouping import by_cause
 from understudy.verify.reports.terminal import print_outcome
 from understudy.verify.run import RunOptions, routes_of

@@ -22,14 +22,14 @@ from tests.proofs.mutants.verifying import verified
 from tests.verify import served
 
 from understudy.api.bundled_target import TARGET
-from understudy.deployments.clock import machine_clock
-from understudy.deployments.deployment import Deployment
-from understudy.deployments.target import Budget, Target
-from understudy.deployments.transport import DeploymentTransport
+from understudy.verify.clock import machine_clock
+from understudy.verify.deployment import Deployment
 from understudy.verify.findings import Finding
 from understudy.verify.reproducing import commands, snippet
 from understudy.verify.run import RunOptions
 from understudy.verify.runner import carry_out
+from understudy.verify.target import Budget, Target
+from understudy.verify.transport import DeploymentTransport
 
 REGISTERED = (avatars, generous, implicit, own_profile, profiles, qr_codes, tokens, uploads)
 BROKEN = [

@@ -5,14 +5,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from tests.verify.exchanges import exchange_of
 
-from understudy.deployments.allowance import Allowance
-from understudy.deployments.clock import Time
-from understudy.deployments.ledger import Ledger
-from understudy.deployments.refusals import BudgetSpent
-from understudy.deployments.target import Budget
 from understudy.exchange.messages import Identity, Response
 from understudy.interface.operations import LOOKUP, Place
-from understudy.verify.request_budget import RequestBudget
+from understudy.verify.clock import Time
+from understudy.verify.deployment import Allowance
+from understudy.verify.gateway import RequestBudget
+from understudy.verify.ledger import Ledger
+from understudy.verify.permits import BudgetSpent
+from understudy.verify.target import Budget
 
 NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
 IN_TEN_MINUTES = str(int((NOON + timedelta(minutes=10)).timestamp()))

@@ -14,17 +14,16 @@ from tests.verify.conftest import PATIENT, Wire
 
 from understudy.api.bundled_target import TARGET
 from understudy.api.in_process import InProcess, time_of
-from understudy.deployments.allowance import Allowance
-from understudy.deployments.deployment import Deployment
-from understudy.deployments.target import Credentials, Known, Permit
 from understudy.mock.server.clock import machine_time
 from understudy.mock.store.people import PEOPLE
+from understudy.verify.deployment import Allowance, Deployment
+from understudy.verify.evaluator import UNJUDGED
 from understudy.verify.gateway import UNDO
 from understudy.verify.generated_cases import generated
 from understudy.verify.outcome import Outcome
 from understudy.verify.run import RunOptions
 from understudy.verify.runner import carry_out
-from understudy.verify.unjudged import UNJUDGED
+from understudy.verify.target import Credentials, Known, Permit
 
 
 def edited(mock):

@@ -9,8 +9,7 @@ from tests.verify.conftest import PATIENT
 
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
-from understudy.deployments.allowance import Allowance
-from understudy.deployments.deployment import Deployment
+from understudy.verify.deployment import Allowance, Deployment
 from understudy.verify.run import RunOptions, start
 from understudy.verify.runner import carry_out
 from understudy.verify.scenarios import SCENARIOS, play, scenarios

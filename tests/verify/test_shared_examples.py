@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 import redis
 from click.testing import CliRunner
-from tests.deployments.ledger_store import served
 from tests.proofs.mutants.edge import OWN, Edge, asking, at, json_of
 from tests.verify.conftest import PATIENT
+from tests.verify.ledger_store import served
 
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
 from understudy.cli import main
-from understudy.deployments.deployment import Deployment
+from understudy.verify.deployment import Deployment
 from understudy.verify.run import Run, RunOptions, start
 from understudy.verify.scenarios import play
 

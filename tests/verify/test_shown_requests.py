@@ -3,10 +3,10 @@
 import pytest
 from tests.verify.exchanges import BASE_URL, exchange_of
 
-from understudy.deployments.target import Credentials, Known, Target
 from understudy.exchange.messages import Headers, Request
 from understudy.verify.pictures import picture
 from understudy.verify.readings.shown_requests import command_of, commands_of
+from understudy.verify.target import Credentials, Known, Target
 
 PLANTED = "planted-canary"
 FORM = ("content-type", "application/x-www-form-urlencoded")

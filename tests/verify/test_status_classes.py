@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from understudy.openapi.loader import document_of
-from understudy.verify.status_classes import with_status_classes
+from understudy.verify.shapes import with_status_classes
 
 
 def opened(**responses):

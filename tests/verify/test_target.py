@@ -2,8 +2,8 @@
 
 import pytest
 
-from understudy.deployments.target_files import expect_sendable, load_target
 from understudy.errors import StartupError
+from understudy.verify.target import expect_sendable, load_target
 
 GOOD = """
 base_url = "https://staging.example/v3"

@@ -14,17 +14,16 @@ from msgspec.structs import replace
 from understudy.api.bundled_target import TARGET
 from understudy.api.in_process import time_of
 from understudy.api.restoring import restore
-from understudy.deployments.allowance import Allowance
-from understudy.deployments.clock import Time
-from understudy.deployments.deployment import Deployment
-from understudy.deployments.ledger import ANONYMOUS, Ledger
-from understudy.deployments.target import Budget, Permit, Target
 from understudy.errors import StartupError
+from understudy.verify.clock import Time
+from understudy.verify.deployment import Allowance, Deployment
+from understudy.verify.ledger import ANONYMOUS, Ledger
 from understudy.verify.outcome import Outcome
 from understudy.verify.pictures import picture, upload
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.run import RunOptions, start
 from understudy.verify.runner import carry_out
+from understudy.verify.target import Budget, Permit, Target
 
 OWN = replace(TARGET, mode="own", permit=Permit(uploads=True))
 EDITS = ("profile-patch-partial",)

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from understudy.deployments.refusals import NotPermitted
 from understudy.errors import StartupError
 from understudy.verify import undo_journal
+from understudy.verify.permits import NotPermitted
 from understudy.verify.undo_journal import JournalFile, UndoJournal, read_journal
 
 BASE_URL = "http://127.0.0.1:8080/v3"

@@ -9,16 +9,15 @@ from tests.proofs.reference import broken
 from tests.verify.conftest import PATIENT
 
 from understudy.api.bundled_target import TARGET
-from understudy.deployments.clock import machine_clock
-from understudy.deployments.ledger import Ledger
-from understudy.deployments.receiving import received
-from understudy.deployments.refusals import NotPermitted, Unreachable
-from understudy.deployments.transport import DeploymentTransport
 from understudy.exchange.messages import Request
+from understudy.verify.clock import machine_clock
 from understudy.verify.gateway import Gateway
+from understudy.verify.ledger import Ledger
+from understudy.verify.permits import NotPermitted, Unreachable
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.run import routes_of
 from understudy.verify.shapes import bundled
+from understudy.verify.transport import DeploymentTransport, received
 
 SOON = timedelta(seconds=0.5)
 

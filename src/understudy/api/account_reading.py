@@ -12,9 +12,9 @@ from typing import Any, Final, Literal
 
 from PIL import Image, UnidentifiedImageError
 
-from understudy.deployments.deployment import Deployment
-from understudy.deployments.refusals import NotPermitted, Unreachable
 from understudy.exchange.messages import Exchange
+from understudy.verify.deployment import Deployment
+from understudy.verify.permits import NotPermitted, Unreachable
 from understudy.verify.pictures import avatars
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.run import RunOptions, start

@@ -1,6 +1,6 @@
 """The target of the mock in this process: people, tokens and applications of the bundled fixtures."""
 
-from understudy.deployments.target import Credentials, Known, Permit, Target, TargetApplication
+from understudy.verify.target import Credentials, Known, Permit, Target, TargetApplication
 
 SITE = "http://127.0.0.1:8080"
 AUTHORIZATION = "http://127.0.0.1:8081"

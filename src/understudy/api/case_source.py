@@ -6,14 +6,14 @@ from pathlib import Path
 
 from understudy.api.bundled_target import AUTHORIZATION, SITE, TARGET
 from understudy.api.options import DeploymentOptions, expect_document, target_from
-from understudy.deployments.deployment import wording_of
-from understudy.deployments.target import PUBLISHED
-from understudy.deployments.wording import Wording
 from understudy.errors import StartupError
 from understudy.generate import selection
 from understudy.generate.cases import Case
 from understudy.generate.plans import Planner
 from understudy.generate.test_data import TestData, data_for_target
+from understudy.verify.deployment import wording_of
+from understudy.verify.target import PUBLISHED
+from understudy.verify.wording import Wording
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,6 @@ from understudy.api.account_reading import AccountSeen, read_accounts
 from understudy.api.bundled_target import TARGET
 from understudy.api.in_process import InProcess, mock_deployment
 from understudy.api.mirrored_mock import mirrored_baseline, mirrored_target
-from understudy.deployments.deployment import Deployment
-from understudy.deployments.refusals import BudgetSpent, OutOfTime
-from understudy.deployments.target import Target
 from understudy.drift.causes import ExplainedBy
 from understudy.drift.comparing import Drift, MockBeside, compare
 from understudy.drift.replaying import recorded
@@ -22,10 +19,13 @@ from understudy.mock.app import Mock
 from understudy.mock.server.worlds import Baseline
 from understudy.mock.store.vocabulary import vocabulary_of
 from understudy.verify.catalogue import catalogue
-from understudy.verify.recordings import read_recording
+from understudy.verify.deployment import Deployment
+from understudy.verify.permits import BudgetSpent, OutOfTime
+from understudy.verify.recorded_traffic import read_recording
 from understudy.verify.run import Phase, RunOptions, routes_of
 from understudy.verify.scenarios.walking import walks
 from understudy.verify.shapes import bundled
+from understudy.verify.target import Target
 
 
 def mock_beside(deployment: Deployment, facts: Sequence[Facts] = ()) -> Deployment:

@@ -6,9 +6,9 @@ from pathlib import Path
 import msgspec
 
 from understudy.api.bundled_target import TARGET
-from understudy.deployments.clock import machine_time
 from understudy.exchange.messages import Exchange, Request, Response
 from understudy.openapi.loader import load
+from understudy.verify.clock import machine_time
 from understudy.verify.findings import Finding
 from understudy.verify.run import evaluator_of, judged, routes_of
 from understudy.verify.shapes import bundled

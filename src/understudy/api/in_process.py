@@ -12,15 +12,20 @@ import msgspec
 
 from understudy.api.asgi_exchange import exchanged
 from understudy.api.bundled_target import AUTHORIZATION, SITE, TARGET
-from understudy.deployments.allowance import MOVABLE_PAUSE, Allowance
-from understudy.deployments.clock import Time
-from understudy.deployments.deployment import Deployment, named_document, wording_of
-from understudy.deployments.target import Target
 from understudy.mock.app import Mock
 from understudy.mock.server.clock import Clock
 from understudy.mock.server.request_context import Addresses
 from understudy.mock.server.worlds import Baseline, World
 from understudy.mock.settings import Settings
+from understudy.verify.clock import Time
+from understudy.verify.deployment import (
+    MOVABLE_PAUSE,
+    Allowance,
+    Deployment,
+    named_document,
+    wording_of,
+)
+from understudy.verify.target import Target
 
 Seeding = Callable[[Mock], tuple[Baseline, Target]]
 """Returns the fixtures of a new mock, and its target, which names the people among them."""

@@ -8,7 +8,7 @@ from typing import Final
 
 from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
-from understudy.deployments.deployment import Deployment
+from understudy.verify.deployment import Deployment
 from understudy.verify.generated_cases import generated
 from understudy.verify.outcome import Outcome
 from understudy.verify.run import Phase, RunOptions

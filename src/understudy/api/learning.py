@@ -2,7 +2,7 @@
 
 from contextlib import closing
 
-from understudy.deployments.deployment import Deployment
+from understudy.verify.deployment import Deployment
 from understudy.verify.learner import Learnt, learn
 from understudy.verify.run import RunOptions
 

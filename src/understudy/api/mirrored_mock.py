@@ -17,7 +17,6 @@ from PIL import Image as Picture
 from understudy.api.account_reading import AccountSeen, AvatarSeen, PictureKind
 from understudy.api.bundled_target import AUTHORIZATION
 from understudy.api.mirrored_profiles import mirrored_profile
-from understudy.deployments.target import Target, TargetApplication
 from understudy.interface.vocabulary import Vocabulary
 from understudy.mock.fixtures.person_checks import DATE_TIME, is_date
 from understudy.mock.server.worlds import Baseline
@@ -36,6 +35,7 @@ from understudy.mock.store.people import (
 )
 from understudy.mock.store.people_lines import with_password
 from understudy.mock.store.tokens import TOKENS, Token
+from understudy.verify.target import Target, TargetApplication
 
 USUAL: Final = "usual.png"
 """The picture in place of those that were not fetched."""

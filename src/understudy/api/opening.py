@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from understudy.api.options import DeploymentOptions, target_from
-from understudy.deployments.allowance import over_after
-from understudy.deployments.clock import ClockState
-from understudy.deployments.deployment import Deployment, deployment_of
-from understudy.deployments.target_files import expect_sendable
+from understudy.verify.clock import ClockState
+from understudy.verify.deployment import Deployment, deployment_of, over_after
+from understudy.verify.target import expect_sendable
 
 
 def open_deployment(

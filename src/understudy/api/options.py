@@ -8,9 +8,8 @@ from pathlib import Path
 import msgspec
 
 from understudy.api.bundled_target import TARGET
-from understudy.deployments.target import Mode, Target
-from understudy.deployments.target_files import load_target, target_of
 from understudy.errors import StartupError
+from understudy.verify.target import Mode, Target, load_target, target_of
 
 ADMIN_TOKEN = "UNDERSTUDY_ADMIN_TOKEN"
 """The environment variable of every command that calls the admin API of a mock."""

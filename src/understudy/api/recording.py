@@ -5,7 +5,6 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from understudy.api.stand_in import StandIn, StandInOptions
-from understudy.deployments.deployment import Deployment, ledger_of
 from understudy.exchange.messages import Exchange
 from understudy.openapi.loader import Document
 from understudy.record.proxy import Proxy
@@ -14,6 +13,7 @@ from understudy.record.recorder import Recorder, recorder_of
 from understudy.record.servers import ProxiedAddresses, ProxiedServer
 from understudy.record.traffic_judge import TrafficJudge
 from understudy.record.upstream import Upstream
+from understudy.verify.deployment import Deployment, ledger_of
 from understudy.verify.evaluator import Evaluator
 from understudy.verify.findings import Finding
 from understudy.verify.published import read_published

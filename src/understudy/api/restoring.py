@@ -7,8 +7,8 @@ from pathlib import Path
 
 from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
-from understudy.deployments.deployment import ledger_of
 from understudy.errors import StartupError
+from understudy.verify.deployment import ledger_of
 from understudy.verify.run import gateway_of
 from understudy.verify.run_lock import locked
 from understudy.verify.shapes import bundled

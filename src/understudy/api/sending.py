@@ -5,11 +5,11 @@ from contextlib import closing, contextmanager
 
 from understudy.api.bundled_target import AUTHORIZATION
 from understudy.api.case_source import CaseSource
-from understudy.deployments.deployment import Deployment
 from understudy.generate import selection
 from understudy.generate.case_sender import CaseSender
 from understudy.generate.plans import Planner
 from understudy.generate.test_data import data_for_target
+from understudy.verify.deployment import Deployment
 from understudy.verify.run import Run, RunOptions, start
 from understudy.verify.run_lock import locked
 

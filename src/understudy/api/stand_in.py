@@ -19,8 +19,6 @@ import httpx
 from understudy.api.asgi_exchange import exchanged
 from understudy.api.stand_in_people import StandInPeople
 from understudy.api.stand_in_sign_in import StandInSignIn
-from understudy.deployments.clock import machine_time
-from understudy.deployments.deployment import Deployment
 from understudy.errors import StartupError, nearest
 from understudy.exchange.messages import Exchange, Request, Response
 from understudy.interface.facts import choices_of, load_facts
@@ -46,6 +44,8 @@ from understudy.record.servers import ProxiedServer
 from understudy.record.traffic_judge import texts_of
 from understudy.record.upstream import NoUpstreamResponse, Upstream, parts_of
 from understudy.verify.catalogue import catalogue
+from understudy.verify.clock import machine_time
+from understudy.verify.deployment import Deployment
 
 _PICTURES: Final = ("/avatar/", "/image/", "/icons/")
 _AVATAR: Final = re.compile(r"/avatar/([0-9a-f]{32}|[0-9a-f]{64})")

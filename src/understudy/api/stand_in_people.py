@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from understudy.api.stand_in_merging import merged_person, unselected
-from understudy.deployments.clock import machine_time
-from understudy.deployments.target import Target, email_hash
 from understudy.errors import FixtureError
 from understudy.mock.fixtures.conversion import converted
 from understudy.mock.fixtures.person_checks import check_person
@@ -25,6 +23,8 @@ from understudy.mock.store.vocabulary import vocabulary_of
 from understudy.record.pseudonyms import Pseudonyms
 from understudy.record.recorded_fixtures import RecordedFixtures
 from understudy.record.seen_people import SeenAccount, SeenPeople, SeenToken
+from understudy.verify.clock import machine_time
+from understudy.verify.target import Target, email_hash
 
 _HASH: Final = re.compile(rb"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
 _MEDIA_TYPES: Final = {"png": "image/png", "jpg": "image/jpeg", "gif": "image/gif"}

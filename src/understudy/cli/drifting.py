@@ -18,8 +18,6 @@ from understudy.cli.interrupts import noted
 from understudy.cli.report_options import GITHUB
 from understudy.cli.shown_runs import shown
 from understudy.cli.writing import append_summary, expect_writable, write_report
-from understudy.deployments.clock import machine_time
-from understudy.deployments.deployment import Deployment
 from understudy.drift.accepting import with_accepted, write_baseline
 from understudy.drift.comparing import Drift
 from understudy.drift.documents.sources import (
@@ -40,6 +38,8 @@ from understudy.reports.console import Terminal
 from understudy.terminal import echo
 from understudy.verify.baseline import load_baseline
 from understudy.verify.catalogue import catalogue
+from understudy.verify.clock import machine_time
+from understudy.verify.deployment import Deployment
 from understudy.verify.events import Listener
 from understudy.verify.run import RunOptions
 

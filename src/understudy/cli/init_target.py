@@ -16,10 +16,10 @@ import click
 
 from understudy.cli.questions import SECTIONS, UNASKED, Question
 from understudy.cli.writing import expect_writable, unwritable
-from understudy.deployments.target import is_loopback
-from understudy.deployments.target_schema import SCHEMA_FILE, target_schema
 from understudy.errors import StartupError
 from understudy.record_schemas import schema_text
+from understudy.verify.target import is_loopback
+from understudy.verify.target_schema import SCHEMA_FILE, target_schema
 
 ABOUT = """\
 {path} will say what `understudy verify` judges, and what it may do there.

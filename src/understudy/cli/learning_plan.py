@@ -6,10 +6,10 @@ from rich.console import Console
 
 from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
-from understudy.deployments.permits import described
 from understudy.reports.console import Terminal, print_line
-from understudy.verify.candidates import chosen
 from understudy.verify.learner import open_rules
+from understudy.verify.permits import described
+from understudy.verify.probing import chosen
 from understudy.verify.readings.plans import PlannedExperiment, planned_experiments
 from understudy.verify.repetitions import is_repeatable
 from understudy.verify.shapes import bundled

@@ -57,8 +57,8 @@ def mcp(**options: Any) -> None:
     Serves the Model Context Protocol. An agent makes a world, people's tokens and faults, sends requests, asks why they were refused, checks a
     response against the contract and gets edge cases. Each session has a world of its own.
     """
-    from understudy.deployments.admin_client import AdminClient
     from understudy.mcp_server.server import assemble
+    from understudy.verify.admin_client import AdminClient
 
     with _mock(options) as url, closing(AdminClient(url, token=options["admin_token"])) as mock:
         mock.call("GET", "/health")

@@ -47,7 +47,7 @@ def mock_options(command: Command) -> Command:
 def client(url: str, world: str | None = None, admin_token: str | None = None) -> Any:
     """Returns the ``AdminClient`` for the mock that the options name; the command's end closes it."""
     # httpx takes 0.1 s to import, which `serve` need not wait for.
-    from understudy.deployments.admin_client import AdminClient
+    from understudy.verify.admin_client import AdminClient
 
     admin = AdminClient(url, world, admin_token)
     click.get_current_context().call_on_close(admin.close)

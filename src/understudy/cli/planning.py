@@ -8,19 +8,18 @@ from rich.console import Console
 from understudy.api.judging import cases_of
 from understudy.api.opening import open_deployment
 from understudy.cli.verifying import VerifyOptions
-from understudy.deployments.deployment import Deployment
-from understudy.deployments.permits import described
-from understudy.deployments.target import Target
 from understudy.interface.recognition import interface_operations
 from understudy.openapi.loader import Document
 from understudy.openapi.operations import operations
 from understudy.reports.console import Terminal, print_line
-from understudy.verify.candidates import chosen, needs_of
+from understudy.verify.deployment import Deployment
 from understudy.verify.inferred.phase import planned, unchecked_rules
 from understudy.verify.inferred_model import inferred_resources
+from understudy.verify.permits import described
 from understudy.verify.preflight import planned_requests
-from understudy.verify.probing import Probe
+from understudy.verify.probing import Probe, chosen, needs_of
 from understudy.verify.shapes import bundled
+from understudy.verify.target import Target
 
 INDENT: Final = 15
 """Columns before the names of the probes in a plan."""

@@ -11,10 +11,10 @@ from understudy import plugins
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.report_options import GITHUB
 from understudy.cli.writing import append_summary, expect_writable, write_report
-from understudy.deployments.clock import machine_time
 from understudy.reports.console import Terminal
 from understudy.terminal import echo
 from understudy.verify.baseline import Accepted, load_baseline, unaccepted
+from understudy.verify.clock import machine_time
 from understudy.verify.outcome import Outcome
 from understudy.verify.reports.github import annotations
 from understudy.verify.reports.markdown import markdown

@@ -125,8 +125,8 @@ def verify(**options: Any) -> None:
     itself failed.
     """
     if options["is_schema"]:
-        from understudy.deployments.target_schema import target_schema
         from understudy.record_schemas import schema_text
+        from understudy.verify.target_schema import target_schema
 
         click.echo(schema_text(target_schema()), nl=False)
         return

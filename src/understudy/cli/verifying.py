@@ -15,12 +15,12 @@ from understudy.cli.interrupts import noted
 from understudy.cli.losses import print_losses
 from understudy.cli.reporting import Reporting, console_of, prepared, reported, reporting_of
 from understudy.cli.shown_runs import shown
-from understudy.deployments.deployment import Deployment
-from understudy.deployments.ledger import is_store
 from understudy.errors import StartupError
 from understudy.reports.console import print_line
 from understudy.verify.catalogue import catalogue
+from understudy.verify.deployment import Deployment
 from understudy.verify.events import Listener
+from understudy.verify.ledger import is_store
 from understudy.verify.outcome import Outcome
 from understudy.verify.recorded_traffic import judge_recorded
 from understudy.verify.run import RunOptions
@@ -105,7 +105,7 @@ def _expect_examples(url: str) -> None:
         msg = f"--examples: {url!r} is not the URL of a store; write valkey://host:6379/0."
         raise StartupError(msg)
     # The client of the store is of an extra.
-    from understudy.deployments.store_client import expect_store
+    from understudy.verify.shared_ledger import expect_store
 
     expect_store(url, "--examples")
 

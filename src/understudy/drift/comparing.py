@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from understudy.deployments.deployment import Deployment
-from understudy.deployments.wording import as_on_the_wire
 from understudy.drift.causes import DriftCause, ExplainedBy, causes
 from understudy.drift.differences import (
     Difference,
@@ -26,9 +24,11 @@ from understudy.drift.observing import (
 )
 from understudy.exchange.messages import Exchange
 from understudy.interface.facts import Fact
+from understudy.verify.deployment import Deployment
 from understudy.verify.history import History
 from understudy.verify.outcome import Outcome
 from understudy.verify.run import RunOptions
+from understudy.verify.wording import as_on_the_wire
 
 SENDERS_NAMED: Final = 3
 """Senders that were at one side alone and are named; of others there is the number."""

@@ -9,16 +9,16 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Final
 
-from understudy.deployments.deployment import Deployment
-from understudy.deployments.refusals import Refusal
 from understudy.drift.aspects import aspects
 from understudy.drift.differences import ABSENT, Compared, Difference, DifferenceKey
 from understudy.drift.judging import BROKEN, KEPT, breaches
 from understudy.drift.relations import relations
 from understudy.drift.replaying import replay
 from understudy.exchange.messages import Exchange
+from understudy.verify.deployment import Deployment
 from understudy.verify.evaluator import Evaluator
 from understudy.verify.history import History
+from understudy.verify.permits import Refusal
 from understudy.verify.run import Run, RunOptions, start
 from understudy.verify.run_lock import locked
 

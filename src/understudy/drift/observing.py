@@ -6,10 +6,10 @@ from typing import Final
 
 from msgspec import structs
 
-from understudy.deployments.deployment import Deployment
 from understudy.exchange.messages import Exchange
 from understudy.interface.declared_inputs import DeclaredInputs
 from understudy.interface.facts import Fact
+from understudy.verify.deployment import Deployment
 from understudy.verify.evaluator import Evaluator
 from understudy.verify.findings import Finding
 from understudy.verify.outcome import Outcome

@@ -9,9 +9,9 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from understudy.deployments.permits import SAFE
 from understudy.drift.aspects import Aspects
 from understudy.exchange.messages import Exchange
+from understudy.verify.permits import SAFE
 from understudy.verify.rate_limit_history import count_in, counted_alike
 
 AS_SENT: Final = "as sent"

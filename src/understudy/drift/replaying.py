@@ -6,12 +6,12 @@ from datetime import timedelta
 from typing import Final
 from urllib.parse import quote, quote_plus
 
-from understudy.deployments.refusals import NotPermitted
-from understudy.deployments.target import Target
 from understudy.exchange.messages import ISSUED, Exchange, Request
 from understudy.verify.gateway import Gateway
 from understudy.verify.issued_values import values_in
+from understudy.verify.permits import NotPermitted
 from understudy.verify.run import Phase, Run
+from understudy.verify.target import Target
 
 SOURCE: Final = "replay"
 """The sender of replayed requests, for reports."""

@@ -9,14 +9,6 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from urllib.parse import urlencode
 
-from understudy.deployments.refusals import (
-    BudgetSpent,
-    NotPermitted,
-    OutOfTime,
-    Refusal,
-    Unreachable,
-)
-from understudy.deployments.target import ALL_SCOPES
 from understudy.errors import StartupError
 from understudy.exchange.messages import Exchange, Request
 from understudy.generate import upload_images
@@ -27,8 +19,10 @@ from understudy.interface.operations import DELETE_AVATAR
 from understudy.interface.scopes import AUTH
 from understudy.verify.findings import ANSWERS, DOCUMENT
 from understudy.verify.history import LEFT_OPEN
+from understudy.verify.permits import BudgetSpent, NotPermitted, OutOfTime, Refusal, Unreachable
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.run import GIVE_UP, Run
+from understudy.verify.target import ALL_SCOPES
 
 SOURCE = "edge case"
 AUTHORIZE_PATH = "/oauth2/authorize"

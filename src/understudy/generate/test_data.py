@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from understudy.deployments.target import Target
+from understudy.verify.target import Target
 
 SECRETS: Mapping[str, str] = {
     "TOKEN": "an OAuth token with all scopes",

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from understudy.deployments.wording import Wording
 from understudy.exchange.messages import headers_of, media_type
 from understudy.generate.cases import Case, CaseRequest
+from understudy.verify.wording import Wording
 
 
 def worded(cases: Iterable[Case], wording: Wording | None) -> Iterable[Case]:

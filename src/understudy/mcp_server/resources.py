@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping
 import httpx
 import orjson
 
-from understudy.deployments.admin_client import AdminClient
 from understudy.errors import StartupError
 from understudy.interface.rules import load_rules, switches
 from understudy.mcp_server.messages import NOTICE
 from understudy.openapi.bundled import openapi_directory
+from understudy.verify.admin_client import AdminClient
 
 
 def resources(mock: AdminClient) -> Mapping[str, tuple[str, Callable[[], str]]]:

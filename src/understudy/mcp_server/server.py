@@ -11,13 +11,13 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp_types import ToolAnnotations
 
-from understudy.deployments.admin_client import AdminClient
 from understudy.errors import StartupError, missing_extra
 from understudy.installation import version
 from understudy.mcp_server import request_tools, world_tools
 from understudy.mcp_server.contract_tools import contract_tools
 from understudy.mcp_server.resources import resources
 from understudy.mcp_server.session_worlds import SessionWorlds
+from understudy.verify.admin_client import AdminClient
 
 INSTRUCTIONS: Final = """\
 A mock of the avatar and profile service, or of the service whose document it was started with.

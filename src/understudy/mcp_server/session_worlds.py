@@ -13,9 +13,9 @@ import httpx
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 
-from understudy.deployments.admin_client import AdminClient
 from understudy.errors import StartupError
 from understudy.testing.world import MockWorld
+from understudy.verify.admin_client import AdminClient
 
 IDLE_SECONDS: Final = 3600
 """A world whose session was lost is deleted after this time without a request."""

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Final
 
-from understudy.deployments.target import is_loopback
 from understudy.record.servers import ProxiedAddresses, ProxiedServer
+from understudy.verify.target import is_loopback
 
 Fields = list[tuple[bytes, bytes]]
 """Header fields in order, as bytes: a name in lower case, and a value."""

@@ -5,7 +5,6 @@ from contextlib import aclosing
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from understudy.deployments.target import is_loopback
 from understudy.record.error_places import place_of
 from understudy.record.header_fields import (
     Fields,
@@ -29,6 +28,7 @@ from understudy.record.overlaps import ExchangeSpan
 from understudy.record.proxy_parts import ProxyParts
 from understudy.record.servers import ProxiedServer
 from understudy.record.upstream import NoUpstreamResponse, parts_of
+from understudy.verify.target import is_loopback
 
 REWRITTEN: Final = frozenset({"application/json", "text/html"})
 """Media types of bodies in which addresses are rewritten, so that links and forms stay here."""

@@ -12,8 +12,8 @@ from hashlib import sha256
 from typing import Final
 from urllib.parse import unquote
 
-from understudy.deployments.target import Target, email_hash
 from understudy.exchange.messages import MASK
+from understudy.verify.target import Target, email_hash
 
 SITE: Final = "http://127.0.0.1:8080"
 AUTHORIZATION: Final = "http://127.0.0.1:8081"

@@ -10,12 +10,12 @@ from typing import Any, Final
 
 import yaml
 
-from understudy.deployments.target import Target
 from understudy.record.generated_pictures import PictureForm, drawn
 from understudy.record.pseudonyms import Pseudonyms, last_segment
 from understudy.record.recorded_profiles import NO_DATE, is_date, items, recorded_profile
 from understudy.record.recorded_target import target_file
 from understudy.record.seen_people import SeenAccount, SeenPeople
+from understudy.verify.target import Target
 
 _FILE_NAME: Final = re.compile(r"[\w][\w.-]{0,99}", re.ASCII)
 """Client IDs that can name a file."""

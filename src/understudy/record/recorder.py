@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from understudy.deployments.target import Target
 from understudy.errors import StartupError
 from understudy.exchange import har
 from understudy.exchange.messages import Exchange
@@ -27,6 +26,7 @@ from understudy.record.seen_people import SeenPeople
 from understudy.record.traffic_facts import TrafficFacts
 from understudy.verify.catalogue import catalogue
 from understudy.verify.evaluator import Evaluator
+from understudy.verify.target import Target
 
 _ENTRY_BYTES: Final = 1000
 """The approximate size of an entry beside its bodies."""

@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 
-from understudy.deployments.deployment import Deployment
 from understudy.exchange.messages import Exchange, Request, Response
 from understudy.interface.operations import Routes
 from understudy.limits import JUDGED_BYTES, PENDING_BYTES, PENDING_EXCHANGES
@@ -21,10 +20,11 @@ from understudy.record.header_fields import Fields, field
 from understudy.record.messages import ProxiedRequest, ProxiedResponse
 from understudy.record.overlaps import ExchangeSpan
 from understudy.record.upstream import NoUpstreamResponse
+from understudy.verify.deployment import Deployment
 from understudy.verify.evaluator import Evaluator
 from understudy.verify.findings import Finding
+from understudy.verify.recorded_traffic import TokenAccounts
 from understudy.verify.run import evaluator_of, judged
-from understudy.verify.token_accounts import TokenAccounts
 
 
 @dataclass(slots=True)

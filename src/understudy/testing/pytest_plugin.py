@@ -91,7 +91,7 @@ def _url(config: pytest.Config) -> str:
 
 def _client(config: pytest.Config) -> Any:
     """Returns an ``AdminClient`` of the mock."""
-    from understudy.deployments.admin_client import AdminClient
+    from understudy.verify.admin_client import AdminClient
 
     token = config.getoption("--understudy-admin-token") or os.environ.get("UNDERSTUDY_ADMIN_TOKEN")
     return AdminClient(_url(config), token=token)

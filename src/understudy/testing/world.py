@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from understudy.deployments.admin_client import AdminClient
+from understudy.verify.admin_client import AdminClient
 
 JsonObject = dict[str, Any]
 

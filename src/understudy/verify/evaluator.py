@@ -1,7 +1,8 @@
 """Judges each exchange by every check, and keeps a record of the results of each rule."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from understudy.exchange.messages import Exchange
 from understudy.interface.facts import Fact
@@ -14,17 +15,114 @@ from understudy.verify.checks import (
     InternalError,
     Unmet,
     check_results,
+    checks_for,
     expect,
+    judged,
 )
 from understudy.verify.document_checks import DocumentValidator
-from understudy.verify.evidence import needs_time, showing
-from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED, Finding, key_of
+from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED, Finding, key_of, steps_of
 from understudy.verify.history import History
 from understudy.verify.item_undo import is_of_deleted
 from understudy.verify.outcome import Coverage, RuleOutcome
 from understudy.verify.readings.contradictions import binds, contradictions
-from understudy.verify.unjudged import UNJUDGED
 from understudy.verify.value_texts import as_json
+
+# The steps of a finding. A check names the exchanges that it compares, but its conditions read more
+# of the history. What they rest on is found by judging again: without an exchange that matters, the
+# finding is not seen.
+
+
+def showing(
+    rule: str, exchange: Exchange, evidence: Iterable[Exchange], history: History
+) -> tuple[Exchange, ...]:
+    """Returns the evidence of a broken rule, with the fewest earlier exchanges that it lacks.
+
+    Args:
+        rule: The rule's id.
+        exchange: The decisive exchange.
+        evidence: The exchanges that the check names.
+        history: What was exchanged before.
+
+    Returns:
+        The steps in order, the decisive one last; just the evidence where no check of the rule
+        finds it in the whole history either, as where a scenario's model differs.
+    """
+
+    def complete(more: Iterable[Exchange]) -> tuple[Exchange, ...]:
+        return steps_of(exchange, history.with_origins((*more, exchange)))
+
+    earlier, steps = history.exchanges, complete(evidence)
+    if not is_shown(rule, (*earlier, exchange), history):
+        return steps
+    while not is_shown(rule, steps, history):
+        low, high = 0, len(earlier)  # with all from `low` on it is shown, from `high` on it is not
+        while high - low > 1:
+            middle = (low + high) // 2
+            is_enough = is_shown(rule, complete((*earlier[middle:], *steps)), history)
+            low, high = (middle, high) if is_enough else (low, middle)
+        if earlier[low] in steps:
+            break
+        steps = complete((earlier[low], *steps))
+    return steps
+
+
+def is_shown(rule: str, steps: Sequence[Exchange], history: History) -> bool:
+    """Tells whether the last of some exchanges breaks a rule, for a judge that sees no others.
+
+    Args:
+        rule: The rule's id.
+        steps: The exchanges, in order.
+        history: A history of the same deployment.
+    """
+    *earlier, exchange = steps
+    alone = history.emptied()
+    for step in earlier:
+        alone.add(step)
+    results = (
+        judged(check, exchange, alone) for check in checks_for(exchange) if rule in check.rules
+    )
+    return any(isinstance(result, CheckResult) and not result.holds for result in results)
+
+
+def needs_time(rule: str, steps: Sequence[Exchange], history: History) -> bool:
+    """Tells whether a finding is seen only because of the time that passed between its steps.
+
+    Args:
+        rule: The rule's id.
+        steps: The steps of the finding.
+        history: A history of the same deployment.
+    """
+    at_once = [replace(step, at=steps[-1].at) for step in steps]
+    return is_shown(rule, steps, history) and not is_shown(rule, at_once, history)
+
+
+_DASHBOARD: Final = "the interface gives the developer dashboard no URL to send a request to"
+
+_BY_FACTS: Final = "understudy learn tries the number, and verify --facts judges by it"
+
+UNJUDGED: Final[Mapping[str, str]] = {
+    "application-has-id-and-secret": _DASHBOARD,
+    "dashboard-redirect-urls": _DASHBOARD,
+    "api-key-by-application": _DASHBOARD,
+    "application-deletion-ends-tokens": _DASHBOARD,
+    **dict.fromkeys(
+        (
+            "display-name-length",
+            "description-length",
+            "pronunciation-length",
+            "pronouns-length",
+            "location-length",
+            "job-title-length",
+            "company-length",
+            "upload-largest-side",
+            "avatars-most",
+            "qr-smallest-size",
+        ),
+        _BY_FACTS,
+    ),
+    "token-constant-time": "over a network the differences are smaller than its noise",
+}
+
 
 SHOWN = 5
 """Exchanges that a report names for each rule."""

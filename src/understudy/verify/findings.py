@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Final
 
-from understudy.deployments.wording import as_on_the_wire
 from understudy.exchange.messages import Exchange, masked
 from understudy.interface.rules import Rule
 from understudy.verify.checks import CheckResult
+from understudy.verify.wording import as_on_the_wire
 
 DOCUMENT: Final = Rule(
     id="document",

@@ -5,6 +5,7 @@ authentication checks go through the gateway too; it cannot reach the deployment
 engine is not public: only this module knows it, and pyproject pins the minor version.
 """
 
+import copy
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -19,13 +20,46 @@ from schemathesis.core.failures import Failure, FailureGroup
 from schemathesis.engine import events, from_schema
 from schemathesis.engine.recorder import ScenarioRecorder
 
-from understudy.deployments.refusals import BudgetSpent, NotPermitted, OutOfTime, Unreachable
 from understudy.exchange.messages import Exchange, Request, headers_of
 from understudy.verify.events import Found
 from understudy.verify.gateway import Gateway
-from understudy.verify.mixed_documents import TEXTS, mixed
+from understudy.verify.history import made_up_hash
+from understudy.verify.permits import BudgetSpent, NotPermitted, OutOfTime, Unreachable
 from understudy.verify.pictures import picture
 from understudy.verify.run import Phase, Run
+
+IDENTIFIERS: Final = frozenset({"profileIdentifier", "sha256_hash"})
+EMAIL_HASHES: Final = frozenset({"selected_email_hash", "email_hash"})
+
+TEXTS: Final = IDENTIFIERS | EMAIL_HASHES | {"imageHash", "imageId"}
+"""Names of the parameters that identifiers are added to."""
+
+
+def mixed(raw: Mapping[str, Any], run: Run) -> dict[str, Any]:
+    """Returns the document with identifiers of known people added to its parameters."""
+    target = run.deployment.target
+    known = target.known
+    people = [*filter(None, (known.slug, known.other_slug)), *known.people, *known.own_hashes]
+    values = dict.fromkeys(IDENTIFIERS, people)
+    hashes = [*known.own_hashes, made_up_hash(7)]
+    values |= dict.fromkeys(EMAIL_HASHES, hashes)
+    values |= dict.fromkeys(("imageHash", "imageId"), sorted(run.gateway.made)[:5])
+    document = copy.deepcopy(dict(raw))
+    document["servers"] = [{"url": target.base_url}]
+    for item in document.get("paths", {}).values():
+        for holder in [item, *(part for part in item.values() if isinstance(part, dict))]:
+            for parameter in holder.get("parameters", []):
+                _mix(parameter, values)
+    for parameter in document.get("components", {}).get("parameters", {}).values():
+        _mix(parameter, values)
+    return document
+
+
+def _mix(parameter: dict[str, Any], values: Mapping[str, list[str]]) -> None:
+    known = values.get(parameter.get("name", ""))
+    if known and "schema" in parameter:
+        parameter["schema"] = {"anyOf": [{"type": "string", "enum": known}, parameter["schema"]]}
+
 
 Start = Callable[..., Any]
 

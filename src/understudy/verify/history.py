@@ -12,7 +12,6 @@ from hashlib import sha256
 from itertools import islice
 from typing import Any
 
-from understudy.deployments.target import Known, Target
 from understudy.exchange.messages import GRANTEE, Exchange
 from understudy.interface.declared_inputs import DeclaredInputs
 from understudy.interface.facts import Fact
@@ -29,6 +28,7 @@ from understudy.interface.operations import (
     UPLOAD_AVATAR,
 )
 from understudy.verify.issued_values import mentions, values_in
+from understudy.verify.target import Known, Target
 
 MADE_UP = "understudy-made-up"
 """The prefix of identifiers that no profile has."""

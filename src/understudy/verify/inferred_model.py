@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from understudy.deployments.target import Target
 from understudy.interface.recognition import interface_operations
 from understudy.openapi.loader import Document
 from understudy.openapi.resources.finder import infer_resources
 from understudy.openapi.resources.model import ResourceModel
+from understudy.verify.target import Target
 
 
 def inferred_resources(target: Target, document: Document) -> ResourceModel:

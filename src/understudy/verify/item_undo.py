@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
-from understudy.deployments.refusals import Refusal
 from understudy.exchange.messages import Exchange
 from understudy.interface.operations import RESOURCE, Place
 from understudy.openapi.operations import Operation
 from understudy.verify.gateway import UNDO
+from understudy.verify.permits import Refusal
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.undo_journal import (
     CreatedItem,

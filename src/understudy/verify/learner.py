@@ -7,8 +7,6 @@ from datetime import date
 
 from msgspec import structs
 
-from understudy.deployments.deployment import Deployment
-from understudy.deployments.target import Target
 from understudy.errors import StartupError
 from understudy.exchange.messages import Exchange
 from understudy.interface.facts import (
@@ -22,6 +20,7 @@ from understudy.interface.facts import (
 )
 from understudy.interface.rules import Rule, SwitchEntry, switch_of
 from understudy.verify.catalogue import catalogue
+from understudy.verify.deployment import Deployment
 from understudy.verify.events import Event, Exchanged
 from understudy.verify.history import History
 from understudy.verify.outcome import Outcome, RuleOutcome
@@ -32,6 +31,7 @@ from understudy.verify.readings.switch_readings import options_shown
 from understudy.verify.repetitions import Repetitions, deciding_breach
 from understudy.verify.run import Run, RunOptions
 from understudy.verify.runner import carry_out
+from understudy.verify.target import Target
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,147 @@
-"""Pictures to upload, made here so that no file is needed, and the avatars that they become."""
+"""Reads QR codes by their pixels, with a decoder that shares nothing with what drew them.
 
+Sizes come from the picture and not from a header.
+"""
+
+import re
 from functools import cache, lru_cache
 from io import BytesIO
+from typing import Final, NamedTuple
 
-from PIL import Image
+import zxingcpp
+from PIL import Image, UnidentifiedImageError
 
 from understudy.exchange.messages import Exchange
-from understudy.interface.operations import DELETE_AVATAR, UPLOAD_AVATAR
-from understudy.verify.history import MADE_UP
+from understudy.interface.declared_inputs import DeclaredInputs
+from understudy.interface.operations import DELETE_AVATAR, QR_CODE, UPLOAD_AVATAR
+from understudy.verify.history import MADE_UP, History
 from understudy.verify.probe_client import ProbeClient
+
+OK: Final = 200
+DEFAULT_SIZE: Final = 80  # interface, Limits: QR code default size, in pixels
+LARGEST: Final = 2048
+"""Pixels: the largest size that the mock draws, and that rules speak of."""
+
+MOST_DRAWN: Final = 2 * LARGEST
+"""Pixels: the largest size that is requested or decoded, whatever a document allows."""
+
+READABLE: Final = 160
+"""The least width in pixels of a code that must be readable; smaller modules cannot be judged."""
+
+LONG: Final = 100
+"""Characters in a query from which on a code is so dense that it needs four times the pixels."""
+
+TOO_LONG: Final = 400
+"""Characters in a query from which on no decoder is relied on."""
+
+CENTRE: Final = 0.2
+"""The share of a code's side where an icon stands."""
+
+
+class Picture(NamedTuple):
+    """The picture of a QR code as a decoder and its pixels show it.
+
+    Attributes:
+        size: Width and height in pixels; None for what is not a picture.
+        text: What a decoder reads; empty where it reads nothing.
+        dark: Share of dark pixels.
+        centre: The pixels in the middle.
+    """
+
+    size: tuple[int, int] | None
+    text: str = ""
+    dark: float = 0.0
+    centre: bytes = b""
+
+
+@lru_cache(maxsize=512)
+def decoded(content: bytes) -> Picture:
+    """Decodes a picture."""
+    try:
+        with Image.open(BytesIO(content)) as opened:
+            if max(opened.size) > MOST_DRAWN:
+                return Picture(opened.size)
+            image = opened.convert("L")
+    except (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError):
+        return Picture(None)
+    # Given a picture, the decoder calls Python, and takes Ctrl-C in there for a picture it cannot read.
+    pixels = memoryview(image.tobytes()).cast("B", (image.height, image.width))
+    codes = zxingcpp.read_barcodes(
+        pixels, formats=zxingcpp.BarcodeFormats(zxingcpp.BarcodeFormat.QRCode)
+    )
+    dark = sum(image.histogram()[:128]) / (image.width * image.height)
+    edge = image.width * (1 - CENTRE) / 2
+    centre = image.crop((int(edge), int(edge), int(image.width - edge), int(image.height - edge)))
+    return Picture(image.size, codes[0].text if codes else "", dark, centre.tobytes())
+
+
+def picture_of(exchange: Exchange) -> Picture:
+    """Returns the picture of a response."""
+    return decoded(exchange.response.body)
+
+
+def requested_size(exchange: Exchange) -> int | None:
+    """Returns the requested size in pixels; None where the request is not clear."""
+    sizes = [text for name, text in exchange.request.pairs if name == "size"]
+    if not sizes:
+        return DEFAULT_SIZE
+    is_clear = len(sizes) == 1 and re.fullmatch(r"[1-9]\d{0,3}", sizes[0], re.ASCII)
+    return int(sizes[0]) if is_clear and int(sizes[0]) <= LARGEST else None
+
+
+def size_bounds(inputs: DeclaredInputs) -> tuple[int, int]:
+    """Returns the smallest and the largest width in pixels; the mock's where none is declared."""
+    least, largest = inputs.least_qr_size, inputs.largest_qr_size
+    return (1 if least is None else least, LARGEST if largest is None else largest)
+
+
+def fitting(client: ProbeClient, size: int) -> str:
+    """Returns a width as a query has it, or the nearest that the document in force allows."""
+    least, largest = size_bounds(client.inputs)
+    return str(max(least, min(size, largest)))
+
+
+def with_other(
+    exchange: Exchange, history: History, name: str, other: str | None
+) -> Exchange | None:
+    """Returns the same code with another value of one parameter."""
+    if other is None:
+        return None
+    query = {**exchange.request.query, name: other}
+    for before in history.of(QR_CODE):
+        if before.value == exchange.value and dict(before.request.query) == query:
+            return before
+    return None
+
+
+def is_drawn(exchange: Exchange, _history: History) -> bool:
+    """Tells whether a code was drawn."""
+    return exchange.status == OK and exchange.request.method == "GET"
+
+
+def is_readable(exchange: Exchange, history: History) -> bool:
+    """Tells whether a code was drawn that is large enough to be read."""
+    if not is_drawn(exchange, history):
+        return False
+    length = sum(len(text) for _, text in exchange.request.pairs) + len(exchange.value)
+    enough = READABLE if length < LONG else 4 * READABLE
+    size = picture_of(exchange).size
+    return size is not None and min(size) >= enough and length < TOO_LONG
+
+
+def has_no_parameters(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the query is empty."""
+    return not exchange.request.pairs
+
+
+def has_one_parameter(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the query has one parameter."""
+    return len(exchange.request.pairs) == 1
+
+
+def draw(client: ProbeClient, **query: str) -> Exchange:
+    """Draws a code of the test account's profile."""
+    return client.get(f"/qr-code/{client.known.slug}", query=query)
 
 
 @cache

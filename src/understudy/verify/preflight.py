@@ -9,13 +9,12 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 from urllib.parse import urlencode
 
-from understudy.deployments.refusals import Refusal, Unreachable
-from understudy.deployments.target import Known, Target, TargetApplication
 from understudy.errors import StartupError
 from understudy.exchange.messages import Exchange
-from understudy.verify.browsing import sign_in
-from understudy.verify.granting import form_of, parameters, password_form, post
+from understudy.verify.browsing import form_of, parameters, password_form, post, sign_in
+from understudy.verify.permits import Refusal, Unreachable
 from understudy.verify.probe_client import ProbeClient
+from understudy.verify.target import Known, Target, TargetApplication
 
 UNAUTHORIZED, NOT_FOUND = 401, 404
 

@@ -9,12 +9,11 @@ from urllib.parse import urlencode
 import httpx
 import orjson
 
-from understudy.deployments.permits import SAFE
-from understudy.deployments.refusals import NotPermitted
-from understudy.deployments.target import Known, Target, TargetApplication
 from understudy.exchange.messages import Exchange, Request, headers_of, issued_identity
 from understudy.interface.declared_inputs import DeclaredInputs
 from understudy.verify.gateway import Gateway
+from understudy.verify.permits import SAFE, NotPermitted
+from understudy.verify.target import Known, Target, TargetApplication
 from understudy.verify.value_texts import as_json
 
 Pairs = Mapping[str, Any] | Sequence[tuple[str, str]]

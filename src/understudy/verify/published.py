@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from understudy.deployments.refusals import Refusal
-from understudy.deployments.target import PUBLISHED
 from understudy.errors import StartupError
 from understudy.exchange.messages import NO_JSON
 from understudy.openapi.loader import Document, document_of
 from understudy.openapi.yaml_files import parse_yaml
 from understudy.verify.gateway import Gateway
+from understudy.verify.permits import Refusal
 from understudy.verify.probe_client import ProbeClient
+from understudy.verify.target import PUBLISHED
 
 _NAME = Path("the published document")
 

@@ -1,15 +1,171 @@
-"""Judges recorded traffic, a browser's export or a proxy's, by the same rules; nothing is sent."""
+"""Judges recorded traffic (HAR 1.2), a browser's export or a proxy's, by the same rules; nothing is sent."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-from understudy.deployments.clock import machine_time
-from understudy.deployments.deployment import Deployment
+import orjson
+
+from understudy.errors import StartupError
+from understudy.exchange import har
+from understudy.exchange.messages import (
+    ISSUED,
+    Exchange,
+    Headers,
+    Identity,
+    Request,
+    Response,
+    headers_of,
+    issued_identity,
+    media_type,
+    unmasked,
+)
+from understudy.interface.operations import LIST_AVATARS, ME, OWN_PROFILE, UPDATE_PROFILE, Routes
+from understudy.verify.clock import machine_time
+from understudy.verify.deployment import Deployment
+from understudy.verify.history import History
 from understudy.verify.outcome import Outcome
-from understudy.verify.recordings import read_recording
 from understudy.verify.run import evaluator_of, judged, routes_of
 from understudy.verify.shapes import bundled
-from understudy.verify.token_accounts import TokenAccounts
+from understudy.verify.target import Target
+
+
+def read_recording(
+    path: Path, target: Target, routes: Routes, *, is_sent: bool = True
+) -> list[Exchange]:
+    """Reads the exchanges of an archive, with the target's secrets put in again.
+
+    Args:
+        path: The HTTP archive.
+        target: Whose secrets are meant by their variables.
+        routes: Finds a request's operation.
+        is_sent: False to read requests without a response too, as `understudy generate` writes them.
+
+    Raises:
+        StartupError: The file cannot be read, or is not an archive.
+    """
+    try:
+        entries = orjson.loads(path.read_bytes())["log"]["entries"]
+        exchanges = [_exchange(number, e, target, routes) for number, e in enumerate(entries, 1)]
+    except OSError as error:
+        msg = f"{path} cannot be read: {error.strerror}."
+        raise StartupError(msg) from error
+    except KeyError as error:
+        msg = f"{path} is not an HTTP archive (HAR 1.2): it has no member {error}."
+        raise StartupError(msg) from error
+    except (ValueError, TypeError, AttributeError) as error:
+        msg = f"{path} is not an HTTP archive (HAR 1.2): {error}."
+        raise StartupError(msg) from error
+    return [exchange for exchange in exchanges if exchange.response.status or not is_sent]
+
+
+def _exchange(number: int, entry: dict[str, Any], target: Target, routes: Routes) -> Exchange:
+    sent, received = entry["request"], entry["response"]
+    secrets = target.secrets()
+
+    def pairs(listed: list[dict[str, str]]) -> Headers:
+        return headers_of((h["name"], unmasked(h["value"], secrets)) for h in listed)
+
+    request = Request(
+        sent["method"],
+        unmasked(sent["url"], secrets, is_encoded=True),
+        pairs(sent["headers"]),
+        _content(sent.get("postData") or {}, secrets, pairs(sent["headers"])),
+    )
+    body = _content(received.get("content") or {}, secrets, ())
+    response = Response(int(received["status"]), pairs(received["headers"]), body)
+    place = routes.find(request.method, request.url)
+    at = datetime.fromisoformat(entry["startedDateTime"])
+    return Exchange(
+        number=number,
+        source="recorded",
+        identity=_identity(entry, target.identify(request.token)),
+        request=request,
+        response=response,
+        at=at if at.tzinfo else at.replace(tzinfo=UTC),
+        operation=place.operation,
+        site=place.site,
+        path=place.path,
+        values=place.values,
+        elapsed_ms=float(entry.get("time") or 0),
+    )
+
+
+def _identity(entry: dict[str, Any], identity: Identity) -> Identity:
+    """Returns the identity of a token that a run's own archive says was issued during the run."""
+    if identity.kind != "unknown" or entry.get("_identity") != ISSUED:
+        return identity
+    scopes = entry.get("_scopes")
+    return issued_identity(None if scopes is None else frozenset(scopes))
+
+
+def _content(holder: dict[str, Any], secrets: dict[str, str], headers: Headers) -> bytes:
+    body = har.body(holder)
+    is_form = media_type(headers) == "application/x-www-form-urlencoded"
+    try:
+        return unmasked(body.decode(), secrets, is_encoded=is_form).encode()
+    except UnicodeDecodeError:
+        return body
+
+
+# An app that signs in gets a new token each time. Taken for accounts of their own, two tokens of one
+# person would look like two people who see each other's avatars.
+
+
+class TokenAccounts:
+    """The accounts of tokens, as far as traffic has shown them.
+
+    Args:
+        target: The deployment; the accounts of its own tokens are known.
+    """
+
+    def __init__(self, target: Target) -> None:
+        self._by_hash = dict.fromkeys(target.known.own_hashes, "own")
+        self._by_hash |= dict.fromkeys(target.known.others_hashes, "other")
+        self._by_token: dict[str, str] = {}
+
+    def assigned(self, exchange: Exchange, history: History) -> Exchange:
+        """Returns an exchange whose unknown token has the account that it was seen to open.
+
+        Args:
+            exchange: The exchange.
+            history: What was exchanged before.
+        """
+        identity = exchange.identity
+        if exchange.operation not in ME or identity.account is None:
+            return exchange
+        account = identity.account
+        if identity.kind == "unknown":
+            account = self._by_token.get(identity.name, account)
+            if exchange.response.is_success:
+                account = next(self._shown(exchange, history), account)
+                self._by_token[identity.name] = account
+            exchange = replace(exchange, identity=replace(identity, account=account))
+        for hashed in _hashes(exchange):
+            self._by_hash.setdefault(hashed, account)
+        return exchange
+
+    def _shown(self, exchange: Exchange, history: History) -> Iterator[str]:
+        """Yields the accounts that a success says the token opens."""
+        for hashed in _hashes(exchange):
+            if hashed in self._by_hash:
+                yield self._by_hash[hashed]
+        listed = exchange.body if exchange.operation == LIST_AVATARS else ()
+        for avatar in listed if isinstance(listed, list) else ():
+            image_id = avatar.get("image_id") if isinstance(avatar, dict) else None
+            owner = history.owner_of(image_id) if isinstance(image_id, str) else None
+            if owner is not None:
+                yield owner
+
+
+def _hashes(exchange: Exchange) -> Iterator[str]:
+    """Yields the hash of the profile that a success on the caller's own shows."""
+    if exchange.operation in {OWN_PROFILE, UPDATE_PROFILE} and exchange.response.is_success:
+        hashed = exchange.json_object.get("hash")
+        if isinstance(hashed, str) and hashed:
+            yield hashed
 
 
 def judge_recorded(archive: Path, deployment: Deployment, rules: Sequence[str]) -> Outcome:

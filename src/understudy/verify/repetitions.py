@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
-from understudy.deployments.refusals import Refusal, Unreachable
 from understudy.exchange.messages import Exchange
 from understudy.verify.checks import CheckResult, InternalError, Unmet, check_results
 from understudy.verify.evaluator import RuleRecord
 from understudy.verify.findings import Finding
+from understudy.verify.permits import Refusal, Unreachable
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import PROBES, Probe
 from understudy.verify.readings.experiments import EXPERIMENTS

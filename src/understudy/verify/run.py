@@ -6,10 +6,6 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
-from understudy.deployments.deployment import Deployment, ledger_of
-from understudy.deployments.ledger import RequestLedger
-from understudy.deployments.refusals import Unreachable
-from understudy.deployments.target import Target
 from understudy.errors import StartupError, nearest
 from understudy.exchange.messages import Exchange
 from understudy.interface.declared_inputs import DeclaredInputs
@@ -20,10 +16,9 @@ from understudy.openapi.loader import Document
 from understudy.openapi.operations import operations
 from understudy.openapi.resources.model import ResourceModel
 from understudy.verify.catalogue import catalogue, require_interface, rules_of
-from understudy.verify.declared_inputs import declared_inputs
-from understudy.verify.declared_requests import DeclaredRequests
+from understudy.verify.declared_inputs import DeclaredRequests, declared_inputs
+from understudy.verify.deployment import Deployment, ledger_of
 from understudy.verify.document_checks import DocumentValidator
-from understudy.verify.earlier_runs import undo_earlier_run
 from understudy.verify.evaluator import Evaluator
 from understudy.verify.events import Event, Exchanged, Found, Listener, ignore
 from understudy.verify.findings import Finding
@@ -31,9 +26,12 @@ from understudy.verify.gateway import Gateway
 from understudy.verify.history import History
 from understudy.verify.inferred_model import inferred_resources
 from understudy.verify.inferred_rules import INFERRED
+from understudy.verify.ledger import RequestLedger
+from understudy.verify.permits import Unreachable
 from understudy.verify.published import read_published
 from understudy.verify.shapes import bundled
-from understudy.verify.undo import Undo
+from understudy.verify.target import Target
+from understudy.verify.undo import Undo, undo_earlier_run
 
 GIVE_UP = 5
 """Requests in a row without a response, after which the run ends."""

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from understudy.deployments.deployment import Deployment
 from understudy.errors import StartupError
+from understudy.verify.deployment import Deployment
 
 
 @contextmanager

@@ -10,25 +10,23 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from understudy.deployments.clock import machine_time
-from understudy.deployments.deployment import Deployment
-from understudy.deployments.refusals import BudgetSpent, OutOfTime, Refusal, Unreachable
-from understudy.deployments.wording import as_on_the_wire
 from understudy.errors import StartupError
 from understudy.interface.operations import UPDATE_PROFILE
-from understudy.verify.candidates import candidates, needs_of
+from understudy.verify.clock import machine_time
+from understudy.verify.deployment import Deployment
+from understudy.verify.evaluator import UNJUDGED
 from understudy.verify.events import Found, PhaseStarted
 from understudy.verify.inferred.phase import judge_inferred_state
-from understudy.verify.ordering import order_of_parts
 from understudy.verify.outcome import Outcome
+from understudy.verify.permits import BudgetSpent, OutOfTime, Refusal, Unreachable
 from understudy.verify.preflight import preflight
 from understudy.verify.probe_client import ProbeClient
-from understudy.verify.probing import Probe
+from understudy.verify.probing import Probe, candidates, needs_of, order_of_parts
 from understudy.verify.readings.experiments import carry_out_experiments
 from understudy.verify.readings.number_readings import Trials
 from understudy.verify.run import Phase, Run, RunOptions, start
 from understudy.verify.run_lock import locked
-from understudy.verify.unjudged import UNJUDGED
+from understudy.verify.wording import as_on_the_wire
 
 _OVER = object()
 

@@ -5,9 +5,9 @@ from datetime import timedelta
 from math import ceil
 from typing import Final, NamedTuple
 
-from understudy.deployments.permits import SAFE
 from understudy.exchange.messages import Exchange
 from understudy.verify.findings import Finding
+from understudy.verify.permits import SAFE
 
 _MOMENT: Final = timedelta(seconds=1)
 """The shortest time between two steps that a script waits."""

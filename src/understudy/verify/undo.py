@@ -6,10 +6,11 @@ cannot be restored by any client; the outcome names them.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from understudy.deployments.refusals import NotPermitted, Refusal
+from understudy.errors import StartupError
 from understudy.exchange.messages import GRANTEE, Exchange, Identity, Request
 from understudy.interface.operations import (
     DELETE_AVATAR,
@@ -20,14 +21,130 @@ from understudy.interface.operations import (
     UPLOAD_AVATAR,
     Place,
 )
-from understudy.verify import account_state
-from understudy.verify.account_state import AccountBefore
-from understudy.verify.gateway import STATE, UNDO, Gateway
+from understudy.verify import undo_journal
+from understudy.verify.gateway import STATE, TOO_MANY, UNDO, Gateway
 from understudy.verify.item_undo import ItemUndo
+from understudy.verify.permits import NotPermitted, Refusal
 from understudy.verify.probe_client import ProbeClient
-from understudy.verify.request_budget import TOO_MANY
-from understudy.verify.restoring import UnrestoredField, restore_avatars, restore_profile
-from understudy.verify.undo_journal import JournalFile, UndoJournal
+from understudy.verify.undo_journal import AccountBefore, JournalFile, UndoJournal, read_journal
+
+
+@dataclass(frozen=True, slots=True)
+class UnrestoredField:
+    """A profile field that the deployment did not restore.
+
+    Attributes:
+        writer: The name of the credential.
+        name: The field.
+        before: Its value before the run.
+        now: Its value now.
+        exchange: The exchange that shows the value now.
+    """
+
+    writer: str
+    name: str
+    before: str
+    now: object
+    exchange: Exchange
+
+    def __str__(self) -> str:
+        """Returns one line."""
+        now = "missing" if self.now is None else f'"{self.now}"'
+        return f'{self.writer}: {self.name} is {now} and was "{self.before}"'
+
+
+def restore_profile(
+    client: ProbeClient, before: AccountBefore, writer: str
+) -> list[UnrestoredField | str]:
+    """Restores the editable fields of a profile.
+
+    Returns:
+        What could not be restored; a line where the profile cannot be read back.
+
+    Raises:
+        Refusal: A request was not sent or got no response.
+    """
+    if before.profile is None:
+        return []
+    update = client.send("PATCH", "/me/profile", writer, json=before.profile)
+    if update.response.is_refusal and update.status != TOO_MANY:
+        for name, text in before.profile.items():  # one refused value must not keep the others
+            client.send("PATCH", "/me/profile", writer, json={name: text})
+    exchange = client.get("/me/profile", writer)
+    if not exchange.response.is_success:
+        return [f"{writer}: the profile cannot be read back: status {exchange.status}"]
+    return [
+        UnrestoredField(writer, name, text, exchange.json_object.get(name), exchange)
+        for name, text in before.profile.items()
+        if exchange.json_object.get(name) != text
+    ]
+
+
+def restore_avatars(
+    client: ProbeClient, before: AccountBefore, writer: str, primary: str, uploads: list[str]
+) -> list[str]:
+    """Deletes uploads, and restores the avatars that existed before and their selection.
+
+    Args:
+        client: Sends the requests.
+        before: The state before the run.
+        writer: The credential.
+        primary: The hash of the account's primary e-mail address; empty where it is unknown.
+        uploads: Ids of the avatars to delete.
+
+    Returns:
+        One line for each thing that could not be restored.
+
+    Raises:
+        Refusal: A request was not sent or got no response.
+    """
+    if before.avatars is None:
+        return []
+    for image in tuple(uploads):
+        client.send("DELETE", f"/me/avatars/{image}", writer)
+    now = undo_journal.avatars(client, writer)
+    for image, fields in before.avatars.items():
+        if image in now and now[image] != fields:
+            client.send("PATCH", f"/me/avatars/{image}", writer, json=fields)
+    for hash_, image_or_none in before.selected.items():
+        selected = undo_journal.selected(client, writer, hash_)
+        if image_or_none is not None and selected != image_or_none:
+            body = {"email_hash": hash_ or primary}
+            client.send("POST", f"/me/avatars/{image_or_none}/email", writer, json=body)
+    return _differing_avatars(client, before.avatars, before.selected, writer)
+
+
+def _differing_avatars(
+    client: ProbeClient,
+    before: dict[str, dict[str, str]],
+    selected_before: dict[str, str | None],
+    writer: str,
+) -> list[str]:
+    now = undo_journal.avatars(client, writer)
+    lines = [
+        f"{writer}: the avatar {image} was not removed" for image in now if image not in before
+    ]
+    lines += [
+        f"{writer}: the avatar {image} is {_listed(now.get(image))} and was {_listed(fields)}"
+        for image, fields in before.items()
+        if now.get(image) != fields
+    ]
+    for hash_, image_or_none in selected_before.items():
+        selected = undo_journal.selected(client, writer, hash_)
+        if selected != image_or_none:
+            address = hash_ or "the primary address"
+            lines.append(
+                f"{writer}: {selected or 'no avatar'} is selected for {address}, "
+                f"and {image_or_none or 'none'} was"
+            )
+    return lines
+
+
+def _listed(fields: dict[str, str] | None) -> str:
+    if fields is None:
+        return "missing"
+    return ", ".join(f'{name} "{text}"' for name, text in fields.items()) or "without values"
+
 
 AVATARS: Final = frozenset({UPLOAD_AVATAR, DELETE_AVATAR, UPDATE_AVATAR, SET_AVATAR})
 ACCOUNTS: Final = {"own": "own", "other": "other", GRANTEE: "own"}
@@ -84,8 +201,8 @@ class Undo:
         known = self._known.setdefault(account, AccountBefore())
         if place.operation == UPDATE_PROFILE:
             if known.profile is None:
-                known.profile = account_state.profile(self._reader, writer)
-            account_state.expect_known(request, known.profile)
+                known.profile = undo_journal.profile(self._reader, writer)
+            undo_journal.expect_known(request, known.profile)
         if place.operation in AVATARS:
             if known.avatars is None:
                 self._read_avatars(account, known, writer)
@@ -194,16 +311,16 @@ class Undo:
     def _find_lost(self, account: str, before: Mapping[str, object]) -> None:
         """Claims new avatars as the run's own, up to the number of uploads without a response."""
         made = self.journal.uploads.setdefault(account, [])
-        now = account_state.avatars(self._client, WRITERS[account])
+        now = undo_journal.avatars(self._client, WRITERS[account])
         new = [image for image in now if image not in before and image not in made]
         if len(new) <= self.journal.pending.pop(account, 0):
             made += new
             self._client.gateway.made.update(new)
 
     def _read_avatars(self, account: str, known: AccountBefore, writer: str) -> None:
-        avatars = account_state.avatars(self._reader, writer)
+        avatars = undo_journal.avatars(self._reader, writer)
         for hash_ in self._hashes(account):
-            known.selected[hash_] = account_state.selected(self._reader, writer, hash_)
+            known.selected[hash_] = undo_journal.selected(self._reader, writer, hash_)
         known.avatars = avatars
 
     def _hashes(self, account: str) -> tuple[str, ...]:
@@ -272,12 +389,56 @@ def _expect_restorable(place: Place, before: Mapping[str, Mapping[str, str]]) ->
     Raises:
         NotPermitted: It cannot.
     """
-    named = account_state.named_in(place, before)
+    named = undo_journal.named_in(place, before)
     if named and place.operation == DELETE_AVATAR:
         msg = "deleting an avatar that existed before the run could not be undone"
         raise NotPermitted(msg)
     if place.operation == UPDATE_AVATAR and any(
-        len(before[image]) < len(account_state.AVATAR_FIELDS) for image in named
+        len(before[image]) < len(undo_journal.AVATAR_FIELDS) for image in named
     ):
         msg = "the avatar's current values are unknown, so the change could not be undone"
         raise NotPermitted(msg)
+
+
+def undo_earlier_run(gateway: Gateway, path: Path | None) -> None:
+    """Undoes what an earlier run left changed, before a new run begins.
+
+    Args:
+        gateway: Sends the requests.
+        path: The journal's file, which need not exist.
+
+    Raises:
+        StartupError: It cannot be undone, or not with this target.
+    """
+    if path is None or not path.exists():
+        return
+    journal = read_journal(path)
+    if journal.is_empty:
+        path.unlink()
+        return
+    target = gateway.target
+    remedy = f"Run `understudy cleanup {path}` first"
+    if journal.base_url != target.base_url:
+        msg = (
+            f"{path}: an earlier run left changes at {journal.base_url}, and the target is "
+            f"{target.base_url}. {remedy}, with that run's file as --target."
+        )
+        raise StartupError(msg)
+    if target.writes == "observe":
+        msg = f"{path}: an earlier run left changes, and the mode is observe. {remedy}."
+        raise StartupError(msg)
+    if journal.clock is not None and gateway.time.resume is None:
+        msg = f"{path}: an earlier run moved the clock, and [permit] clock is not true. {remedy}."
+        raise StartupError(msg)
+    if journal.clock is not None and gateway.time.resume is not None:
+        gateway.time.resume(journal.clock)
+    lines = Undo(gateway, path, journal).restore_changes()
+    if lines:
+        more = f" and {len(lines) - 1} more" if lines[1:] else ""
+        msg = (
+            f"{path}: changes of an earlier run could not be undone: {lines[0]}{more}. "
+            f"{remedy}; delete the file only if the account may stay as it is."
+        )
+        raise StartupError(msg)
+    gateway.listeners.clear()
+    path.unlink()

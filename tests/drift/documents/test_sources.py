@@ -8,8 +8,8 @@ import pytest
 from tests.proofs.drifting import ELSEWHERE, deployment
 
 from understudy.api import in_process
-from understudy.deployments.deployment import Deployment
 from understudy.drift.documents.sources import documents_of_run, keep_document
+from understudy.verify.deployment import Deployment
 
 
 def responding(response: httpx.Response) -> Deployment:

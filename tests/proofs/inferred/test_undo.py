@@ -5,11 +5,11 @@ import pytest
 from tests.proofs.inferred.service import HARBOURS, NOTES, Service
 from tests.proofs.inferred.verifying import deployed, target, verified
 
-from understudy.deployments.refusals import NotPermitted, Unreachable
 from understudy.errors import StartupError
 from understudy.verify.inferred.context import InferredRun
 from understudy.verify.inferred.parents import collection_client
 from understudy.verify.inferred.singletons import judge_singleton
+from understudy.verify.permits import NotPermitted, Unreachable
 from understudy.verify.run import RunOptions, start
 from understudy.verify.runner import carry_out
 

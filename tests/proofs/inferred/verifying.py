@@ -6,14 +6,13 @@ from functools import cache
 import httpx
 from tests.proofs.inferred.service import BASE, NOTES, Service
 
-from understudy.deployments.allowance import Allowance
-from understudy.deployments.clock import machine_clock
-from understudy.deployments.deployment import Deployment
-from understudy.deployments.target import Credentials, Target
 from understudy.openapi.loader import load
+from understudy.verify.clock import machine_clock
+from understudy.verify.deployment import Allowance, Deployment
 from understudy.verify.outcome import Outcome
 from understudy.verify.run import RunOptions
 from understudy.verify.runner import carry_out
+from understudy.verify.target import Credentials, Target
 
 read = cache(load)
 """Loads a document once: every test judges by one of two."""

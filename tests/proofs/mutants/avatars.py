@@ -19,7 +19,7 @@ from tests.proofs.mutants.edge import (
     who,
 )
 
-from understudy.deployments.target import email_hash
+from understudy.verify.target import email_hash
 
 ADA = email_hash("ada@example.com")
 ADA_SECOND = email_hash("ada.merrowdale@example.org")

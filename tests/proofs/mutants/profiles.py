@@ -19,8 +19,8 @@ from tests.proofs.mutants.edge import (
     who,
 )
 
-from understudy.deployments.target import email_hash
 from understudy.verify.shapes import EDITABLE
+from understudy.verify.target import email_hash
 
 OLU_WORK = email_hash("olu.work@example.com")
 ADA = email_hash("ada@example.com")

@@ -19,9 +19,9 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from understudy.deployments.clock import Time, machine_clock
-from understudy.deployments.deployment import Deployment
 from understudy.exchange.messages import Exchange, Identity, Request, Response, headers_of
+from understudy.verify.clock import Time, machine_clock
+from understudy.verify.deployment import Deployment
 from understudy.verify.findings import Finding
 from understudy.verify.reproducing import commands
 from understudy.verify.run import evaluator_of, routes_of

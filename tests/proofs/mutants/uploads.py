@@ -11,8 +11,8 @@ from tests.proofs.mutants.edge import (
     said,
 )
 
-from understudy.deployments.target import email_hash
 from understudy.verify.pictures import picture
+from understudy.verify.target import email_hash
 
 ADA = email_hash("ada@example.com")
 ADA_SECOND = email_hash("ada.merrowdale@example.org")

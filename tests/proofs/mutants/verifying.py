@@ -36,10 +36,9 @@ from tests.proofs.mutants.reproduction import Recorder, seen_again
 
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
-from understudy.deployments.allowance import Allowance
-from understudy.deployments.deployment import Deployment
 from understudy.mock.app import Mock
 from understudy.mock.server.worlds import Snapshot
+from understudy.verify.deployment import Allowance, Deployment
 from understudy.verify.events import Event, Found, PhaseStarted, ignore
 from understudy.verify.findings import Finding
 from understudy.verify.generated_cases import generated

@@ -12,7 +12,7 @@ from tests.tools.benchmarks.targets import BY_SOCKET, WHOLE_RUN, targets
 from tests.tools.benchmarks.workloads import LOOKUP, counted_lookup, our_grants, workloads
 
 from understudy.api.bundled_target import TARGET
-from understudy.deployments.target_files import load_target
+from understudy.verify.target import load_target
 
 LINE = 'RESULT {"requests": %d, "microseconds": 2000000, "p50": 1500, "p99": 9000, "failed": %d}'
 

@@ -7,7 +7,7 @@ from tests.tools.docs.docstrings import entries, summary
 from tests.tools.docs.markdown import page, prose
 from tests.tools.docs.structs import keys
 
-from understudy.deployments.target import Target
+from understudy.verify.target import Target
 
 
 def page_of_target_files() -> str:

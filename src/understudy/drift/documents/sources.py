@@ -5,8 +5,6 @@ from pathlib import Path
 
 import orjson
 
-from understudy.deployments.deployment import Deployment
-from understudy.deployments.ledger import Ledger
 from understudy.drift.causes import DocumentEntry
 from understudy.drift.differences import Difference
 from understudy.drift.documents.changes import DocumentChange
@@ -16,6 +14,8 @@ from understudy.drift.files import replace_file
 from understudy.errors import StartupError
 from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import Document, load
+from understudy.verify.deployment import Deployment
+from understudy.verify.ledger import Ledger
 from understudy.verify.published import Unpublished, published_document
 from understudy.verify.run import gateway_of
 

@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
-from understudy.deployments.refusals import BudgetSpent, NotPermitted, OutOfTime
 from understudy.exchange.messages import Exchange
 from understudy.openapi.resources.model import ResourceOperation
 from understudy.verify.inferred.collection_requests import CollectionRequests
@@ -18,6 +17,7 @@ from understudy.verify.inferred.items import ItemModel, Judgement, KnownItem
 from understudy.verify.inferred.listing import ListedItems, read_pages
 from understudy.verify.inferred.prepared import PreparedRequest
 from understudy.verify.item_undo import AFTER_DELETION, GONE
+from understudy.verify.permits import BudgetSpent, NotPermitted, OutOfTime
 from understudy.verify.undo_journal import PendingItem
 
 ACCEPTED: Final = 202

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from understudy.deployments.refusals import NotPermitted
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.resources.model import ResourceCollection, ResourceOperation, Role
 from understudy.verify.inferred.items import KnownItem
 from understudy.verify.inferred.prepared import PreparedRequest
 from understudy.verify.inferred.requests import JSON_PATCH, ItemMembers, RequestMaker
+from understudy.verify.permits import NotPermitted
 from understudy.verify.undo_journal import PLACEHOLDER, PendingItem
 
 _MARK: Final = "understudy-identifier"

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from understudy.deployments.clock import machine_time
 from understudy.exchange.messages import Exchange
 from understudy.openapi.resources.model import ResourceModel
 from understudy.verify.checks import CheckResult
+from understudy.verify.clock import machine_time
 from understudy.verify.events import Found
 from understudy.verify.inferred.requests import RequestMaker
 from understudy.verify.item_undo import ItemUndo

@@ -9,13 +9,13 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from understudy.deployments.refusals import NotPermitted
 from understudy.openapi.resources.model import ResourceCollection, Role
 from understudy.verify.findings import steps_of
 from understudy.verify.inferred.collection_client import CollectionClient
 from understudy.verify.inferred.context import InferredRun
 from understudy.verify.inferred.items import KnownItem
 from understudy.verify.inferred.parents import collection_client
+from understudy.verify.permits import NotPermitted
 from understudy.verify.run import RuleBroken
 
 _WHOLE = 50

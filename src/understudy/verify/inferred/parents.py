@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from understudy.deployments.refusals import NotPermitted
 from understudy.exchange.messages import Exchange
 from understudy.openapi.resources.model import ResourceCollection
 from understudy.verify.inferred.collection_client import CollectionClient
 from understudy.verify.inferred.collection_requests import CollectionRequests
 from understudy.verify.inferred.context import InferredRun
 from understudy.verify.inferred.items import KnownItem
+from understudy.verify.permits import NotPermitted
 
 _DEEPEST = 3
 """Collections that depend on one another: deeper ones are not judged."""

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from understudy.deployments.refusals import BudgetSpent, NotPermitted, OutOfTime, Unreachable
-from understudy.deployments.target import Target
 from understudy.errors import LimitExceeded, StartupError
 from understudy.openapi.resources.model import ResourceCollection, ResourceModel
 from understudy.verify.inferred.context import OTHER, InferredRun
 from understudy.verify.inferred.sequences import COSTS, judge_collection, source_of
 from understudy.verify.inferred.singletons import judge_singleton
 from understudy.verify.inferred_rules import INFERRED, OWNER_ONLY, lacking
+from understudy.verify.permits import BudgetSpent, NotPermitted, OutOfTime, Unreachable
 from understudy.verify.run import Run
+from understudy.verify.target import Target
 
 Judging = Callable[[], None]
 

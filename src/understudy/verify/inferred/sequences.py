@@ -7,12 +7,12 @@ for what only another order of requests shows.
 from collections.abc import Callable
 from typing import Final
 
-from understudy.deployments.refusals import NotPermitted
 from understudy.openapi.resources.model import ResourceCollection, Role
 from understudy.verify.inferred.collection_client import CollectionClient
 from understudy.verify.inferred.context import InferredRun
 from understudy.verify.inferred.items import KnownItem
 from understudy.verify.inferred.parents import collection_client
+from understudy.verify.permits import NotPermitted
 
 COSTS: Final[dict[Role, int]] = {
     "create": 3,

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from understudy.deployments.refusals import NotPermitted
 from understudy.exchange.messages import Exchange
 from understudy.openapi.resources.model import ResourceOperation, ResourceSingleton
 from understudy.verify.checks import expect
@@ -13,6 +12,7 @@ from understudy.verify.inferred.prepared import PreparedRequest
 from understudy.verify.inferred.requests import JSON_PATCH, ItemMembers
 from understudy.verify.inferred.sequences import source_of
 from understudy.verify.inferred_rules import SINGLETON_KEPT
+from understudy.verify.permits import NotPermitted
 from understudy.verify.undo_journal import SingleBefore
 
 

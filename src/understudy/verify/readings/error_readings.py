@@ -7,8 +7,7 @@ stand there alone.
 from typing import Final
 
 from understudy.interface.operations import COUNTED, OWN_PROFILE
-from understudy.verify.checks import CHECKS
-from understudy.verify.conditions import was_refused
+from understudy.verify.checks import CHECKS, was_refused
 from understudy.verify.rate_limit_history import is_too_many
 from understudy.verify.readings.switch_reading import SwitchReading
 from understudy.verify.rules import error_codes

@@ -9,15 +9,15 @@ from datetime import timedelta
 from functools import partial
 from typing import Final
 
-from understudy.deployments.refusals import BudgetSpent, OutOfTime, Refusal
 from understudy.exchange.messages import Exchange
 from understudy.interface.facts import Fact
 from understudy.interface.scopes import AUTH, MANAGE_PROFILE
 from understudy.verify.gateway import Gateway
 from understudy.verify.history import MADE_UP, made_up_hash
-from understudy.verify.needs import lacking
+from understudy.verify.permits import BudgetSpent, OutOfTime, Refusal
 from understudy.verify.pictures import an_avatar, picture, upload
 from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probing import lacking
 from understudy.verify.readings.number_experiments import (
     DELETED,
     NUMBER_EXPERIMENTS,

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from understudy.deployments.refusals import NotPermitted
 from understudy.interface.facts import Fact
-from understudy.verify.granting import code, form_of, post
-from understudy.verify.pictures import avatars, id_of, picture, plain_picture, upload
+from understudy.verify.account_history import update
+from understudy.verify.browsing import code, form_of, post
+from understudy.verify.permits import NotPermitted
+from understudy.verify.pictures import avatars, draw, id_of, picture, plain_picture, upload
 from understudy.verify.probe_client import ProbeClient
-from understudy.verify.profile_history import update
-from understudy.verify.qr_pictures import draw
 from understudy.verify.readings.number_readings import Trials, length_rule, range_of
 from understudy.verify.readings.searching import next_trial
 from understudy.verify.rules.code_grant import GRANTED

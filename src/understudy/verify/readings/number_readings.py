@@ -17,13 +17,29 @@ from understudy.interface.operations import (
     UPLOAD_AVATAR,
 )
 from understudy.interface.switch_values import NumberRange
-from understudy.verify.avatar_history import avatars_owned, ids_in
+from understudy.verify.account_history import (
+    ABLE,
+    avatars_owned,
+    changes_in,
+    has_texts_only,
+    ids_in,
+)
 from understudy.verify.catalogue import catalogue
-from understudy.verify.checks import TOO_MANY, CheckResult, Condition, expect, proven
-from understudy.verify.conditions import is_get, is_public_profile, may_manage, may_read, succeeded
+from understudy.verify.checks import (
+    TOO_MANY,
+    CheckResult,
+    Condition,
+    expect,
+    is_get,
+    is_public_profile,
+    may_manage,
+    may_read,
+    proven,
+    succeeded,
+)
+from understudy.verify.grant_history import age_of_code, client_is_proven, gives_token
 from understudy.verify.history import History
-from understudy.verify.profile_history import ABLE, changes_in, has_texts_only
-from understudy.verify.qr_pictures import DEFAULT_SIZE, has_one_parameter, picture_of
+from understudy.verify.pictures import DEFAULT_SIZE, has_one_parameter, picture_of
 from understudy.verify.readings.searching import Bracket, bracket_of
 from understudy.verify.rules.avatar_uploads import (
     file_in,
@@ -38,7 +54,6 @@ from understudy.verify.rules.avatar_uploads import (
 from understudy.verify.rules.code_grant import UNSPENT
 from understudy.verify.rules.qr_codes import size_is_number
 from understudy.verify.shapes import EDITABLE
-from understudy.verify.token_history import age_of_code, client_is_proven, gives_token
 
 CLOSE: Final = 2.0
 """Seconds around the end of a code in which the way of a request decides whether it counts."""

@@ -5,7 +5,7 @@ from typing import Final
 
 from understudy.exchange.messages import Exchange
 from understudy.interface.operations import TOKEN, TOKEN_INFO
-from understudy.verify.conditions import was_refused
+from understudy.verify.checks import was_refused
 from understudy.verify.history import History
 from understudy.verify.readings.switch_reading import SwitchReading
 from understudy.verify.rules.error_codes import error_form

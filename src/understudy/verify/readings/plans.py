@@ -3,13 +3,13 @@
 from collections.abc import Container, Iterator
 from typing import Final, NamedTuple
 
-from understudy.deployments.clock import Time
-from understudy.deployments.target import Target
-from understudy.verify.needs import lacking
+from understudy.verify.clock import Time
+from understudy.verify.probing import lacking
 from understudy.verify.readings.experiments import EXPERIMENTS
 from understudy.verify.readings.number_experiments import NUMBER_EXPERIMENTS, NumberExperiment
 from understudy.verify.readings.number_readings import range_of
 from understudy.verify.readings.searching import most_trials
+from understudy.verify.target import Target
 
 NEIGHBOURS: Final = 2
 """Numbers beside an answer, the one accepted and the other refused, that are tried again."""

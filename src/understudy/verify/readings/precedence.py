@@ -7,21 +7,23 @@ from typing import Final
 
 from understudy.exchange.messages import Exchange
 from understudy.interface.operations import LOOKUP, SET_AVATAR, UPDATE_AVATAR, UPDATE_PROFILE
-from understudy.verify.avatar_history import (
+from understudy.verify.account_history import (
+    ABLE,
+    has_texts_only,
     is_sound_update,
+    names_editable_only,
     names_own_address,
     names_unknown_address,
     names_unknown_rating,
 )
-from understudy.verify.checks import Condition
-from understudy.verify.conditions import (
+from understudy.verify.checks import (
+    Condition,
     is_anonymous,
     is_public_profile,
     is_unknown_identifier,
     may_manage,
 )
 from understudy.verify.history import History
-from understudy.verify.profile_history import ABLE, has_texts_only, names_editable_only
 from understudy.verify.readings.switch_reading import SwitchReading
 from understudy.verify.rules.avatar_deletion import does_not_exist
 from understudy.verify.rules.bearer import token_is_invalid

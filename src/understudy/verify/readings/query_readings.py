@@ -4,8 +4,8 @@ from typing import Final
 
 from understudy.exchange.messages import Exchange
 from understudy.interface.operations import QR_CODE
-from understudy.verify.conditions import is_get, is_public_profile
-from understudy.verify.qr_pictures import DEFAULT_SIZE, picture_of
+from understudy.verify.checks import is_get, is_public_profile
+from understudy.verify.pictures import DEFAULT_SIZE, picture_of
 from understudy.verify.readings.switch_reading import SwitchReading
 from understudy.verify.rules.query_parameters import has_empty_size, repeats_a_size
 

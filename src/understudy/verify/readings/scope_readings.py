@@ -7,9 +7,9 @@ from typing import Final
 
 from understudy.exchange.messages import Exchange
 from understudy.interface.operations import UPDATE_PROFILE
+from understudy.verify.account_history import has_texts_only, names_editable_only
 from understudy.verify.history import History
 from understudy.verify.needed_scopes import ALONE, SCOPE_RULES, lacks_an_assumed_scope
-from understudy.verify.profile_history import has_texts_only, names_editable_only
 from understudy.verify.readings.switch_reading import SwitchReading
 from understudy.verify.rules.bearer import is_oauth
 from understudy.verify.rules.read_scopes import has_no_scope_but_to_manage

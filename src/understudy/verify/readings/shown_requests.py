@@ -14,8 +14,6 @@ from urllib.parse import unquote, unquote_plus, urlsplit
 
 import orjson
 
-from understudy.deployments.target import Target
-from understudy.deployments.wording import as_on_the_wire
 from understudy.exchange.messages import (
     NO_JSON,
     OWN_PREFIX,
@@ -29,6 +27,8 @@ from understudy.verify.history import MADE_UP_HASHES
 from understudy.verify.readings.switch_readings import md5_of
 from understudy.verify.reproducing import curl
 from understudy.verify.rules.avatar_uploads import only_file
+from understudy.verify.target import Target
+from understudy.verify.wording import as_on_the_wire
 
 SHOWN: Final = 3
 """Commands that a fact has at most."""

@@ -21,8 +21,14 @@ from understudy.interface.operations import (
     UPDATE_PROFILE,
     UPLOAD_AVATAR,
 )
-from understudy.verify.checks import TOO_MANY
-from understudy.verify.conditions import (
+from understudy.verify.account_history import (
+    ABLE,
+    has_texts_only,
+    names_editable_only,
+    names_others,
+)
+from understudy.verify.checks import (
+    TOO_MANY,
     is_anonymous,
     is_public_profile,
     is_unknown_identifier,
@@ -31,13 +37,7 @@ from understudy.verify.conditions import (
     succeeded,
 )
 from understudy.verify.history import History
-from understudy.verify.profile_history import (
-    ABLE,
-    has_texts_only,
-    names_editable_only,
-    names_others,
-)
-from understudy.verify.qr_pictures import has_no_parameters
+from understudy.verify.pictures import has_no_parameters
 from understudy.verify.rate_limit_history import (
     has_count_headers,
     is_too_many,

@@ -5,8 +5,7 @@ from typing import Any
 
 from understudy.exchange.messages import Exchange
 from understudy.interface.operations import AVATARS, PROFILES
-from understudy.verify.checks import CheckResult, check, expect, proven
-from understudy.verify.conditions import is_get
+from understudy.verify.checks import CheckResult, check, expect, is_get, proven
 from understudy.verify.history import History, avatars_in, profile_in
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe

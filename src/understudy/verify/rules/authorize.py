@@ -8,19 +8,19 @@ from urllib.parse import urlsplit
 
 from understudy.exchange.messages import Exchange, split
 from understudy.interface.operations import AUTHORIZE
-from understudy.verify.authorization_history import (
+from understudy.verify.browsing import decide, parameters, request_authorization
+from understudy.verify.checks import CheckResult, check, expect, proven
+from understudy.verify.grant_history import (
     OK,
     application_of,
     client_and_redirect_match,
     client_is_known,
-    client_of,
     is_back,
     is_sound,
+    named_client,
     repeated,
-    shown,
+    shown_response,
 )
-from understudy.verify.checks import CheckResult, check, expect, proven
-from understudy.verify.granting import decide, parameters, request_authorization
 from understudy.verify.history import MADE_UP, History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
@@ -36,7 +36,7 @@ def client_is_unknown(exchange: Exchange, history: History) -> bool:
 
 def names_other_redirect(exchange: Exchange, history: History) -> bool:
     """Tells whether the redirect URI is not the client's."""
-    app = client_of(exchange, history)
+    app = named_client(exchange, history)
     uri = exchange.request.query.get("redirect_uri")
     return app is not None and uri != app.redirect_uri
 
@@ -49,7 +49,7 @@ def client_and_redirect_are_sent_once(exchange: Exchange, _history: History) -> 
 def is_other_spelling(exchange: Exchange, history: History) -> bool:
     """Tells whether the redirect URI is of the same host, and not the registered one."""
     uri = exchange.request.query.get("redirect_uri", "")
-    registered = proven(client_of(exchange, history)).redirect_uri
+    registered = proven(named_client(exchange, history)).redirect_uri
     if not uri or uri == registered:
         return False
     return split(uri).hostname == split(registered).hostname
@@ -63,7 +63,7 @@ def cannot_be_trusted(exchange: Exchange, history: History) -> bool:
 
 def _expect_no_redirect(exchange: Exchange, expected: str) -> CheckResult:
     is_right = exchange.response.is_refusal and not exchange.response.header("location")
-    return expect(is_right, expected, shown(exchange))
+    return expect(is_right, expected, shown_response(exchange))
 
 
 def _is_taken(exchange: Exchange, history: History) -> bool:
@@ -109,14 +109,16 @@ def untrusted_address_gets_nothing(exchange: Exchange, _history: History) -> Che
     """The browser is never sent to an address that cannot be trusted (RFC 6749, 4.1.2.1)."""
     uri = exchange.request.query.get("redirect_uri", "")
     is_sent = bool(uri) and exchange.response.header("location").startswith(uri)
-    return expect(not is_sent, "no redirect to the address of the request", shown(exchange))
+    return expect(
+        not is_sent, "no redirect to the address of the request", shown_response(exchange)
+    )
 
 
 @check("authorize-error-page", on=[AUTHORIZE], when=[cannot_be_trusted], is_choice=True)
 def refusal_is_a_page(exchange: Exchange, _history: History) -> CheckResult:
     """An error that cannot be redirected is shown to the person on a page."""
     is_right = exchange.status == REFUSED and exchange.response.media_type == "text/html"
-    return expect(is_right, "a page with status 400", shown(exchange))
+    return expect(is_right, "a page with status 400", shown_response(exchange))
 
 
 @probe(

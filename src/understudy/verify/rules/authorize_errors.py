@@ -5,13 +5,8 @@ from typing import Final
 from urllib.parse import parse_qs
 
 from understudy.exchange.messages import Exchange
-from understudy.verify.authorization_history import (
-    answers_request,
-    is_redirect,
-    redirect_has,
-    request_of,
-)
 from understudy.verify.checks import CheckResult, check, expect
+from understudy.verify.grant_history import answers_request, is_redirect, redirect_has, request_of
 from understudy.verify.history import History
 from understudy.verify.value_texts import as_json
 

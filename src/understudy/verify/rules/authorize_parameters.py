@@ -6,7 +6,9 @@ from urllib.parse import parse_qsl, unquote_plus
 from understudy.exchange.messages import Exchange, split
 from understudy.interface.operations import AUTHORIZE
 from understudy.interface.scopes import AUTH, SCOPES
-from understudy.verify.authorization_history import (
+from understudy.verify.browsing import decide, parameters, request_authorization
+from understudy.verify.checks import CheckResult, check, expect, expect_equal, is_get, proven
+from understudy.verify.grant_history import (
     KNOWN,
     OK,
     ONCE,
@@ -25,11 +27,8 @@ from understudy.verify.authorization_history import (
     repeated,
     request_of,
     scopes,
-    shown,
+    shown_response,
 )
-from understudy.verify.checks import CheckResult, check, expect, expect_equal, proven
-from understudy.verify.conditions import is_get
-from understudy.verify.granting import decide, parameters, request_authorization
 from understudy.verify.history import History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
@@ -108,7 +107,7 @@ _REDIRECTED = (
 def error_is_redirected(exchange: Exchange, history: History) -> CheckResult:
     """An error is redirected to a client that can be trusted, in the part it reads."""
     is_right = bool(_error_parameters(exchange, history).get("error"))
-    return expect(is_right, "error on the redirect", shown(exchange))
+    return expect(is_right, "error on the redirect", shown_response(exchange))
 
 
 @check("authorize-error-redirect", on=[AUTHORIZE], when=_REDIRECTED, is_choice=True)
@@ -116,7 +115,7 @@ def error_is_described(exchange: Exchange, history: History) -> CheckResult:
     """An error has a description, and wrong scopes are reported in the same way."""
     error = _error_parameters(exchange, history)
     is_right = bool(error.get("error") and error.get("error_description"))
-    return expect(is_right, "error and error_description on the redirect", shown(exchange))
+    return expect(is_right, "error and error_description on the redirect", shown_response(exchange))
 
 
 def _error_parameters(exchange: Exchange, history: History) -> dict[str, str]:
@@ -132,7 +131,7 @@ def _error_parameters(exchange: Exchange, history: History) -> dict[str, str]:
 def repeated_parameter_is_refused(exchange: Exchange, history: History) -> CheckResult:
     """A parameter that is given twice is refused."""
     is_taken = is_granted(exchange) or is_page(exchange, history)
-    return expect(not is_taken, f"{_twice(exchange)[0]} is refused", shown(exchange))
+    return expect(not is_taken, f"{_twice(exchange)[0]} is refused", shown_response(exchange))
 
 
 @check(
@@ -144,7 +143,7 @@ def unknown_parameter_is_ignored(exchange: Exchange, _history: History) -> Check
     """An unknown parameter changes nothing."""
     is_error = "error" in exchange.redirect_parameters and not is_granted(exchange)
     is_taken = exchange.status == OK or not (is_error or exchange.response.is_refusal)
-    return expect(is_taken, "they change nothing", shown(exchange))
+    return expect(is_taken, "they change nothing", shown_response(exchange))
 
 
 @check(
@@ -155,7 +154,7 @@ def unknown_parameter_is_ignored(exchange: Exchange, _history: History) -> Check
 def empty_response_type_counts_as_missing(exchange: Exchange, _history: History) -> CheckResult:
     """An empty response type counts as left out, and is refused."""
     is_taken = is_granted(exchange) or exchange.status == OK
-    return expect(not is_taken, "a refusal, as if left out", shown(exchange))
+    return expect(not is_taken, "a refusal, as if left out", shown_response(exchange))
 
 
 @check(
@@ -167,7 +166,7 @@ def empty_parameter_counts_as_missing(exchange: Exchange, _history: History) -> 
     """An empty parameter counts as left out: an empty state does not come back."""
     is_left_out = "state" not in exchange.redirect_parameters or "state" not in _empty(exchange)
     is_right = is_left_out and not exchange.response.is_refusal
-    return expect(is_right, "as if left out", shown(exchange))
+    return expect(is_right, "as if left out", shown_response(exchange))
 
 
 @check("response-type", on=[AUTHORIZE], when=[client_and_redirect_match, response_type_is_clear])
@@ -183,7 +182,7 @@ def response_type_is_followed(exchange: Exchange, _history: History) -> CheckRes
 def other_response_type_is_refused(exchange: Exchange, _history: History) -> CheckResult:
     """No other response type is taken."""
     is_taken = is_granted(exchange) or exchange.status == OK
-    return expect(not is_taken, "a refusal", shown(exchange))
+    return expect(not is_taken, "a refusal", shown_response(exchange))
 
 
 @check("state-echoed", when=[answers_request, state_is_clear])

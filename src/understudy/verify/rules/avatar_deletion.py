@@ -9,7 +9,7 @@ from understudy.interface.operations import (
     UPDATE_AVATAR,
     UPLOAD_AVATAR,
 )
-from understudy.verify.avatar_history import (
+from understudy.verify.account_history import (
     address_of,
     avatar_in,
     ids_in,
@@ -26,9 +26,10 @@ from understudy.verify.checks import (
     expect,
     expect_refused,
     expect_status,
+    may_manage,
     proven,
+    succeeded,
 )
-from understudy.verify.conditions import may_manage, succeeded
 from understudy.verify.history import MADE_UP, History, made_up_hash
 from understudy.verify.pictures import an_avatar, avatars, id_of, picture, upload
 from understudy.verify.probe_client import ProbeClient

@@ -2,7 +2,7 @@
 
 from understudy.exchange.messages import Exchange
 from understudy.interface.operations import LIST_AVATARS, UPDATE_AVATAR
-from understudy.verify.avatar_history import (
+from understudy.verify.account_history import (
     MEMBERS,
     avatar_in,
     is_live,
@@ -10,8 +10,15 @@ from understudy.verify.avatar_history import (
     last_mention,
 )
 from understudy.verify.causes import update_before
-from understudy.verify.checks import CheckResult, check, expect, expect_refused, proven
-from understudy.verify.conditions import document_allows, may_manage
+from understudy.verify.checks import (
+    CheckResult,
+    check,
+    document_allows,
+    expect,
+    expect_refused,
+    may_manage,
+    proven,
+)
 from understudy.verify.history import History
 from understudy.verify.pictures import an_avatar, avatars
 from understudy.verify.probe_client import ProbeClient

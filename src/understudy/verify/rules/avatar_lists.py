@@ -11,7 +11,7 @@ from understudy.interface.operations import (
     UPDATE_AVATAR,
     UPLOAD_AVATAR,
 )
-from understudy.verify.avatar_history import (
+from understudy.verify.account_history import (
     RATINGS,
     address_of,
     ids_in,
@@ -27,9 +27,12 @@ from understudy.verify.checks import (
     expect_equal,
     expect_refused,
     expect_status,
+    holds_avatars,
+    may_manage,
+    may_read,
     proven,
+    succeeded,
 )
-from understudy.verify.conditions import holds_avatars, may_manage, may_read, succeeded
 from understudy.verify.history import History, avatars_in, made_up_hash, profile_in
 from understudy.verify.pictures import an_avatar, avatars
 from understudy.verify.probe_client import ProbeClient

@@ -7,7 +7,7 @@ from understudy.interface.operations import (
     SET_AVATAR,
     UPLOAD_AVATAR,
 )
-from understudy.verify.avatar_history import (
+from understudy.verify.account_history import (
     address_of,
     assigned_hash,
     avatar_in,
@@ -26,9 +26,10 @@ from understudy.verify.checks import (
     expect_equal,
     expect_refused,
     expect_status,
+    may_manage,
     proven,
+    succeeded,
 )
-from understudy.verify.conditions import may_manage, succeeded
 from understudy.verify.history import History, avatars_in, made_up_hash
 from understudy.verify.pictures import an_avatar, avatars, picture, upload
 from understudy.verify.probe_client import ProbeClient

@@ -9,17 +9,19 @@ from PIL import Image, UnidentifiedImageError
 
 from understudy.exchange.messages import Exchange
 from understudy.interface.operations import LIST_AVATARS, UPLOAD_AVATAR
-from understudy.verify.avatar_history import address_of, avatars_owned, ids_in, own_hashes
+from understudy.verify.account_history import address_of, avatars_owned, ids_in, own_hashes
 from understudy.verify.checks import (
     CheckResult,
     check,
+    document_allows,
     expect,
     expect_accepted,
     expect_refused,
     expect_status,
+    may_manage,
     proven,
+    succeeded,
 )
-from understudy.verify.conditions import document_allows, may_manage, succeeded
 from understudy.verify.history import History
 from understudy.verify.pictures import avatars, picture, upload
 from understudy.verify.probe_client import ProbeClient

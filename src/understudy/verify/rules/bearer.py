@@ -5,8 +5,16 @@ from typing import Final
 from understudy.exchange.messages import Exchange
 from understudy.interface.operations import CHANGES, LOOKUP, ME, OWN_PROFILE, READS
 from understudy.interface.scopes import AUTH, MANAGE_PROFILE
-from understudy.verify.checks import CheckResult, check, expect, expect_refused, expect_status
-from understudy.verify.conditions import is_public_profile, is_unknown_identifier, may_read
+from understudy.verify.checks import (
+    CheckResult,
+    check,
+    expect,
+    expect_refused,
+    expect_status,
+    is_public_profile,
+    is_unknown_identifier,
+    may_read,
+)
 from understudy.verify.history import MADE_UP, History, made_up_hash
 from understudy.verify.needed_scopes import has_the_scopes, lacks_a_scope
 from understudy.verify.pictures import an_avatar, picture, upload

@@ -8,12 +8,9 @@ import hashlib
 
 from understudy.exchange.messages import Exchange, is_masked
 from understudy.interface.operations import OWN_PROFILE, TOKEN
+from understudy.verify.browsing import code, form_of, post
 from understudy.verify.checks import CheckResult, check, expect, proven
-from understudy.verify.granting import code, form_of, post
-from understudy.verify.history import History
-from understudy.verify.probe_client import ProbeClient
-from understudy.verify.probing import Parts, probe
-from understudy.verify.token_history import (
+from understudy.verify.grant_history import (
     FITTING,
     client_is_proven,
     code_is_clients,
@@ -32,8 +29,11 @@ from understudy.verify.token_history import (
     redirect_is_repeated,
     redirect_of,
     requested,
-    shown,
+    shown_error,
 )
+from understudy.verify.history import History
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probing import Parts, probe
 
 GRANTED = ("auth_url", "app", "tokens", "approval")
 VERIFIER = "understudy-verifier-understudy-verifier-0123456"
@@ -134,7 +134,7 @@ def spent_code_is_refused(exchange: Exchange, history: History) -> CheckResult:
     error = exchange.json_object.get("error")
     is_right = error == "invalid_grant" and exchange.response.is_refusal
     spent = redemptions(exchange, history)[0]
-    return expect(is_right, "invalid_grant the second time", shown(exchange), spent)
+    return expect(is_right, "invalid_grant the second time", shown_error(exchange), spent)
 
 
 @check("code-replay-revokes", on=[OWN_PROFILE], when=[code_was_replayed])

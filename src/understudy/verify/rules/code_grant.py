@@ -8,9 +8,7 @@ from urllib.parse import parse_qsl
 from understudy.exchange.messages import Exchange, is_masked
 from understudy.interface.operations import AUTHORIZE, TOKEN
 from understudy.interface.scopes import SCOPES
-from understudy.verify.authorization_history import is_granted, is_redirect, redirect_has
-from understudy.verify.checks import CheckResult, check, expect
-from understudy.verify.granting import (
+from understudy.verify.browsing import (
     code,
     code_in,
     decide,
@@ -20,10 +18,8 @@ from understudy.verify.granting import (
     spare_code,
     token_in,
 )
-from understudy.verify.history import MADE_UP, History
-from understudy.verify.probe_client import ProbeClient
-from understudy.verify.probing import Parts, probe
-from understudy.verify.token_history import (
+from understudy.verify.checks import CheckResult, check, expect
+from understudy.verify.grant_history import (
     CODE_LIFETIME,
     FITTING,
     FRESH,
@@ -35,8 +31,14 @@ from understudy.verify.token_history import (
     expect_token,
     has_neither_challenge_nor_verifier,
     is_code_grant,
+    is_granted,
+    is_redirect,
+    redirect_has,
     redirect_of,
 )
+from understudy.verify.history import MADE_UP, History
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probing import Parts, probe
 
 GRANTED = ("auth_url", "app", "tokens", "approval")
 LONG: Final = timedelta(days=1)

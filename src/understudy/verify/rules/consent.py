@@ -7,33 +7,34 @@ from html import unescape
 from understudy.exchange.messages import Exchange
 from understudy.interface.operations import AUTHORIZE, TOKEN_INFO
 from understudy.interface.scopes import AUTH, MANAGE_PROFILE, READ_PROFILE
-from understudy.verify.authorization_history import (
+from understudy.verify.browsing import (
+    STATE,
+    WORDS,
+    code_in,
+    decide,
+    form_of,
+    forms_in,
+    info,
+    open_request,
+    parameters,
+    post,
+    pressed,
+    token_in,
+)
+from understudy.verify.checks import CheckResult, check, expect, proven, succeeded
+from understudy.verify.grant_history import (
     OK,
     application_of,
     client_and_redirect_match,
     is_granted,
     is_page,
     is_sound,
+    issue_of,
     scopes,
-)
-from understudy.verify.browsing import WORDS, forms_in, pressed
-from understudy.verify.checks import CheckResult, check, expect, proven
-from understudy.verify.conditions import succeeded
-from understudy.verify.granting import (
-    STATE,
-    code_in,
-    decide,
-    form_of,
-    info,
-    open_request,
-    parameters,
-    post,
-    token_in,
 )
 from understudy.verify.history import History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
-from understudy.verify.token_history import issue_of
 from understudy.verify.value_texts import as_json
 
 

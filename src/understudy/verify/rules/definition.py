@@ -6,8 +6,7 @@ from typing import Any, Final
 
 from understudy.exchange.messages import Exchange, split
 from understudy.interface.operations import DOCUMENT, LOOKUP, RESOURCE, key_of
-from understudy.verify.checks import CheckResult, check, expect
-from understudy.verify.conditions import is_get, succeeded
+from understudy.verify.checks import CheckResult, check, expect, is_get, succeeded
 from understudy.verify.history import History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import probe

@@ -19,31 +19,37 @@ from understudy.interface.operations import (
     UPDATE_PROFILE,
     UPLOAD_AVATAR,
 )
-from understudy.verify.avatar_history import is_live, is_sound_change, names_unknown_address
-from understudy.verify.checks import CheckResult, Condition, check, expect, proven
-from understudy.verify.conditions import (
+from understudy.verify.account_history import (
+    ABLE,
+    changes_in,
+    has_texts_only,
+    is_live,
+    is_sound_change,
+    names_editable_only,
+    names_others,
+    names_unknown_address,
+)
+from understudy.verify.checks import (
+    CheckResult,
+    Condition,
+    check,
     document_allows_no_such,
+    expect,
     is_anonymous,
     is_get,
     is_unknown_identifier,
     may_manage,
     may_read,
+    proven,
     sends_no_credentials,
     status_is,
     was_refused,
 )
 from understudy.verify.history import History
 from understudy.verify.needed_scopes import lacks_a_scope
+from understudy.verify.pictures import has_one_parameter
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import probe
-from understudy.verify.profile_history import (
-    ABLE,
-    changes_in,
-    has_texts_only,
-    names_editable_only,
-    names_others,
-)
-from understudy.verify.qr_pictures import has_one_parameter
 from understudy.verify.rules.avatar_deletion import does_not_exist
 from understudy.verify.rules.avatar_edits import has_unknown_member
 from understudy.verify.rules.avatar_lists import names_foreign_address

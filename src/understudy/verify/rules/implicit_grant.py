@@ -7,9 +7,9 @@ from urllib.parse import parse_qsl
 
 from understudy.exchange.messages import Exchange
 from understudy.interface.scopes import SCOPES
-from understudy.verify.authorization_history import is_redirect, redirect_has
+from understudy.verify.browsing import decide, info, parameters, token_in
 from understudy.verify.checks import CheckResult, check, expect, expect_equal
-from understudy.verify.granting import decide, info, parameters, token_in
+from understudy.verify.grant_history import is_redirect, redirect_has
 from understudy.verify.history import History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe

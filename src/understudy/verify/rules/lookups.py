@@ -2,30 +2,28 @@
 
 from typing import Final
 
-from understudy.deployments.target import email_hash
 from understudy.exchange.messages import NO_JSON, Exchange
 from understudy.interface.operations import ASSOCIATED_EMAIL, LOOKUP, PROFILES
 from understudy.verify.causes import read_by_other
 from understudy.verify.checks import (
     CheckResult,
     check,
+    credentials_are_certain,
+    document_allows,
     expect,
     expect_equal,
     expect_status,
-    proven,
-)
-from understudy.verify.conditions import (
-    credentials_are_certain,
-    document_allows,
     holds_profile,
     is_public_profile,
     is_unknown_identifier,
+    proven,
     was_refused,
 )
 from understudy.verify.history import MADE_UP, History, made_up_hash, profile_in
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.shapes import fault
+from understudy.verify.target import email_hash
 from understudy.verify.value_texts import as_pairs, differing_pairs
 
 OK = 200

@@ -8,8 +8,10 @@ from understudy.verify.checks import (
     expect,
     expect_equal,
     expect_refused,
+    is_of_test_accounts,
+    may_read,
+    succeeded,
 )
-from understudy.verify.conditions import is_of_test_accounts, may_read, succeeded
 from understudy.verify.history import History, made_up_hash
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe

@@ -3,20 +3,20 @@
 from understudy.exchange.messages import Exchange
 from understudy.interface.operations import TOKEN
 from understudy.interface.scopes import SCOPES
+from understudy.verify.browsing import password_form, post, token_in
 from understudy.verify.checks import CheckResult, check, expect, proven
-from understudy.verify.granting import password_form, post, token_in
-from understudy.verify.history import MADE_UP, History
-from understudy.verify.probe_client import ProbeClient
-from understudy.verify.probing import Parts, probe
-from understudy.verify.token_history import (
+from understudy.verify.grant_history import (
+    authenticated_client,
     client_is_proven,
-    client_of,
     expect_no_token,
     expect_token,
     gives_token,
     is_clean,
-    shown,
+    shown_error,
 )
+from understudy.verify.history import MADE_UP, History
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probing import Parts, probe
 from understudy.verify.value_texts import as_json
 
 REFUSED = 400
@@ -31,18 +31,18 @@ def names_person(exchange: Exchange, _history: History) -> bool:
 
 def owner_is_known(exchange: Exchange, history: History) -> bool:
     """Tells whether the target names the application's owner, who has one password."""
-    app = proven(client_of(exchange, history))
+    app = proven(authenticated_client(exchange, history))
     return app.username is not None and not app.application_password
 
 
 def owner_uses_two_steps(exchange: Exchange, history: History) -> bool:
     """Tells whether the application's owner uses two-step authentication."""
-    return bool(proven(client_of(exchange, history)).application_password)
+    return bool(proven(authenticated_client(exchange, history)).application_password)
 
 
 def is_owner(exchange: Exchange, history: History) -> bool:
     """Tells whether user name and account password are the owner's."""
-    app, form = proven(client_of(exchange, history)), exchange.request.form
+    app, form = proven(authenticated_client(exchange, history)), exchange.request.form
     return (form["username"], form["password"]) == (app.username, app.password)
 
 
@@ -53,7 +53,7 @@ def is_not_owner(exchange: Exchange, history: History) -> bool:
 
 def has_application_password(exchange: Exchange, history: History) -> bool:
     """Tells whether user name and application password are the owner's."""
-    app, form = proven(client_of(exchange, history)), exchange.request.form
+    app, form = proven(authenticated_client(exchange, history)), exchange.request.form
     return (form["username"], form["password"]) == (app.username, app.application_password)
 
 
@@ -119,7 +119,7 @@ def account_password_gives_no_token(exchange: Exchange, _history: History) -> Ch
 def account_password_has_its_own_error(exchange: Exchange, _history: History) -> CheckResult:
     """The error for the right account password says that a second step is needed."""
     is_right = exchange.status == REFUSED and exchange.json_object.get("error") == "needs_2fa"
-    return expect(is_right, "400 needs_2fa", shown(exchange))
+    return expect(is_right, "400 needs_2fa", shown_error(exchange))
 
 
 @check("password-grant-scopes", on=[TOKEN], when=[*WHOLE, gives_a_token, has_no_array])

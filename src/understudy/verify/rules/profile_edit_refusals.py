@@ -2,23 +2,7 @@
 
 from understudy.exchange.messages import Exchange, media_type
 from understudy.interface.operations import OWN_PROFILE, UPDATE_PROFILE
-from understudy.verify.checks import (
-    CheckResult,
-    check,
-    expect,
-    expect_refused,
-    proven,
-)
-from understudy.verify.conditions import (
-    document_allows_no_such,
-    is_of_test_accounts,
-    may_manage,
-    succeeded,
-)
-from understudy.verify.history import History, made_up_hash
-from understudy.verify.probe_client import ProbeClient
-from understudy.verify.probing import Parts, probe
-from understudy.verify.profile_history import (
+from understudy.verify.account_history import (
     ABLE,
     BEFORE_AND_AFTER,
     changes_in,
@@ -34,6 +18,20 @@ from understudy.verify.profile_history import (
     profile_was_read,
     update,
 )
+from understudy.verify.checks import (
+    CheckResult,
+    check,
+    document_allows_no_such,
+    expect,
+    expect_refused,
+    is_of_test_accounts,
+    may_manage,
+    proven,
+    succeeded,
+)
+from understudy.verify.history import History, made_up_hash
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probing import Parts, probe
 from understudy.verify.shapes import EDITABLE
 from understudy.verify.value_texts import as_pairs
 

@@ -6,13 +6,7 @@ from typing import Final
 
 from understudy.exchange.messages import Exchange
 from understudy.interface.operations import LOOKUP, OWN_PROFILE, UPDATE_PROFILE
-from understudy.verify.causes import same_request_before, update_before
-from understudy.verify.checks import CheckResult, check, expect, expect_accepted, proven
-from understudy.verify.conditions import holds_profile, succeeded
-from understudy.verify.history import History, profile_in
-from understudy.verify.probe_client import ProbeClient
-from understudy.verify.probing import Parts, probe
-from understudy.verify.profile_history import (
+from understudy.verify.account_history import (
     LONG,
     SOUND,
     TEXTS,
@@ -29,6 +23,19 @@ from understudy.verify.profile_history import (
     update_must_show,
     update_shown,
 )
+from understudy.verify.causes import same_request_before, update_before
+from understudy.verify.checks import (
+    CheckResult,
+    check,
+    expect,
+    expect_accepted,
+    holds_profile,
+    proven,
+    succeeded,
+)
+from understudy.verify.history import History, profile_in
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probing import Parts, probe
 from understudy.verify.shapes import EDITABLE
 from understudy.verify.value_texts import as_json, as_pairs
 

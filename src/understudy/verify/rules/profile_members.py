@@ -7,8 +7,14 @@ from typing import Any, Final
 
 from understudy.exchange.messages import Exchange, split
 from understudy.interface.operations import AVATARS, PROFILES
-from understudy.verify.checks import CheckResult, check, expect
-from understudy.verify.conditions import holds_avatars, profile_has, succeeded
+from understudy.verify.checks import (
+    CheckResult,
+    check,
+    expect,
+    holds_avatars,
+    profile_has,
+    succeeded,
+)
 from understudy.verify.history import History, avatars_in, profile_in
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe

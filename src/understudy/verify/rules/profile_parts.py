@@ -6,8 +6,7 @@ from typing import Any, Final
 
 from understudy.exchange.messages import Exchange
 from understudy.interface.operations import PROFILES
-from understudy.verify.checks import CheckResult, Condition, check, expect, named
-from understudy.verify.conditions import profile_has
+from understudy.verify.checks import CheckResult, Condition, check, expect, named, profile_has
 from understudy.verify.history import History, profile_in
 from understudy.verify.shapes import fault
 from understudy.verify.value_texts import as_json

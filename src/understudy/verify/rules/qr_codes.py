@@ -12,21 +12,17 @@ from understudy.interface.operations import PROFILES, QR_CODE
 from understudy.verify.checks import (
     CheckResult,
     check,
+    document_allows,
     expect,
     expect_equal,
     expect_status,
-    proven,
-)
-from understudy.verify.conditions import (
-    document_allows,
     is_get,
     is_public_profile,
     is_unknown_identifier,
+    proven,
 )
 from understudy.verify.history import MADE_UP, History, profile_in
-from understudy.verify.probe_client import ProbeClient
-from understudy.verify.probing import Parts, probe
-from understudy.verify.qr_pictures import (
+from understudy.verify.pictures import (
     DEFAULT_SIZE,
     MOST_DRAWN,
     OK,
@@ -40,6 +36,8 @@ from understudy.verify.qr_pictures import (
     requested_size,
     size_bounds,
 )
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probing import Parts, probe
 from understudy.verify.value_texts import as_json
 
 PNG: Final = b"\x89PNG\r\n\x1a\n"

@@ -7,16 +7,16 @@ from understudy.interface.operations import QR_CODE
 from understudy.verify.checks import (
     CheckResult,
     check,
+    document_allows,
+    document_allows_no_such,
     expect,
     expect_refused,
     expect_status,
+    is_get,
     proven,
 )
-from understudy.verify.conditions import document_allows, document_allows_no_such, is_get
 from understudy.verify.history import History
-from understudy.verify.probe_client import ProbeClient
-from understudy.verify.probing import Parts, probe
-from understudy.verify.qr_pictures import (
+from understudy.verify.pictures import (
     draw,
     fitting,
     has_one_parameter,
@@ -25,6 +25,8 @@ from understudy.verify.qr_pictures import (
     picture_of,
     with_other,
 )
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probing import Parts, probe
 from understudy.verify.rules.qr_codes import LARGE
 
 SQUARES, DOTS = "1", "3"  # interface: version 1 is standard, version 3 has modern dots

@@ -4,12 +4,11 @@ from typing import Any, Final
 
 from understudy.exchange.messages import NO_JSON, Exchange
 from understudy.interface.operations import ASSOCIATED_EMAIL, LOOKUP, OWN_PROFILE, QR_CODE
-from understudy.verify.checks import CheckResult, check, expect, expect_refused, proven
-from understudy.verify.conditions import is_get
+from understudy.verify.checks import CheckResult, check, expect, expect_refused, is_get, proven
 from understudy.verify.history import History
+from understudy.verify.pictures import fitting
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import probe
-from understudy.verify.qr_pictures import fitting
 from understudy.verify.value_texts import as_json
 
 DECLARED: Final = {

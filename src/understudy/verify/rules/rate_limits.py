@@ -5,8 +5,15 @@ from typing import Final
 
 from understudy.exchange.messages import Exchange
 from understudy.interface.operations import AVATARS, COUNTED, OWN_PROFILE, UPDATE_PROFILE
-from understudy.verify.checks import TOO_MANY, CheckResult, check, expect, expect_equal, proven
-from understudy.verify.conditions import holds_profile
+from understudy.verify.checks import (
+    TOO_MANY,
+    CheckResult,
+    check,
+    expect,
+    expect_equal,
+    holds_profile,
+    proven,
+)
 from understudy.verify.history import History, profile_in
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import probe

@@ -3,8 +3,8 @@
 from understudy.exchange.messages import Exchange
 from understudy.interface.operations import ASSOCIATED_EMAIL, LIST_AVATARS, OWN_PROFILE
 from understudy.interface.scopes import AUTH, MANAGE_PROFILE
+from understudy.verify.browsing import code, form_of, post, token_in
 from understudy.verify.checks import CheckResult, check, expect_refused
-from understudy.verify.granting import code, form_of, post, token_in
 from understudy.verify.history import History, made_up_hash
 from understudy.verify.needed_scopes import MANAGING, SCOPE_RULES, scopes_are_needed
 from understudy.verify.probe_client import ProbeClient

@@ -4,8 +4,7 @@ from typing import Final
 
 from understudy.exchange.messages import Exchange
 from understudy.interface.operations import LIST_AVATARS, LOOKUP, ME, OWN_PROFILE, RESOURCE
-from understudy.verify.checks import CheckResult, check, expect, proven
-from understudy.verify.conditions import status_is
+from understudy.verify.checks import CheckResult, check, expect, proven, status_is
 from understudy.verify.history import MADE_UP, History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe

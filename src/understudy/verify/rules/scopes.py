@@ -6,19 +6,7 @@ from typing import Final
 from understudy.exchange.messages import Exchange
 from understudy.interface.operations import AUTHORIZE, TOKEN, TOKEN_INFO
 from understudy.interface.scopes import AUTH, SCOPES
-from understudy.verify.authorization_history import (
-    OK,
-    application_of,
-    client_and_redirect_match,
-    has_response_type,
-    is_back,
-    is_granted,
-    is_sound,
-    scopes,
-)
-from understudy.verify.checks import CheckResult, check, expect, proven
-from understudy.verify.conditions import succeeded
-from understudy.verify.granting import (
+from understudy.verify.browsing import (
     code_in,
     decide,
     form_of,
@@ -27,6 +15,17 @@ from understudy.verify.granting import (
     post,
     request_authorization,
     token_in,
+)
+from understudy.verify.checks import CheckResult, check, expect, proven, succeeded
+from understudy.verify.grant_history import (
+    OK,
+    application_of,
+    client_and_redirect_match,
+    has_response_type,
+    is_back,
+    is_granted,
+    is_sound,
+    scopes,
 )
 from understudy.verify.history import History
 from understudy.verify.probe_client import ProbeClient

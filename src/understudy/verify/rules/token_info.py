@@ -5,13 +5,21 @@ from typing import Any, Final
 from understudy.exchange.messages import Exchange
 from understudy.interface.operations import TOKEN_INFO
 from understudy.interface.scopes import SCOPES
-from understudy.verify.checks import TOO_MANY, CheckResult, check, expect, expect_equal, proven
-from understudy.verify.conditions import succeeded, was_refused
-from understudy.verify.granting import decide, info, parameters, token_in
+from understudy.verify.browsing import decide, info, parameters, token_in
+from understudy.verify.checks import (
+    TOO_MANY,
+    CheckResult,
+    check,
+    expect,
+    expect_equal,
+    proven,
+    succeeded,
+    was_refused,
+)
+from understudy.verify.grant_history import issue_of
 from understudy.verify.history import MADE_UP, History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
-from understudy.verify.token_history import issue_of
 from understudy.verify.value_texts import as_json
 
 OK = 200

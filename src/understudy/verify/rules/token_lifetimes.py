@@ -6,9 +6,7 @@ from typing import Final
 from understudy.exchange.messages import Exchange
 from understudy.interface.operations import OWN_PROFILE, TOKEN, TOKEN_INFO
 from understudy.interface.scopes import SCOPES
-from understudy.verify.authorization_history import is_redirect
-from understudy.verify.checks import CheckResult, check, expect, proven
-from understudy.verify.granting import (
+from understudy.verify.browsing import (
     code,
     decide,
     form_of,
@@ -18,16 +16,18 @@ from understudy.verify.granting import (
     post,
     token_in,
 )
-from understudy.verify.history import History
-from understudy.verify.probe_client import ProbeClient
-from understudy.verify.probing import probe
-from understudy.verify.rules.implicit_grant import LIFETIME
-from understudy.verify.token_history import (
+from understudy.verify.checks import CheckResult, check, expect, proven
+from understudy.verify.grant_history import (
+    is_redirect,
     issue_of,
     issues_by,
     token_is_of_grant,
     token_is_old,
 )
+from understudy.verify.history import History
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probing import probe
+from understudy.verify.rules.implicit_grant import LIFETIME
 
 OK = 200
 TOLERANCE: Final = timedelta(minutes=1)

@@ -9,21 +9,21 @@ from typing import Final
 
 from understudy.exchange.messages import Exchange
 from understudy.interface.operations import TOKEN
-from understudy.verify.authorization_history import applications
+from understudy.verify.browsing import form_of, password_form, post
 from understudy.verify.checks import TOO_MANY, CheckResult, check, expect, expect_refused
-from understudy.verify.granting import form_of, password_form, post
-from understudy.verify.history import MADE_UP, History
-from understudy.verify.probe_client import ProbeClient
-from understudy.verify.probing import Parts, probe
-from understudy.verify.token_history import (
+from understudy.verify.grant_history import (
     SECRETS,
+    applications,
+    authenticated_client,
     client_is_proven,
-    client_of,
     expect_no_token,
     expect_token,
     is_clean,
-    shown,
+    shown_error,
 )
+from understudy.verify.history import MADE_UP, History
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probing import Parts, probe
 
 GRANTS: Final = ("authorization_code", "password")
 FORM: Final = "application/x-www-form-urlencoded"
@@ -97,7 +97,7 @@ def grant_type_is_empty(exchange: Exchange, _history: History) -> bool:
 
 def only_scope_is_empty(exchange: Exchange, history: History) -> bool:
     """Tells whether a password grant of the owner has an empty scope, and no other empty field."""
-    app, form = client_of(exchange, history), exchange.request.form
+    app, form = authenticated_client(exchange, history), exchange.request.form
     if app is None or form.get("grant_type") != "password" or _empty(exchange) != ["scope"]:
         return False
     person = (form.get("username"), form.get("password"))
@@ -173,7 +173,7 @@ def basic_authentication_is_refused(exchange: Exchange, _history: History) -> Ch
     """Client credentials are taken from the form only."""
     error = exchange.json_object.get("error")
     is_right = exchange.status == UNAUTHORIZED and error == "invalid_client"
-    return expect(is_right, "401 invalid_client", shown(exchange))
+    return expect(is_right, "401 invalid_client", shown_error(exchange))
 
 
 @check("token-secrets-not-in-query", on=[TOKEN], when=[has_secret_in_query_only])
@@ -193,7 +193,7 @@ def repeated_field_is_refused(exchange: Exchange, _history: History) -> CheckRes
     """A field that is given twice is refused (RFC 6749, 3.2)."""
     is_error = exchange.json_object.get("error") == "invalid_request"
     is_right = exchange.response.is_refusal and is_error
-    return expect(is_right, "invalid_request", shown(exchange))
+    return expect(is_right, "invalid_request", shown_error(exchange))
 
 
 @check("token-empty-field", on=[TOKEN], when=[*_PROVEN, grant_type_is_empty])

@@ -4,15 +4,14 @@ from typing import Final
 
 from understudy.exchange.messages import NO_JSON, Exchange
 from understudy.interface.operations import TOKEN, TOKEN_INFO
-from understudy.verify.checks import CheckResult, check, expect
-from understudy.verify.conditions import status_is, succeeded, was_refused
-from understudy.verify.granting import form_of, password_form, post
+from understudy.verify.browsing import form_of, password_form, post
+from understudy.verify.checks import CheckResult, check, expect, status_is, succeeded, was_refused
+from understudy.verify.grant_history import gives_token
 from understudy.verify.history import MADE_UP, History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.rules.token_requests import CLIENT, CODE, is_token_endpoint
 from understudy.verify.shapes import fault
-from understudy.verify.token_history import gives_token
 from understudy.verify.value_texts import as_json
 
 STATUSES: Final = frozenset({400, 405, 413})

@@ -17,13 +17,12 @@ from understudy.interface.operations import (
     UPLOAD_AVATAR,
 )
 from understudy.interface.scopes import MANAGE_PROFILE
+from understudy.verify.account_history import update
 from understudy.verify.causes import attempts_since, latest_attempts, writes_since
-from understudy.verify.checks import CheckResult, check, expect, proven
-from understudy.verify.conditions import holds_profile
+from understudy.verify.checks import CheckResult, check, expect, holds_profile, proven
 from understudy.verify.history import History, profile_in
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
-from understudy.verify.profile_history import update
 from understudy.verify.shapes import EDITABLE
 from understudy.verify.value_texts import Pairs, as_pairs, differing_pairs
 

@@ -15,7 +15,7 @@ from understudy.interface.operations import (
     UPDATE_AVATAR,
     UPLOAD_AVATAR,
 )
-from understudy.verify.avatar_history import (
+from understudy.verify.account_history import (
     MEMBERS,
     address_of,
     assigned_hash,
@@ -23,6 +23,7 @@ from understudy.verify.avatar_history import (
     own_hashes,
     selected_in,
     shows_selection,
+    update,
 )
 from understudy.verify.causes import (
     assignment_before,
@@ -31,13 +32,11 @@ from understudy.verify.causes import (
     update_of_member,
     writes_since,
 )
-from understudy.verify.checks import CheckResult, check, expect, proven
-from understudy.verify.conditions import holds_avatars, succeeded
+from understudy.verify.checks import CheckResult, check, expect, holds_avatars, proven, succeeded
 from understudy.verify.history import History, avatars_in
 from understudy.verify.pictures import an_avatar, avatars, picture, upload
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
-from understudy.verify.profile_history import update
 from understudy.verify.rules.unchanged import TEST_ACCOUNTS
 from understudy.verify.value_texts import as_json
 

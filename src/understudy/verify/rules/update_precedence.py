@@ -2,12 +2,17 @@
 
 from understudy.exchange.messages import Exchange
 from understudy.interface.operations import UPDATE_PROFILE
-from understudy.verify.checks import CheckResult, check, expect_status
-from understudy.verify.conditions import document_allows_no_such, is_of_test_accounts
+from understudy.verify.account_history import has_object, names_editable_only
+from understudy.verify.checks import (
+    CheckResult,
+    check,
+    document_allows_no_such,
+    expect_status,
+    is_of_test_accounts,
+)
 from understudy.verify.history import History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import probe
-from understudy.verify.profile_history import has_object, names_editable_only
 from understudy.verify.rules.bearer import (
     FORBIDDEN,
     is_oauth,

@@ -5,14 +5,17 @@ from typing import Any
 
 from understudy.exchange.messages import Exchange
 from understudy.interface.operations import LOOKUP, OWN_PROFILE, PROFILES
-from understudy.verify.checks import CheckResult, check, expect, proven
-from understudy.verify.conditions import (
+from understudy.verify.checks import (
     TOKENS,
+    CheckResult,
+    check,
+    expect,
     has_token,
     holds_profile,
     is_anonymous,
     is_get,
     is_public_profile,
+    proven,
     sends_no_credentials,
 )
 from understudy.verify.history import History, profile_in

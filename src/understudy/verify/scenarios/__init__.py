@@ -12,12 +12,12 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
-from understudy.deployments.refusals import Refusal
 from understudy.openapi.resources.model import ResourceCollection
 from understudy.verify.inferred.context import InferredRun
 from understudy.verify.inferred.machine import ItemsMachine
 from understudy.verify.inferred.phase import playable
-from understudy.verify.needs import lacking
+from understudy.verify.permits import Refusal
+from understudy.verify.probing import lacking
 from understudy.verify.run import Phase as RunPhase
 from understudy.verify.run import RuleBroken, Run
 from understudy.verify.scenarios.avatar_life import AvatarLife

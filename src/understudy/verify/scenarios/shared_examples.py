@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from hypothesis.database import ExampleDatabase
 from hypothesis.extra.redis import RedisExampleDatabase
 
-from understudy.deployments.store_client import opened_store
+from understudy.verify.shared_ledger import opened_store
 
 
 @contextmanager

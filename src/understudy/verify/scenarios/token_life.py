@@ -10,13 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 
 from understudy.interface.scopes import SCOPES
-from understudy.verify.granting import (
-    code,
-    decide,
-    form_of,
-    parameters,
-    password_form,
-)
+from understudy.verify.browsing import code, decide, form_of, parameters, password_form
 from understudy.verify.scenarios.machine import Machine
 
 SPANS = st.sampled_from([timedelta(minutes=4), timedelta(hours=2), timedelta(days=8)])

@@ -9,8 +9,8 @@ from typing import Final
 
 from hypothesis import Phase, seed, settings
 
-from understudy.deployments.refusals import NotPermitted
-from understudy.verify.needs import lacking
+from understudy.verify.permits import NotPermitted
+from understudy.verify.probing import lacking
 from understudy.verify.run import Phase as RunPhase
 from understudy.verify.run import Run
 from understudy.verify.scenarios import SCENARIOS, play_machine, scenario_settings

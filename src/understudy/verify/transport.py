@@ -7,19 +7,176 @@ connection is shut down, which ends the read that waits for it.
 
 import os
 import socket
-from collections.abc import Iterator
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import timedelta
 from functools import cached_property, lru_cache
+from time import monotonic
 from typing import Any, Final, NamedTuple
 
 import httpcore
 import httpx
 
-from understudy.deployments.receiving import ValueTransport, bounded
-from understudy.deployments.watchdog import Watchdog
 from understudy.errors import StartupError
-from understudy.exchange.messages import Headers, Request, Response
+from understudy.exchange.messages import Headers, Request, Response, headers_of
+
+# One thread cuts all the responses of a transport that take too long: a timer for each request would
+# be a thread of the operating system for each request.
+
+
+class Watch:
+    """One response that is watched.
+
+    Args:
+        seconds: How long it may take.
+
+    Attributes:
+        deadline: When it is cut, on the clock of ``time.monotonic``.
+        is_cut: True once it was cut.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self.deadline = monotonic() + seconds
+        self.is_cut = False
+
+    def reason(self, error: httpx.HTTPError) -> httpx.HTTPError:
+        """Returns the error that explains a broken connection."""
+        return self.slowness if self.is_cut else error
+
+    @property
+    def slowness(self) -> httpx.ReadTimeout:
+        """The error of a response that was cut."""
+        return httpx.ReadTimeout(f"the response took longer than {self._seconds:g} s and was cut")
+
+
+class Watchdog:
+    """Watches responses; its thread ends with `close`, or when it had nothing to watch for a while.
+
+    Args:
+        seconds: How long each response may take.
+        cut: Shuts down every connection; called when a response is too late.
+    """
+
+    def __init__(self, seconds: float, cut: Callable[[], None]) -> None:
+        self._seconds = seconds
+        self._cut = cut
+        self._watches: set[Watch] = set()
+        self._condition = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._is_closed = False
+
+    def begin(self) -> Watch:
+        """Watches a response from now on."""
+        watch = Watch(self._seconds)
+        with self._condition:
+            self._watches.add(watch)
+            if self._thread is None:
+                self._is_closed = False
+                self._thread = threading.Thread(target=self._run, name="watchdog", daemon=True)
+                self._thread.start()
+        return watch
+
+    def end(self, watch: Watch) -> None:
+        """Watches a response no longer."""
+        with self._condition:
+            self._watches.discard(watch)
+
+    def close(self) -> None:
+        """Ends the thread."""
+        with self._condition:
+            self._is_closed = True
+            self._condition.notify()
+            thread = self._thread
+        if thread is not None:
+            thread.join()
+
+    def _run(self) -> None:
+        with self._condition:
+            is_idle = False
+            while not self._is_closed and not (is_idle and not self._watches):
+                is_idle = not self._watches
+                # Nobody wakes the thread for a new watch: its deadline is later than this wait's end.
+                self._condition.wait(self._until_next())
+                self._cut_late()
+            self._thread = None
+
+    def _until_next(self) -> float:
+        """Returns the seconds until the next deadline that there is or can be."""
+        earliest = min((watch.deadline for watch in self._watches), default=None)
+        return self._seconds if earliest is None else max(0.0, earliest - monotonic())
+
+    def _cut_late(self) -> None:
+        now = monotonic()
+        late = {watch for watch in self._watches if watch.deadline <= now}
+        if not late:
+            return
+        self._watches -= late
+        for watch in late:
+            watch.is_cut = True
+        self._cut()
+
+
+LARGEST = 32 * 2**20
+"""Bytes of a response body; a larger one is cut."""
+
+
+class ValueTransport(httpx.BaseTransport, ABC):
+    """A transport of requests and responses as values, which need not become httpx's and back."""
+
+    @abstractmethod
+    def respond(self, request: Request) -> Response:
+        """Sends a request, and returns its response.
+
+        Raises:
+            httpx.HTTPError: No response was received, or one that is too large.
+        """
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Sends a request of httpx, for a client or a transport that stands before this one.
+
+        Raises:
+            httpx.HTTPError: No response was received, or one that is too large.
+        """
+        headers = headers_of(request.headers.multi_items())
+        response = self.respond(Request(request.method, str(request.url), headers, request.read()))
+        # The body is decoded already.
+        kept = [(name, text) for name, text in response.headers if name != "content-encoding"]
+        return httpx.Response(response.status, headers=kept, content=response.body)
+
+
+def received(transport: httpx.BaseTransport, request: Request) -> Response:
+    """Sends a request, and returns its response.
+
+    Raises:
+        httpx.HTTPError: No response was received, or one that is too large.
+    """
+    if isinstance(transport, ValueTransport):
+        return transport.respond(request)
+    sending = httpx.Request(
+        request.method, request.url, headers=list(request.headers), content=request.body
+    )
+    with closing(transport.handle_request(sending)) as response:
+        body = bounded(response.iter_bytes())
+    return Response(response.status_code, headers_of(response.headers.multi_items()), body)
+
+
+def bounded(chunks: Iterable[bytes]) -> bytes:
+    """Returns the body that is received in chunks.
+
+    Raises:
+        httpx.ReadError: It is too large.
+    """
+    body = bytearray()
+    for chunk in chunks:
+        body += chunk
+        if len(body) > LARGEST:
+            msg = f"the response is larger than {LARGEST // 2**20} MiB and was cut"
+            raise httpx.ReadError(msg)
+    return bytes(body)
+
 
 TOTAL_TIMEOUT = timedelta(seconds=60)
 """The total timeout of one response, from its request to its last byte."""

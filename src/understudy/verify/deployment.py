@@ -4,22 +4,63 @@ Every command that sends requests gets its deployment from ``deployment_of``, so
 target file means the same to all of them; only the mock in this process is made elsewhere (api).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
+from typing import Final
 
 import httpx
 
-from understudy.deployments.allowance import MOVABLE_PAUSE, POLITE_INTERVAL, Allowance
-from understudy.deployments.clock import ClockState, Time, machine_clock
-from understudy.deployments.ledger import Ledger, RequestLedger, is_store
-from understudy.deployments.mock_clock import MockClock
-from understudy.deployments.target import PUBLISHED, Target, is_loopback
-from understudy.deployments.transport import DeploymentTransport
-from understudy.deployments.wording import Wording
 from understudy.errors import missing_extra
 from understudy.interface.vocabulary import load_vocabulary
 from understudy.openapi.loader import Document, load
+from understudy.verify.clock import ClockState, MockClock, Time, machine_clock, machine_time
+from understudy.verify.ledger import Ledger, RequestLedger, is_store
+from understudy.verify.target import PUBLISHED, Target, is_loopback
+from understudy.verify.transport import DeploymentTransport
+from understudy.verify.wording import Wording
+
+POLITE_INTERVAL: Final = timedelta(milliseconds=50)
+"""The least time between two requests to a deployment that is not on this machine."""
+
+MOVABLE_PAUSE: Final = timedelta(hours=2)
+"""The longest wait for the hour's limit where waiting only moves a mock's clock."""
+
+
+def never() -> bool:
+    """Returns False: the run has all the time it wants."""
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """The requests and the time that a run may use.
+
+    Attributes:
+        requests: Requests in total; None for no limit but the hour's.
+        is_over: Returns True once the run's time is used up, by the machine's clock: the
+            deployment's can be moved.
+        pause: The longest pause for an hourly limit.
+        interval: The shortest time between two requests.
+    """
+
+    requests: int | None = None
+    is_over: Callable[[], bool] = never
+    pause: timedelta = timedelta(0)
+    interval: timedelta = timedelta(0)
+
+
+def over_after(span: timedelta | None) -> Callable[[], bool]:
+    """Returns an ``Allowance.is_over`` whose time starts now and ends after `span`.
+
+    Args:
+        span: None for no end.
+    """
+    if span is None:
+        return never
+    end = machine_time() + span
+    return lambda: machine_time() >= end
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +172,7 @@ def ledger_of(deployment: Deployment) -> RequestLedger:
     if deployment.shared_ledger is None:
         return Ledger(deployment.ledger, deployment.time.now())
     try:
-        from understudy.deployments.shared_ledger import SharedLedger  # noqa: PLC0415 - of an extra
+        from understudy.verify.shared_ledger import SharedLedger  # noqa: PLC0415 - of an extra
     except ModuleNotFoundError as error:
         raise missing_extra(error) from error
     return SharedLedger(deployment.shared_ledger, deployment.target.base_url)

@@ -7,11 +7,10 @@ from threading import Barrier, Thread
 
 import httpx
 import pytest
-from tests.deployments.byte_server import LAST, OK, Server, served
+from tests.verify.byte_server import LAST, OK, Server, served
 
-from understudy.deployments.receiving import received
-from understudy.deployments.transport import DeploymentTransport
 from understudy.exchange.messages import Request
+from understudy.verify.transport import DeploymentTransport, received
 
 
 def test_a_connection_is_used_again():

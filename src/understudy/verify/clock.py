@@ -1,21 +1,73 @@
-"""Moves the clock of a mock by its admin API, and restores it at the end of a run.
+"""The deployment's clock: reads it, waits or moves it, and restores it."""
 
-The admin API is not judged, so these calls do not go through the gateway. Nothing is called before
-the run reads the time, so ``--plan`` sends nothing.
-"""
-
+import threading
+from collections.abc import Callable
 from contextlib import closing
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
-from understudy.deployments.admin_client import AdminClient
-from understudy.deployments.clock import ClockState, Time, machine_time
-from understudy.deployments.refusals import NotPermitted
-from understudy.deployments.target import Target
 from understudy.errors import StartupError
+from understudy.verify.admin_client import AdminClient
+from understudy.verify.permits import NotPermitted
+from understudy.verify.target import Target
+
+
+class ClockState(Struct, frozen=True):
+    """The state of a deployment's clock before it was moved.
+
+    Attributes:
+        now: The time that it showed.
+        at: The machine's time at that moment.
+        rate: Its seconds per second of the machine; 0 where it was frozen.
+    """
+
+    now: datetime
+    at: datetime
+    rate: float
+
+
+@dataclass(frozen=True, slots=True)
+class Time:
+    """The deployment's time, and the ways to influence it.
+
+    Attributes:
+        now: Returns the time as an aware datetime.
+        wait: Lets a span pass, by sleeping or by moving a mock's clock.
+        advance: Moves the clock at once; None where it cannot be moved.
+        stood: Returns the state before the first move; None if there is nothing to restore.
+        put_back: Restores that state, and returns one line for each thing that could not be.
+        resume: Takes the state before an earlier run for the one to restore.
+    """
+
+    now: Callable[[], datetime]
+    wait: Callable[[timedelta], None]
+    advance: Callable[[timedelta], None] | None = None
+    stood: Callable[[], ClockState] | None = None
+    put_back: Callable[[], list[str]] | None = None
+    resume: Callable[[ClockState], None] | None = None
+
+
+def machine_time() -> datetime:
+    """Returns the machine's time; written here too, as the judge shares no behaviour with the mock."""
+    return datetime.now(UTC)  # noqa: TID251 - the one place of the judge that may
+
+
+def machine_clock() -> Time:
+    """Returns the machine's time, which passes by waiting."""
+
+    def wait(span: timedelta) -> None:
+        threading.Event().wait(max(0.0, span.total_seconds()))
+
+    return Time(machine_time, wait)
+
+
+# A mock's clock is moved by its admin API, which is not judged, so these calls do not go through the
+# gateway. Nothing is called before the run reads the time, so ``--plan`` sends nothing.
 
 TOLERANCE = timedelta(seconds=2)
 """Difference between two clocks at which a clock still counts as restored."""

@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from understudy.cli import main
-from understudy.deployments.target_schema import SCHEMA_FILE, target_schema
 from understudy.record_schemas import schema_text
+from understudy.verify.target_schema import SCHEMA_FILE, target_schema
 
 ROOT = Path(__file__).parents[2]
 TARGETS = [ROOT / "tests" / "proofs" / "reference" / "target.toml"]
@@ -17,7 +17,7 @@ VALIDATOR = jsonschema_rs.validator_for(target_schema())
 
 
 def test_the_packaged_schema_is_made_from_the_records_that_read_the_files():
-    """Written anew by ``python -m understudy.deployments.target_schema``."""
+    """Written anew by ``python -m understudy.verify.target_schema``."""
     assert SCHEMA_FILE.read_text() == schema_text(target_schema())
 
 

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from threading import Thread
 
-from understudy.deployments.receiving import received
-from understudy.deployments.transport import DeploymentTransport
 from understudy.exchange.messages import Request, Response
+from understudy.verify.transport import DeploymentTransport, received
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 LAST = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"

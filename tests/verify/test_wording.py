@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from understudy.deployments.wording import Wording, as_on_the_wire
 from understudy.exchange.messages import ANONYMOUS_IDENTITY, Exchange, Request, Response
 from understudy.interface.vocabulary import QrTypeWords, ScopeWords, Vocabulary
+from understudy.verify.wording import Wording, as_on_the_wire
 
 WORDS = Vocabulary(
     ScopeWords("login", "gallery:read", "gallery:edit"),

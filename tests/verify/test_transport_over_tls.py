@@ -9,12 +9,11 @@ from threading import Event
 import httpx
 import pytest
 import trustme
-from tests.deployments.byte_server import OK, Behaviour, Server
+from tests.verify.byte_server import OK, Behaviour, Server
 
-from understudy.deployments.receiving import received
-from understudy.deployments.transport import DeploymentTransport
 from understudy.errors import StartupError
 from understudy.exchange.messages import Request
+from understudy.verify.transport import DeploymentTransport, received
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from understudy.deployments import watchdog
-from understudy.deployments.watchdog import Watchdog
+from understudy.verify import transport
+from understudy.verify.transport import Watchdog
 
 
 class Watched:
@@ -18,7 +18,7 @@ class Watched:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 0.0
         self.cuts = 0
-        monkeypatch.setattr(watchdog, "monotonic", lambda: self.now)
+        monkeypatch.setattr(transport, "monotonic", lambda: self.now)
         self.dog = Watchdog(5, self._cut)
 
     def _cut(self) -> None:

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from understudy.mock.service.qr_drawing import draw
-from understudy.verify.qr_pictures import decoded
+from understudy.verify.pictures import decoded
 
 TEXT = "http://127.0.0.1:8080/ada"
 

@@ -1,14 +1,14 @@
 """Describes target files as a JSON Schema, which editors complete and check them by.
 
 ``target.schema.json`` beside this module is written by ``python -m
-understudy.deployments.target_schema``.
+understudy.verify.target_schema``.
 """
 
 from pathlib import Path
 from typing import Any, Final
 
-from understudy.deployments.target import Target
 from understudy.record_schemas import record_schema, schema_text
+from understudy.verify.target import Target
 
 SCHEMA_FILE: Final = Path(__file__).with_name("target.schema.json")
 

@@ -1,14 +1,20 @@
 """Decides whether a request may be sent at all, as a function of values.
 
-The gateway asks before every request, whatever made it, because filters further up leak.
+The gateway asks before every request, whatever made it, because filters further up leak. A refusal
+ends a probe, and none ends a run's report:
+
+Refusal
+├── NotPermitted    the mode or a permission rules the request out
+├── BudgetSpent     the requests of the hour or of the run are used up
+├── OutOfTime       the time of the run is used up
+└── Unreachable     the deployment did not respond
 """
 
 from collections.abc import Collection
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from understudy.deployments.target import Target
-from understudy.exchange.messages import Identity, Request
+from understudy.exchange.messages import Exchange, Identity, Request
 from understudy.interface.operations import (
     AUTHORIZE,
     DELETE_AVATAR,
@@ -19,6 +25,7 @@ from understudy.interface.operations import (
     UPLOAD_AVATAR,
     Place,
 )
+from understudy.verify.target import Target
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 HARMLESS = frozenset({"none", "invalid", "api_key"})
@@ -151,3 +158,32 @@ def _write_of_own(place: Place, identity: Identity, made: Collection[str]) -> st
     if identity.account != "own":
         return "the mode is own, and this is another account"
     return None
+
+
+class Refusal(Exception):
+    """A request was not sent or got no response; the text is the reason that reports show."""
+
+
+class NotPermitted(Refusal):
+    """The mode or a permission rules the request out."""
+
+
+class BudgetSpent(Refusal):
+    """The requests of the hour or of the run are used up."""
+
+
+class OutOfTime(Refusal):
+    """The time of the run is used up."""
+
+
+class Unreachable(Refusal):
+    """The deployment did not respond.
+
+    Args:
+        message: The cause.
+        exchange: The request, with a response of status 0.
+    """
+
+    def __init__(self, message: str, exchange: Exchange) -> None:
+        super().__init__(message)
+        self.exchange = exchange

@@ -13,23 +13,21 @@ import msgspec
 import pytest
 import redis
 import trustme
-from tests.deployments.ledger_store import served
 from tests.house.documentation import ROOT
+from tests.verify.ledger_store import served
 
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
-from understudy.deployments.deployment import Deployment, deployment_of, ledger_of
-from understudy.deployments.ledger import ANONYMOUS, Ledger, is_store
-from understudy.deployments.refusals import BudgetSpent
-from understudy.deployments.shared_ledger import SharedLedger
-from understudy.deployments.store_client import shown_url
-from understudy.deployments.target import Budget, Credentials, Target
-from understudy.deployments.target_files import load_target
 from understudy.errors import StartupError
-from understudy.verify.request_budget import RESERVE
+from understudy.verify.deployment import Deployment, deployment_of, ledger_of
+from understudy.verify.gateway import RESERVE
+from understudy.verify.ledger import ANONYMOUS, Ledger, is_store
+from understudy.verify.permits import BudgetSpent
 from understudy.verify.rules import qr_codes
 from understudy.verify.run import RunOptions
 from understudy.verify.runner import carry_out
+from understudy.verify.shared_ledger import SharedLedger, shown_url
+from understudy.verify.target import Budget, Credentials, Target, load_target
 
 REGISTERED = qr_codes
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -40,7 +38,7 @@ LIMIT = 120
 RACING = f"""
 import os, signal, sys
 from datetime import UTC, datetime
-from understudy.deployments.shared_ledger import SharedLedger
+from understudy.verify.shared_ledger import SharedLedger
 
 def race(place):
     ledger = SharedLedger(sys.argv[1], "{BASE_URL}")

@@ -1,1 +1,0 @@
-"""Describes the deployment that is judged: target, transport, clock, permits and allowance."""
