@@ -271,6 +271,8 @@ def report(recording: Recording) -> ExitCode:
         f"{counts.lost} without a response, {counts.blocked} withheld, {counts.too_large} not judged",
         bold=True,
     )
+    if counts.websockets:
+        echo(f"{counted(counts.websockets, 'WebSocket connection')} passed, not judged")
     if recording.stand_in is not None:
         own = recording.stand_in.counts
         echo(

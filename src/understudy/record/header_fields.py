@@ -1,5 +1,6 @@
 """Rewrites the header fields of requests and responses that pass the proxy."""
 
+import re
 from collections.abc import Iterable
 from typing import Final
 
@@ -30,6 +31,9 @@ _WITH_ADDRESSES: Final = frozenset(
     }
 )
 
+_CONTROL: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
+"""Characters that no field value has, so that no server sends them."""
+
 _BOUND_COOKIES: Final = ("__secure-", "__host-")
 """Cookie names that demand ``Secure``, which browsers take from a loopback address."""
 
@@ -45,6 +49,19 @@ def field(fields: Iterable[tuple[bytes, bytes]], name: bytes) -> str:
 def lowered(fields: Iterable[tuple[bytes, bytes]]) -> Fields:
     """Returns header fields with their names in lower case."""
     return [(name.lower(), value) for name, value in fields]
+
+
+def sendable(fields: Fields) -> tuple[Fields, list[bytes]]:
+    """Returns header fields with a space for each control character (RFC 9110, 5.5).
+
+    Returns:
+        The fields, and the names of those that were changed.
+    """
+    replaced = [(name, _CONTROL.sub(b" ", value)) for name, value in fields]
+    changed = [
+        name for (name, value), pair in zip(fields, replaced, strict=True) if value != pair[1]
+    ]
+    return replaced, list(dict.fromkeys(changed))
 
 
 def end_to_end(fields: Iterable[tuple[bytes, bytes]]) -> Fields:

@@ -2,8 +2,11 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
+from functools import partial
 from typing import Any, Final
 from urllib.parse import urlsplit
+
+import httpx
 
 from understudy.record.error_places import place_of
 from understudy.record.header_fields import (
@@ -14,6 +17,7 @@ from understudy.record.header_fields import (
     preflight_fields,
     request_fields,
     response_fields,
+    sendable,
 )
 from understudy.record.messages import (
     ClientConnection,
@@ -27,6 +31,7 @@ from understudy.record.messages import (
 from understudy.record.overlaps import ExchangeSpan
 from understudy.record.proxy_parts import ProxyParts
 from understudy.record.servers import ProxiedServer
+from understudy.record.tunnel import Tunnel, TunnelHead
 from understudy.record.upstream import NoUpstreamResponse, parts_of
 from understudy.verify.target import is_loopback
 
@@ -40,6 +45,11 @@ BODILESS: Final = frozenset({204, 304})
 UNAVAILABLE: Final = frozenset({502, 503, 504})
 """Statuses of a deployment that does not respond itself (RFC 9110, 15.6)."""
 
+FINAL_STATUSES: Final = range(200, 600)
+"""Statuses that a client can be sent as a response (RFC 9110, 15)."""
+
+NOT_LOOPBACK: Final = "The Host is not a loopback host name; call 127.0.0.1 or localhost."
+
 REFUSED_METHODS: Final = frozenset({"CONNECT", "TRACE"})
 
 
@@ -49,6 +59,9 @@ class Proxy:
     Args:
         servers: The servers behind the port, of which the path decides.
         parts: What it shares with other ports.
+
+    Attributes:
+        websocket_protocol: Makes what a connection that asks for a WebSocket is handed over to.
     """
 
     def __init__(self, servers: Sequence[ProxiedServer], parts: ProxyParts) -> None:
@@ -58,6 +71,7 @@ class Proxy:
         self._overlaps = parts.overlaps
         self._listener = parts.listener
         self._substitute = parts.substitute
+        self.websocket_protocol = partial(Tunnel, self._tunnelled)
 
     async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
         """Responds to a request.
@@ -77,11 +91,18 @@ class Proxy:
                 message = "The proxy itself failed; its terminal says where."
                 await self._refuse(request, client, 502, "proxy_failed", message)
 
+    def _tunnelled(self, target: bytes, fields: Fields) -> TunnelHead:
+        """Returns a request for a WebSocket as the deployment gets it, and says that it passes."""
+        server, host = self._server_of(target.decode("latin-1")), _host_of(fields)
+        if not is_loopback(f"http://{host}"):
+            return TunnelHead(server, target, [], NOT_LOOPBACK)
+        self._listener.passes_unjudged(server)
+        return TunnelHead(server, target, request_fields(fields, self._addresses, server, host))
+
     def _request(self, scope: Mapping[str, Any], receive: Receive) -> ProxiedRequest:
         path: bytes = scope["raw_path"]
         query: bytes = scope["query_string"]
-        name = urlsplit(f"//{field(scope['headers'], b'host')}").hostname or ""
-        host = f"[{name}]" if ":" in name else name
+        host = _host_of(scope["headers"])
         server = self._server_of(path.decode("latin-1"))
         if server.site == "authorization":
             query = self._addresses.pairs_for_deployment(query, host)
@@ -97,8 +118,7 @@ class Proxy:
 
     async def _respond(self, request: ProxiedRequest, client: ClientConnection) -> None:
         if not is_loopback(f"http://{request.host}"):
-            message = "The Host is not a loopback host name; call 127.0.0.1 or localhost."
-            await self._refuse(request, client, 403, "host_not_allowed", message)
+            await self._refuse(request, client, 403, "host_not_allowed", NOT_LOOPBACK)
             return
         if request.method in REFUSED_METHODS:
             message = f"The proxy passes no {request.method}."
@@ -164,10 +184,7 @@ class Proxy:
             request.remaining_body() if request.has_body else None,
         )
         async with aclosing(received), request.watched() as expect_client:
-            has_fallback = self._substitute is not None and self._substitute.is_fallback
-            if has_fallback and received.status_code in UNAVAILABLE:
-                raise NoUpstreamResponse.of_status(received.status_code)
-            response = ProxiedResponse(received.status_code, lowered(received.headers.raw))
+            response = self._response(request, received)
             parts = parts_of(received)
             begun = b""
             if self._is_held(request, response):
@@ -189,6 +206,23 @@ class Proxy:
                 await client.send(part)
             await self._listener.passed(request, response, span)
             await client.end()
+
+    def _response(self, request: ProxiedRequest, received: httpx.Response) -> ProxiedResponse:
+        """Returns the header of a response, as far as it can pass.
+
+        Raises:
+            NoUpstreamResponse: It cannot pass, or is from before the deployment.
+        """
+        status = received.status_code
+        has_fallback = self._substitute is not None and self._substitute.is_fallback
+        if has_fallback and status in UNAVAILABLE:
+            raise NoUpstreamResponse.of_status(status)
+        if status not in FINAL_STATUSES:
+            raise NoUpstreamResponse.of_unknown_status(status)
+        fields, names = sendable(lowered(received.headers.raw))
+        if names:
+            self._listener.changed(request, names)
+        return ProxiedResponse(status, fields)
 
     def _is_held(self, request: ProxiedRequest, response: ProxiedResponse) -> bool:
         """Tells whether a response is sent once it is whole: to judge or to rewrite it first."""
@@ -221,6 +255,8 @@ class Proxy:
 
     def _fields_for_client(self, request: ProxiedRequest, response: ProxiedResponse) -> Fields:
         fields = response_fields(response.fields, self._addresses, request.host)
+        if response.status in BODILESS:  # their length is that of another response
+            fields = [(name, value) for name, value in fields if name != b"content-length"]
         if request.server.site == "resource" and request.origin:
             return opened_to(request.origin, fields)
         return fields
@@ -237,6 +273,12 @@ class Proxy:
         if request.server.site == "resource" and request.origin:
             fields = opened_to(request.origin, fields)
         await client.send_whole(status, fields, body)
+
+
+def _host_of(fields: Fields) -> str:
+    """Returns the host name that a client calls the proxy by."""
+    name = urlsplit(f"//{field(fields, b'host')}").hostname or ""
+    return f"[{name}]" if ":" in name else name
 
 
 async def _held(parts: AsyncIterator[bytes], response: ProxiedResponse) -> bytes:

@@ -1,11 +1,12 @@
 """Defines the parts of a proxy: who takes what passes, and who responds in place of the deployment."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from understudy.record.messages import ProxiedRequest, ProxiedResponse
 from understudy.record.overlaps import ExchangeSpan, Overlaps
-from understudy.record.servers import ProxiedAddresses
+from understudy.record.servers import ProxiedAddresses, ProxiedServer
 from understudy.record.upstream import NoUpstreamResponse, Upstream
 
 
@@ -22,6 +23,12 @@ class ExchangeListener(Protocol):
 
     def lost(self, request: ProxiedRequest, error: NoUpstreamResponse) -> None:
         """Takes a request that got no response."""
+
+    def changed(self, request: ProxiedRequest, names: Sequence[bytes]) -> None:
+        """Takes the names of header fields of a response that could not pass as they were."""
+
+    def passes_unjudged(self, server: ProxiedServer) -> None:
+        """Takes that a WebSocket connection passes."""
 
     def failed(self, place: str) -> None:
         """Takes the place of an error of the proxy itself."""

@@ -5,7 +5,7 @@ which exchanges end.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,6 +19,7 @@ from understudy.record.error_places import place_of
 from understudy.record.header_fields import Fields, field
 from understudy.record.messages import ProxiedRequest, ProxiedResponse
 from understudy.record.overlaps import ExchangeSpan
+from understudy.record.servers import ProxiedServer
 from understudy.record.upstream import NoUpstreamResponse
 from understudy.verify.deployment import Deployment
 from understudy.verify.evaluator import Evaluator
@@ -36,12 +37,14 @@ class TrafficCounts:
         too_large: Those that were not: a body is larger than the judge keeps, or cannot be decoded.
         lost: Requests without a response.
         blocked: Responses that were withheld from the client.
+        websockets: WebSocket connections, of which nothing is judged.
     """
 
     judged: int = 0
     too_large: int = 0
     lost: int = 0
     blocked: int = 0
+    websockets: int = 0
 
 
 class TrafficJudge:
@@ -59,7 +62,8 @@ class TrafficJudge:
         evaluator: Judges the exchanges.
         counts: How many there were.
         proxy_failures: Place of an error of the proxy itself to the number of times.
-        skip: Called with a line for each exchange that is not judged, without a value of it.
+        skip: Called with a line for each exchange that is not judged, or did not pass as it was,
+            without a value of it.
 
     Raises:
         StartupError: The target accepts a rule that does not exist, or its facts cannot be read.
@@ -120,6 +124,19 @@ class TrafficJudge:
         """Takes a request that got no response."""
         at = self._deployment.time.now()
         self._thread.submit(self._judge_lost, request, error, at)
+
+    def changed(self, request: ProxiedRequest, names: Sequence[bytes]) -> None:
+        """Says which header fields of a response could not pass as they were."""
+        if self.skip is not None:
+            listed = b", ".join(names).decode("latin-1")
+            operation = self._routes.find(request.method, request.url).operation or request.method
+            self.skip(f"{operation}: control characters in {listed} passed as spaces")
+
+    def passes_unjudged(self, server: ProxiedServer) -> None:
+        """Counts a WebSocket connection, and says that it is not judged."""
+        self.counts.websockets += 1
+        if self.skip is not None:
+            self.skip(f"A WebSocket connection to the {server.site} server passes, not judged")
 
     async def settled(self) -> None:
         """Waits until what has passed so far is judged and recorded."""

@@ -39,15 +39,22 @@ class NoUpstreamResponse(Exception):
                 "name the file of its authority in SSL_CERT_FILE"
             )
         is_late = isinstance(error, httpx.TimeoutException)
-        reason = (
-            "did not respond in time" if is_late else "cannot be reached, or ended the connection"
-        )
+        reason = "cannot be reached, or ended the connection"
+        if isinstance(error, httpx.RemoteProtocolError):
+            reason = "ended the connection too early, or sent what is not HTTP"
+        elif is_late:
+            reason = "did not respond in time"
         return cls(f"the deployment {reason} ({type(error).__name__})", is_late=is_late)
 
     @classmethod
     def of_status(cls, status: int) -> "NoUpstreamResponse":
         """Returns the reason of a status that something before the deployment sent."""
         return cls(f"the deployment is not available (status {status})")
+
+    @classmethod
+    def of_unknown_status(cls, status: int) -> "NoUpstreamResponse":
+        """Returns the reason of a status that no client can be sent."""
+        return cls(f"the deployment sent the status {status}, which HTTP does not know")
 
 
 def _is_distrust(error: BaseException | None) -> bool:

@@ -118,6 +118,8 @@ class HttpConnection(PipelinedProtocol):
             timer: The one that runs; it stops where the connection is not idle.
         """
         self._active_at = self.loop.time()
+        if self.transport.get_protocol() is not self:  # a tunnel has taken the connection over
+            return
         if self._is_idle() and not self._is_in_head and not self.transport.is_closing():
             self.timeout_keep_alive_task = timer or self._idle_timer()
         elif timer is not None:

@@ -126,7 +126,8 @@ def configuration(
     """Returns the settings under which uvicorn serves an application.
 
     Args:
-        application: What is served; its method ``respond``, if it has one, is asked first.
+        application: What is served; its method ``respond``, if it has one, is asked first, and its
+            ``websocket_protocol`` gets the connections that ask for a WebSocket.
         certificate: Certificate chain and private key, as PEM files, for https; None for http.
     """
     chain, key = certificate or (None, None)
@@ -141,7 +142,7 @@ def configuration(
         access_log=False,
         proxy_headers=False,
         server_header=False,
-        ws="none",
+        ws=getattr(application, "websocket_protocol", "none"),
         timeout_keep_alive=IDLE_SECONDS.most,
     )
 
