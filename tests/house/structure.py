@@ -61,7 +61,8 @@ def longest_chain(edges: Imports) -> list[str]:
     """Returns the longest way of imports from a module down, one of them where several are as long."""
 
     @cache
-    def down(name: str) -> tuple[str, ...]:
-        return (name, *max((down(other) for other in edges[name]), key=len, default=()))
+    def down(name: str) -> list[str]:
+        below = [down(other) for other in edges[name]]
+        return [name, *max(below, key=len, default=[])]
 
-    return list(max((down(name) for name in edges), key=len))
+    return max((down(name) for name in edges), key=len)
