@@ -5,6 +5,7 @@ marks that reorder a line; a terminal that obeys them shows something else than 
 """
 
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 
 import click
@@ -17,6 +18,9 @@ _STEERING: Final = re.compile(
     "]"
 )
 """Characters that a terminal obeys or does not show. Joiners stay: emoji and Indic scripts need them."""
+
+COLOURS: Final[Mapping[int, str]] = {2: "green", 3: "cyan", 4: "yellow", 5: "red"}
+"""Class of a status to its colour."""
 
 
 def printable(text: str) -> str:

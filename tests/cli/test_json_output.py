@@ -17,8 +17,7 @@ from tests.patient import PATIENCE
 
 from understudy import plugins
 from understudy.cli import main
-from understudy.cli.output_schemas import output_schemas
-from understudy.cli.schema import COMMANDS
+from understudy.cli.schema import COMMANDS, output_schemas
 from understudy.mock.settings import Settings
 from understudy.testing.background import Background
 from understudy.verify.admin_client import AdminClient

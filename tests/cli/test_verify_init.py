@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from understudy.cli import main
-from understudy.cli.questions import SECTIONS
+from understudy.cli.init_target import SECTIONS
 from understudy.verify.target import Target, target_of
 
 EVERYTHING = [

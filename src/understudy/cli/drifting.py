@@ -13,10 +13,10 @@ from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
 from understudy.cli.deployment_options import deployment_options
 from understudy.cli.exit_codes import ExitCode
-from understudy.cli.followed_facts import followed_facts
 from understudy.cli.interrupts import noted
+from understudy.cli.losses import followed_facts
+from understudy.cli.progress import shown
 from understudy.cli.report_options import GITHUB
-from understudy.cli.shown_runs import shown
 from understudy.cli.writing import append_summary, expect_writable, write_report
 from understudy.drift.accepting import with_accepted, write_baseline
 from understudy.drift.comparing import Drift

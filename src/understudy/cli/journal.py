@@ -8,9 +8,8 @@ import orjson
 
 from understudy.cli import completion
 from understudy.cli.mock_options import client, mock_options
-from understudy.cli.status_colours import COLOURS
 from understudy.errors import StartupError
-from understudy.terminal import echo, printable_line
+from understudy.terminal import COLOURS, echo, printable_line
 
 
 @click.command()

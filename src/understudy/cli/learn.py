@@ -54,7 +54,7 @@ def learn(**options: Any) -> None:
         msg = "--json prints the facts of a run, and --plan sends nothing; leave one out."
         raise click.UsageError(msg)
     if options["is_plan"]:
-        from understudy.cli.learning_plan import print_plan
+        from understudy.cli.learning import print_plan
 
         print_plan(wanted.where, wanted.rules, os.environ)
         return

@@ -1,9 +1,11 @@
-"""Prints what could not be taken from a document as it was written, before a command goes on."""
+"""Prints what is wrong with the documents and facts files of a command, before it goes on."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
+from understudy.interface.facts import Facts, contradictory, load_facts
+from understudy.interface.rules import Rule
 from understudy.openapi.diagnostics import Diagnostic
 from understudy.openapi.loader import Document
 from understudy.terminal import echo
@@ -45,3 +47,19 @@ def print_wrong_examples(document: Document) -> None:
             fg="yellow",
             err=True,
         )
+
+
+def followed_facts(paths: Iterable[Path], rules: Sequence[Rule]) -> tuple[Facts, ...]:
+    """Returns the facts of some files; a line on standard error for each contradiction.
+
+    Args:
+        paths: The files; of two for one question the last counts.
+        rules: The catalogue.
+
+    Raises:
+        StartupError: A file cannot be read, or names a rule or an option that there is not.
+    """
+    files = tuple(load_facts(path, rules) for path in paths)
+    for line in contradictory(files):
+        echo(f"The facts differ, and the last file counts: {line}", err=True)
+    return files

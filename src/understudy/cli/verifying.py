@@ -1,29 +1,39 @@
-"""Runs ``understudy verify`` with typed options, and reports its outcome."""
+"""Runs ``understudy verify``, or prints the plan of a run, and reports the outcome."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from rich.console import Console
 
-from understudy.api.judging import judge, phases_of
+from understudy.api.judging import cases_of, judge, phases_of
 from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
 from understudy.cli.deployment_options import deployment_options
 from understudy.cli.interrupts import noted
 from understudy.cli.losses import print_losses
+from understudy.cli.progress import shown
 from understudy.cli.reporting import Reporting, console_of, prepared, reported, reporting_of
-from understudy.cli.shown_runs import shown
 from understudy.errors import StartupError
-from understudy.reports.console import print_line
+from understudy.interface.recognition import interface_operations
+from understudy.openapi.loader import Document
+from understudy.openapi.operations import operations
+from understudy.reports.console import Terminal, print_line
 from understudy.verify.catalogue import catalogue
 from understudy.verify.deployment import Deployment
 from understudy.verify.events import Listener
+from understudy.verify.inferred.phase import planned, unchecked_rules
+from understudy.verify.inferred_model import inferred_resources
 from understudy.verify.ledger import is_store
 from understudy.verify.outcome import Outcome
+from understudy.verify.permits import described
+from understudy.verify.preflight import planned_requests
+from understudy.verify.probing import Probe, chosen, needs_of
 from understudy.verify.recorded_traffic import judge_recorded
 from understudy.verify.run import RunOptions
+from understudy.verify.shapes import bundled
+from understudy.verify.target import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,3 +145,101 @@ def _sent(options: VerifyOptions, deployment: Deployment, console: Console) -> O
         return judge(deployment, run_options)
 
     return shown(console, deployment.journal, carry_out, is_quiet=options.is_quiet)
+
+
+INDENT: Final = 15
+"""Columns before the names of the probes in a plan."""
+
+
+def print_plan(options: VerifyOptions, environment: Mapping[str, str]) -> None:
+    """Prints what would be sent, and sends nothing.
+
+    Raises:
+        StartupError: A file is not as it must be, or there is no such rule.
+    """
+    console = Terminal(highlight=False)
+    issuing = tokens = 0
+    deployment = open_deployment(options.where, environment)
+    deployment.close()
+    document = deployment.document or bundled("service.yaml")
+    probes = chosen(deployment, document, options.rules)
+    total = _print_preflight(console, options, deployment, probes)
+    total += _print_inferred(console, deployment.target, document)
+    for probe, reason in probes:
+        if reason is None:
+            total += probe.cost
+            issuing += probe.cost * ("tokens" in probe.needs)
+            tokens += probe.tokens
+            noun = "request " if probe.cost == 1 else "requests"
+            text = f"{probe.cost:4} {noun}  {probe.name}: {', '.join(probe.rules)}"
+            print_line(console, text, indent=1, hanging=INDENT)
+        else:
+            text = f"not sent  {probe.name}: {reason}"
+            print_line(console, text, "dim", indent=4, hanging=INDENT - 3)
+    target = deployment.target
+    for line in (*_cases(options, document), *described(target)):
+        print_line(console, line, hanging=2)
+    before = ", before the generated cases" if _number_of_cases(options) else ""
+    issued = _issued(issuing, tokens, target)
+    print_line(console, f"about {total} requests to {target.base_url}{before}{issued}", hanging=2)
+
+
+def _print_preflight(
+    console: Console,
+    options: VerifyOptions,
+    deployment: Deployment,
+    probes: list[tuple[Probe, str | None]],
+) -> int:
+    """Prints how many requests try the values of the target, and returns the number."""
+    if options.where.is_mock or not probes:
+        return 0
+    count = planned_requests(deployment.target, needs_of(probes))
+    text = f"{count:4} requests  preflight: each credential, slug and secret once"
+    print_line(console, text, indent=1, hanging=INDENT)
+    return count
+
+
+def _print_inferred(console: Console, target: Target, document: Document) -> int:
+    """Prints what is sent to judge inferred state, and returns the number of requests."""
+    model = inferred_resources(target, document)
+    if not model.resources:
+        return 0
+    reasons = unchecked_rules(model, target)
+    total = 0
+    for count, text in planned(model, target):
+        total += count
+        print_line(
+            console, f"{count:4} requests  inferred state of {text}", indent=1, hanging=INDENT
+        )
+    for reason in dict.fromkeys(reasons.values()):
+        rules = ", ".join(rule for rule, why in reasons.items() if why == reason)
+        print_line(console, f"not sent  {rules}: {reason}", "dim", indent=4, hanging=INDENT - 3)
+    return total
+
+
+def _cases(options: VerifyOptions, document: Document) -> Iterator[str]:
+    """Yields what is generated from the document, and what else can be judged by it."""
+    number, count = len(operations(document)), _number_of_cases(options)
+    if not interface_operations(document):
+        yield (
+            f"{document.path} describes another service: its {number} operations are judged by two "
+            "validators of the document and by inferred state, and by no rule of this interface"
+        )
+    if count:
+        yield (
+            f"generated cases of each of {number} operations, as the owner and as anonymous: those "
+            f"that cover its schemas, and up to {count} random ones; --max-requests bounds them"
+        )
+
+
+def _number_of_cases(options: VerifyOptions) -> int:
+    return cases_of(options.cases, is_mock=options.where.is_mock)
+
+
+def _issued(requests: int, tokens: int, target: Target) -> str:
+    """Returns how many of a plan's requests have tokens issued, and how many tokens that are."""
+    if not requests:
+        return ""
+    most = target.permit.max_tokens
+    allowed = f"; [permit] max_tokens allows {most}" if most is not None and most < tokens else ""
+    return f", {requests} of them to have about {tokens} tokens issued, or to use them{allowed}"

@@ -15,7 +15,7 @@ from tests.proofs.drifting import ELSEWHERE
 from tests.test_terminal import HOSTILE, steers
 from tests.verify.packages import package
 
-from understudy.cli.output_schemas import output_schemas
+from understudy.cli.schema import output_schemas
 from understudy.drift.accepting import with_accepted, write_baseline
 from understudy.drift.reports import FORMATS
 from understudy.drift.reports.content import DriftReport

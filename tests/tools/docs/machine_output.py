@@ -5,7 +5,7 @@ import json
 from tests.tools.docs.markdown import code, page, table
 
 from understudy.cli.exit_codes import MEANINGS, USES
-from understudy.cli.output_schemas import output_schemas
+from understudy.cli.schema import output_schemas
 
 ONE_A_LINE = ("generate", "journal")
 
