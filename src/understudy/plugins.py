@@ -15,7 +15,17 @@ from typing import Any, Final, Literal
 
 from understudy.errors import StartupError
 
-Kind = Literal["commands", "stores", "reports", "formats", "handlers", "rules", "states"]
+Kind = Literal[
+    "commands",
+    "stores",
+    "reports",
+    "formats",
+    "handlers",
+    "rules",
+    "states",
+    "judges",
+    "suggested_rules",
+]
 """The kinds of parts that other packages can bring."""
 
 OURS: Final[Mapping[Kind, Mapping[str, str] | str]] = {
@@ -57,7 +67,12 @@ OURS: Final[Mapping[Kind, Mapping[str, str] | str]] = {
     "rules": {},
     # Any name to a function of document and settings, which returns the state of the document or
     # None (mock.app). One part has it: the operations of a document share one state.
-    "states": {"collections": "understudy.mock.collections.inferring:inferred_state"},
+    "states": {"collections": "understudy.collections.inferring:inferred_state"},
+    # Any name to a function of target and document, which returns what judges the state that a
+    # document of another service suggests (verify.run.StateJudge).
+    "judges": {"collections": "understudy.collections.judging:collections_judge"},
+    # Any name to the rules by id that such a judge judges by.
+    "suggested_rules": {"collections": "understudy.collections.rules:INFERRED"},
 }
 """Our own parts: of each kind the module and attribute by name, or of a mapping from name to part."""
 

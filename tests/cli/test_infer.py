@@ -10,7 +10,7 @@ from understudy.cli import main
 from understudy.mock.app import Mock
 from understudy.mock.settings import Settings
 
-LABELLED = Path(__file__).parents[1] / "openapi" / "resources" / "labelled"
+LABELLED = Path(__file__).parents[1] / "collections" / "inference" / "labelled"
 TODO = str(LABELLED / "todo.yaml")
 
 

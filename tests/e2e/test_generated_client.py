@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Running
 
-DOCUMENT = Path(__file__).parents[1] / "openapi" / "resources" / "labelled" / "todo.yaml"
+DOCUMENT = Path(__file__).parents[1] / "collections" / "inference" / "labelled" / "todo.yaml"
 CLIENTS = Path.home() / ".cache" / "understudy-clients" / "bin"
 GENERATOR = CLIENTS / "openapi-python-client"
 

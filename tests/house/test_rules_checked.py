@@ -1,16 +1,18 @@
 """Every rule has a check that can judge it, or stands in the table of those that nobody can."""
 
+from understudy.collections.rules import INFERRED
 from understudy.verify import rules
 from understudy.verify.catalogue import catalogue
 from understudy.verify.checks import CHECKS
 from understudy.verify.evaluator import UNJUDGED
-from understudy.verify.inferred_rules import INFERRED
 from understudy.verify.probing import PROBES
 
 OWN = {"answers", "document", "generated"}
 """Rules of verify itself, which are in no catalogue."""
 
-RULES = set(catalogue()) - OWN - set(INFERRED)  # tests/proofs/inferred holds those of any document
+RULES = (
+    set(catalogue()) - OWN - set(INFERRED)
+)  # tests/collections/judging holds those of any document
 CHECKED = {rule for registered in CHECKS for rule in registered.rules}
 PROBED = {rule for probe in PROBES for rule in probe.rules}
 

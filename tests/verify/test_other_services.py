@@ -9,8 +9,8 @@ from understudy.api.judging import judge, phases_of, verify
 from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
 from understudy.cli import main
+from understudy.collections.rules import INFERRED
 from understudy.errors import StartupError
-from understudy.verify.inferred_rules import INFERRED
 from understudy.verify.outcome import Outcome
 from understudy.verify.run import RunOptions
 from understudy.verify.target import Mode

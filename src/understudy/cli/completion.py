@@ -36,9 +36,9 @@ def choices(_ctx: click.Context, _option: click.Parameter, incomplete: str) -> I
 
 def rules(_ctx: click.Context, _option: click.Parameter, incomplete: str) -> Items:
     """Completes ``--rules``: ids with their statements, after a comma too."""
+    from understudy.collections.rules import INFERRED
     from understudy.interface.rules import load_rules
     from understudy.openapi.bundled import openapi_directory
-    from understudy.verify.inferred_rules import INFERRED
 
     before, comma, last = incomplete.rpartition(",")
     catalogue = (*load_rules(openapi_directory() / "rules.yaml"), *INFERRED.values())

@@ -17,6 +17,7 @@ from understudy.cli.exit_codes import ExitCode
 from understudy.cli.generate_options import GenerateOptions
 from understudy.cli.interrupts import noted
 from understudy.cli.losses import print_losses
+from understudy.collections.sequences import generate_sequences, sequence_source
 from understudy.generate import selection
 from understudy.generate.cases import Case
 from understudy.generate.covering_sets import choose
@@ -160,11 +161,9 @@ def _chosen_cases(source: CaseSource, options: GenerateOptions) -> ChosenCases:
 
 
 def _chosen_sequences(source: CaseSource, options: GenerateOptions) -> ChosenCases:
-    collections, omitted = selection.sequence_source(
-        source.planners, options.operations, options.state_model
-    )
+    collections, omitted = sequence_source(source.planners, options.operations, options.state_model)
     kinds = selection.WORDS[options.kind]
-    stream = selection.generate_sequences(collections, options.count, options.where.seed, kinds)
+    stream = generate_sequences(collections, options.count, options.where.seed, kinds)
     return ChosenCases(stream, _counted(len(collections), "collection"), None, omitted)
 
 

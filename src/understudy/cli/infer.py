@@ -44,9 +44,9 @@ def infer(
     """
     # Documents take 0.1 s to import, which other commands need not wait for.
     from understudy.cli.writing import expect_writable
+    from understudy.collections.inference import infer_resources
+    from understudy.collections.state_models import SCHEMA_FILE, state_model_text
     from understudy.openapi.loader import load
-    from understudy.openapi.resources.finder import infer_resources
-    from understudy.openapi.resources.state_models import SCHEMA_FILE, state_model_text
 
     if write is not None:
         expect_writable(write, "--write")

@@ -33,10 +33,10 @@ def rules(coverage: Path | None, facts: tuple[Path, ...], *, is_json: bool) -> N
     Those of the interface come first, then those of state that is inferred of any document.
     """
     # The catalogue's reader takes 30 ms to import, which other commands need not wait for.
+    from understudy.collections.rules import INFERRED
     from understudy.interface.facts import contradictory, load_facts
     from understudy.interface.rules import load_rules
     from understudy.openapi.bundled import openapi_directory
-    from understudy.verify.inferred_rules import INFERRED
 
     ended = {} if coverage is None else _ended(coverage)
     bundled = load_rules(openapi_directory() / "rules.yaml")

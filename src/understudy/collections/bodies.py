@@ -1,0 +1,439 @@
+"""Finds items within the bodies that a document declares, whatever envelope they are in."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from understudy.collections.model import Steps
+from understudy.collections.names import canonical, is_plural, singular, words
+from understudy.errors import StartupError
+from understudy.openapi.loader import Document, Node
+from understudy.openapi.media_types import is_json
+from understudy.openapi.operations import DeclaredResponse, MediaType, Operation, path_shape
+
+_FEW_MEMBERS: Final = 8
+"""The most members of an object that is an envelope around an item."""
+
+_DEEPEST: Final = 2
+"""Levels of envelopes within one another."""
+
+_NESTED: Final = 20
+"""Levels of schemas that are composed of one another."""
+
+_FORMS: Final = frozenset({"application/x-www-form-urlencoded", "multipart/form-data"})
+
+
+class BodySchemas:
+    """Reads the schemas of a document's bodies as members, through references and compositions.
+
+    Args:
+        document: The document.
+    """
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._members: dict[str, dict[str, Node]] = {}
+
+    def members(self, schema: Node | None) -> dict[str, Node]:
+        """Returns the members of an object schema: its own, and those of every part of it."""
+        if schema is None:
+            return {}
+        known = self._members.get(schema.pointer)
+        if known is None:
+            known = {}
+            for part in self._parts(schema):
+                properties = part.child("properties")
+                if properties is not None and isinstance(properties.value, dict):
+                    known = {**{str(k): node for k, node in properties.children()}, **known}
+            self._members[schema.pointer] = known
+        return known
+
+    def keyword(self, schema: Node | None, name: str) -> Any:
+        """Returns the first value of a keyword in the parts of a schema, or None."""
+        for part in self._parts(schema) if schema else ():
+            if name in part.value:
+                return part.value[name]
+        return None
+
+    def types(self, schema: Node | None) -> frozenset[str]:
+        """Returns the JSON types that a schema names, without ``null``; empty for any."""
+        types: set[str] = set()
+        for part in self._parts(schema) if schema else ():
+            value = part.value.get("type", [])
+            types |= {value} if isinstance(value, str) else set(map(str, value))
+        return frozenset(types - {"null"})
+
+    def items(self, schema: Node) -> Node | None:
+        """Returns the schema of the items of an array schema, or None."""
+        for part in self._parts(schema):
+            items = part.child("items")
+            if items is not None and isinstance(items.value, dict):
+                return items
+        return None
+
+    def pointer(self, schema: Node) -> str:
+        """Returns the place where a schema is defined: equal for two references to one schema."""
+        return next((part.pointer for part in self._parts(schema)), schema.pointer)
+
+    def _parts(self, schema: Node) -> Iterator[Node]:
+        """Yields a schema without its reference, and all that it is composed of."""
+        pending = [schema]
+        seen: set[str] = set()
+        while pending and len(seen) < _NESTED:
+            try:
+                part = self._document.follow(pending.pop(0))
+            except StartupError:
+                continue  # nothing is inferred from a reference that leads nowhere
+            if not isinstance(part.value, dict) or part.pointer in seen:
+                continue
+            seen.add(part.pointer)
+            yield part
+            for keyword in ("allOf", "anyOf", "oneOf"):
+                listed = part.child(keyword)
+                if listed is not None and isinstance(listed.value, list):
+                    pending += [node for _, node in listed.children()]
+
+    def opened(self, schema: Node | None, names: Sequence[str]) -> tuple[Steps, Node | None]:
+        """Opens the envelope around an item.
+
+        Args:
+            schema: The schema of a body.
+            names: Canonical names of members that identify an item.
+
+        Returns:
+            The steps to the item, and its schema.
+        """
+        return self._opened(schema, frozenset(names), _DEEPEST) or ((), schema)
+
+    def _opened(
+        self, schema: Node | None, names: frozenset[str], depth: int
+    ) -> tuple[Steps, Node] | None:
+        members = self.members(schema)
+        if schema is None or not members or names & {canonical(name) for name in members}:
+            return None if schema is None or not members else ((), schema)
+        if not depth or len(members) > _FEW_MEMBERS:
+            return None
+        for name, member in members.items():
+            if "array" not in self.types(member) and self.members(member):
+                inner = self._opened(member, names, depth - 1)
+                if inner is not None:
+                    return (name, *inner[0]), inner[1]
+        return None
+
+    def arrays(self, schema: Node | None, depth: int = _DEEPEST) -> Iterator[tuple[Steps, Node]]:
+        """Yields the places of lists of objects in a body, with the schema of their items."""
+        if schema is None:
+            return
+        if "array" in self.types(schema):
+            items = self.items(schema)
+            if items is not None:
+                yield (), items
+            return
+        if depth:
+            for name, member in self.members(schema).items():
+                for steps, items in self.arrays(member, depth - 1):
+                    yield (name, *steps), items
+
+
+def _is_json(media_type: str) -> bool:
+    return is_json(media_type) or media_type == "*/*"
+
+
+def success(operation: Operation) -> tuple[int, DeclaredResponse] | None:
+    """Returns the lowest success that an operation declares, with its status; else its default."""
+    declared = sorted(status for status in operation.responses if status.startswith("2"))
+    if declared:
+        status = declared[0]
+        return int(status) if status.isdecimal() else 200, operation.responses[status]
+    default = operation.responses.get("default")
+    return None if default is None else (200, default)
+
+
+def response_schema(operation: Operation | None) -> Node | None:
+    """Returns the schema of the JSON body of the first success that has one."""
+    if operation is None:
+        return None
+    statuses = sorted(status for status in operation.responses if status.startswith("2"))
+    for status in statuses:
+        for media_type, media in operation.responses[status].content.items():
+            if _is_json(media_type) and media.schema is not None:
+                return media.schema
+    return None
+
+
+def request_schema(operation: Operation | None) -> Node | None:
+    """Returns the schema of the JSON body or of the form that an operation takes, or None."""
+    media = None if operation is None else request_media(operation)
+    return None if media is None else media.schema
+
+
+def request_media(operation: Operation) -> MediaType | None:
+    """Returns the JSON body that an operation takes, or else its form; None without either."""
+    content = operation.request_body.content if operation.request_body else {}
+    by_json = [media for name, media in content.items() if _is_json(name)]
+    by_form = [media for name, media in content.items() if name in _FORMS]
+    return next(iter((*by_json, *by_form)), None)
+
+
+# Groups the operations of a document by the collection that their paths are about.
+
+_ITEM: Final = re.compile(r"(?P<collection>.*)/\{[^{}/]*\}(?:\.json)?/?")
+"""A path whose last segment is one parameter: it leads to an item of what is above it."""
+
+_ACTION: Final = re.compile(r"(?P<item>.*/\{[^{}/]+\})(?:/|:)(?P<verb>[A-Za-z][\w-]*)(?:\.json)?/?")
+"""A path that ends with a word below an item."""
+
+_CREATING: Final = frozenset({"create", "add", "new", "insert"})
+_LISTING: Final = frozenset({"list", "all", "search", "query", "find"})
+
+
+def collection_key(path: str) -> str:
+    """Returns a path by which the operations of one collection compare equal.
+
+    Names of parameters, a slash at the end and ``.json`` do not count.
+    """
+    return path_shape(path).removesuffix("/").removesuffix(".json")
+
+
+def item_collection(path: str) -> str | None:
+    """Returns the key of the collection that a path leads to an item of, or None."""
+    match = _ITEM.fullmatch(path)
+    return collection_key(match["collection"]) if match and match["collection"] else None
+
+
+def action_of(path: str) -> tuple[str, str] | None:
+    """Returns the key of the item that a path is an action on, and the verb; None for other paths."""
+    match = _ACTION.fullmatch(path)
+    return (collection_key(match["item"]), match["verb"]) if match else None
+
+
+@dataclass(slots=True)
+class PathGroup:
+    """The operations of what may be one collection.
+
+    Attributes:
+        key: The path of the collection, as ``collection_key`` has it.
+        own: Operations at the path of the collection.
+        items: Operations at the path of an item.
+        actions: Operations below the path of an item, with their last segment.
+        searches: GET operations at paths below the collection, such as ``/pets/findByStatus``.
+    """
+
+    key: str
+    own: list[Operation] = field(default_factory=list)
+    items: list[Operation] = field(default_factory=list)
+    actions: list[tuple[str, Operation]] = field(default_factory=list)
+    searches: list[Operation] = field(default_factory=list)
+
+    def find(self, method: str) -> Operation | None:
+        """Returns the operation of a method at the path of the collection, or None."""
+        return next((it for it in self.own if it.method == method), None)
+
+    def find_item(self, method: str) -> Operation | None:
+        """Returns the operation of a method at the path of an item, or None."""
+        return next((it for it in self.items if it.method == method), None)
+
+
+def places(operations: Sequence[Operation]) -> dict[str, PathGroup]:
+    """Returns every place that has an item path, or that may list and create, by its key."""
+    by_key: dict[str, list[Operation]] = {}
+    for operation in operations:
+        by_key.setdefault(collection_key(operation.path), []).append(operation)
+    grouped: dict[str, PathGroup] = {}
+    for operation in operations:
+        key = item_collection(operation.path)
+        if key is not None:
+            grouped.setdefault(key, PathGroup(key)).items.append(operation)
+    for key, listed in by_key.items():
+        methods = {operation.method for operation in listed}
+        if {"GET", "POST"} <= methods and not key.endswith("{}"):
+            grouped.setdefault(key, PathGroup(key))
+    siblings = _Siblings(by_key)
+    for place in grouped.values():
+        _add_own(place, siblings, grouped)
+    _join_flattened(grouped)
+    flat = _by_items(grouped)
+    for operation in operations:
+        _add_action(operation, grouped, flat)
+    return grouped
+
+
+class _Siblings:
+    """The operations of a document by their keys, and what stands beside and below each key.
+
+    Documents have tens of thousands of paths, so no place looks through all of them.
+    """
+
+    def __init__(self, by_key: dict[str, list[Operation]]) -> None:
+        self.by_key = by_key
+        self._order = {key: number for number, key in enumerate(by_key)}
+        self._below: dict[str, list[str]] = {}
+        self._alike: dict[tuple[str, str], list[str]] = {}
+        for key in by_key:
+            head, _, last = key.rpartition("/")
+            self._below.setdefault(head, []).append(key)
+            self._alike.setdefault((head, singular(last)), []).append(key)
+
+    def of(self, key: str) -> Iterator[tuple[str, str, list[Operation]]]:
+        """Yields head, last segment and operations of the keys alike and below, in their order."""
+        head, _, last = key.rpartition("/")
+        related = [*self._alike.get((head, singular(last)), ()), *self._below.get(key, ())]
+        for other in sorted(related, key=self._order.__getitem__):
+            head, _, last = other.rpartition("/")
+            yield head, last, self.by_key[other]
+
+
+def _join_flattened(grouped: dict[str, PathGroup]) -> None:
+    """Joins what is created at ``/orders/{id}/items`` with what is read at ``/items/{itemId}``.
+
+    They are joined where nothing else is at ``/items``, and one nested path alone ends with it.
+    """
+    by_last: dict[str, list[PathGroup]] = {}
+    for key, place in grouped.items():
+        if key.rpartition("/")[0].endswith("}"):
+            by_last.setdefault(key.rpartition("/")[2], []).append(place)
+    for key, flat in list(grouped.items()):
+        head, _, last = key.rpartition("/")
+        below = (
+            it
+            for it in by_last.get(last, ())
+            if it.key in grouped and it.key.startswith(f"{head}/")
+        )
+        nested = [it for it in below if it.find("POST") is not None and not it.items]
+        if flat.items and not flat.own and len(nested) == 1:
+            nested[0].items += grouped.pop(key).items
+
+
+def _add_own(place: PathGroup, siblings: _Siblings, grouped: dict[str, PathGroup]) -> None:
+    """Adds what is at the collection's path, and what of it is elsewhere: ``/pet`` and ``/pets``."""
+    place.own += siblings.by_key.get(place.key, [])
+    above, _, last = place.key.rpartition("/")
+    if not last or "{" in last:
+        return
+    for head, other, operations in siblings.of(place.key):
+        is_twin = head == above and other != last and is_plural(other) != is_plural(last)
+        if is_twin and f"{head}/{other}" not in grouped:
+            place.own += [it for it in operations if place.find(it.method) is None]
+        if head == place.key:
+            word = canonical(other)
+            place.own += [
+                it
+                for it in operations
+                if (it.method == "POST" and word in _CREATING and place.find("POST") is None)
+                or (it.method == "GET" and word in _LISTING and place.find("GET") is None)
+            ]
+            place.searches += [it for it in operations if it.method == "GET" and "{" not in other]
+
+
+def _by_items(grouped: dict[str, PathGroup]) -> dict[str | None, PathGroup]:
+    """Returns the first place of each collection that the path of its items is of."""
+    found: dict[str | None, PathGroup] = {}
+    for place in grouped.values():
+        if place.items:
+            found.setdefault(item_collection(place.items[0].path), place)
+    return found
+
+
+def _add_action(
+    operation: Operation, grouped: dict[str, PathGroup], flat: dict[str | None, PathGroup]
+) -> None:
+    if operation.method not in {"POST", "PUT", "PATCH"}:
+        return
+    action = action_of(operation.path)
+    if action is None:
+        return
+    key = item_collection(action[0])
+    place = None if key is None else grouped.get(key) or flat.get(key)
+    if place is not None and collection_key(operation.path) not in grouped:
+        place.actions.append((action[1], operation))
+
+
+# Finds the member that identifies an item, by the path parameter and by its usual names.
+
+USUAL: Final = ("id", "uuid", "sid", "guid", "uid", "name", "slug", "key", "code", "username")
+"""Members that identify an item by their name alone, the likeliest first."""
+
+_ENDINGS: Final = ("id", "uuid", "sid", "guid")
+
+
+class IdentifierMember(NamedTuple):
+    """The member that identifies an item, and how sure that is.
+
+    Attributes:
+        name: As the document writes it.
+        weight: For ``Evidence``.
+        reason: Why it is this one.
+    """
+
+    name: str
+    weight: float
+    reason: str
+
+
+def identifying_names(parameter: str, collection: str) -> tuple[str, ...]:
+    """Returns canonical names of members that may identify an item, the likeliest first.
+
+    Args:
+        parameter: The path parameter.
+        collection: The last segment of the collection's path.
+    """
+    return tuple(dict.fromkeys(name for name, _ in _candidates(parameter, collection)))
+
+
+def _candidates(parameter: str, collection: str) -> Iterator[tuple[str, float]]:
+    name, one = canonical(parameter), singular(collection)
+    yield name, 0.3
+    if name.startswith(one) and name != one:
+        yield name.removeprefix(one), 0.3  # petId identifies by id, pet_name by name
+    last = words(parameter)[-1:] or ("",)
+    if last[0] in _ENDINGS:
+        yield last[0], 0.3
+    for ending in _ENDINGS:
+        yield one + ending, 0.25
+    for usual in USUAL:
+        yield usual, 0.25 if usual in _ENDINGS else 0.15
+
+
+def identifier_member(
+    parameter: str,
+    collection: str,
+    members: Mapping[str, Node],
+    schemas: BodySchemas,
+    typed: Node | None,
+) -> IdentifierMember | None:
+    """Returns the member that identifies an item, or None.
+
+    Args:
+        parameter: The path parameter.
+        collection: The last segment of the collection's path.
+        members: The members of an item.
+        schemas: Reads their types.
+        typed: The schema of the path parameter.
+    """
+    by_name = {canonical(name): name for name in reversed(list(members))}
+    for candidate, weight in _candidates(parameter, collection):
+        name = by_name.get(candidate)
+        if name is None or not _agree(schemas, typed, members[name]):
+            continue
+        like = f"named like the parameter {{{parameter}}}"
+        reason = like if candidate == canonical(parameter) else f"for {{{parameter}}}"
+        return IdentifierMember(name, weight, f"the member {name} identifies an item, {reason}")
+    return None
+
+
+def _agree(schemas: BodySchemas, parameter: Node | None, member: Node) -> bool:
+    """Tells whether a path parameter can have the values of a member."""
+    types = schemas.types(member)
+    if types and not types & {"string", "integer", "number"}:
+        return False
+    expected = schemas.types(parameter)
+    return not (types and expected == {"integer"} and types == {"string"})
+
+
+def path_parameter_schema(operation: Operation, name: str) -> Node | None:
+    """Returns the schema of a path parameter of an operation, or None."""
+    for parameter in operation.parameters:
+        if parameter.location == "path" and parameter.name == name:
+            return parameter.schema
+    return None

@@ -1,0 +1,468 @@
+"""Binds an operation in its role to the collection that it works on."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote
+
+import orjson
+
+from understudy.collections.bodies import response_schema
+from understudy.collections.items import ItemMaker, ItemRecords, ItemShape, text_of
+from understudy.collections.model import (
+    Resource,
+    ResourceCollection,
+    ResourceModel,
+    ResourceOperation,
+    ResourceSingleton,
+)
+from understudy.collections.names import canonical
+from understudy.errors import Headers, NotFound, PreconditionFailed
+from understudy.limits import JSON_INTEGER
+from understudy.mock.server.call import HandlerResponse
+from understudy.mock.server.handlers import BODY, DocumentCall
+from understudy.mock.server.sample_bodies import written_body
+from understudy.mock.server.sample_headers import sample_headers
+from understudy.mock.server.worlds import Baseline, World
+from understudy.mock.store.items import Item
+from understudy.openapi.grammar import PATH_PARAMETER
+from understudy.openapi.loader import Document, Node
+from understudy.openapi.media_types import concrete, negotiated
+from understudy.openapi.operations import DeclaredResponse
+from understudy.openapi.sampler import Sampler
+from understudy.openapi.schemas import Schemas
+
+OVERRIDE = (
+    "x-mock-state",
+    "inferred; `understudy infer` explains it and --state-model corrects it",
+)
+"""Marks a response that comes from inferred state, and names what changes it."""
+
+
+class StatefulDocument:
+    """A document with the state that was inferred from it.
+
+    Args:
+        document: The document.
+        model: What has state.
+
+    Attributes:
+        beginning: The items that worlds begin with.
+    """
+
+    def __init__(self, document: Document, model: ResourceModel) -> None:
+        self.document = document
+        self.model = model
+        self.beginning: Baseline = {}
+        self._shapes: dict[str, ItemShape] = {}
+        self._schemas: Schemas | None = None
+
+    def adopt(self, schemas: Schemas) -> None:
+        """Takes the document's validators that a request brings, so that none are compiled twice."""
+        self._schemas = self._schemas or schemas
+
+    def shape(self, resource: Resource) -> ItemShape:
+        """Returns the shape of a collection's items, which is read at its first use."""
+        shape = self._shapes.get(resource.path)
+        if shape is None:
+            self._schemas = self._schemas or Schemas(self.document)
+            shape = ItemShape(resource, self.document, self._schemas)
+            self._shapes[resource.path] = shape
+        return shape
+
+    def maker(self, resource: Resource, seed: int) -> ItemMaker:
+        """Returns the maker of a collection's items."""
+        return ItemMaker(self.shape(resource), resource.parents, seed)
+
+
+class Address(NamedTuple):
+    """The place of a request in a collection.
+
+    Attributes:
+        parents: The texts of the parameters of the collection's path, outermost first.
+        values: The same as the document types them.
+        identifier: The text of the item's identifier; None for a request of the whole collection.
+        value: The same as the document types it.
+    """
+
+    parents: tuple[str, ...]
+    values: tuple[Any, ...]
+    identifier: str | None = None
+    value: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class BoundCall:
+    """One call of an operation with state.
+
+    Attributes:
+        call: The call.
+        stateful: The document.
+        resource: What the operation works on.
+        role: The operation in its role.
+    """
+
+    call: DocumentCall
+    stateful: StatefulDocument
+    resource: Resource
+    role: ResourceOperation
+
+    @property
+    def world(self) -> World:
+        """The world that the request selected."""
+        return self.call.world
+
+    @property
+    def records(self) -> ItemRecords:
+        """The items of that world."""
+        return ItemRecords(self.world, self.stateful.model)
+
+    @property
+    def shape(self) -> ItemShape:
+        """The shape of the items."""
+        return self.stateful.shape(self.resource)
+
+    @property
+    def maker(self) -> ItemMaker:
+        """The maker of new items, by the seed of the world."""
+        return self.stateful.maker(self.resource, self.world.identifiers.seed)
+
+    @property
+    def identifier_member(self) -> str | None:
+        """The member that identifies an item; None where only the path does."""
+        return self.resource.identifier if isinstance(self.resource, ResourceCollection) else None
+
+    @property
+    def body(self) -> Any:
+        """The parsed body; None without one."""
+        return self.call.arguments.get(BODY)
+
+    @property
+    def sent(self) -> dict[str, Any]:
+        """The item in the request body, with the members that JSON can express."""
+        value = self.body
+        for step in self.role.request_path:
+            value = value.get(step) if isinstance(value, Mapping) else None
+        return self._item(value)
+
+    @property
+    def sent_items(self) -> list[dict[str, Any]]:
+        """The items in the request body: one, or those of a list."""
+        is_list = self.role.takes_list and isinstance(self.body, list)
+        return list(map(self._item, self.body)) if is_list else [self.sent]
+
+    def _item(self, value: Any) -> dict[str, Any]:
+        """Returns the members of an item that was sent.
+
+        A member that only the style of its name tells from one of the item has the item's name.
+        """
+        if not isinstance(value, Mapping):
+            return {}
+        known = self.shape.members
+        names = {canonical(name): name for name in known}
+        members = {
+            str(name) if name in known else names.get(canonical(name), str(name)): member
+            for name, member in value.items()
+            if _is_json(member)
+        }
+        return {
+            name: member if name in known else _bounded(member) for name, member in members.items()
+        }
+
+    @property
+    def address(self) -> Address:
+        """The place of the request in its collection."""
+        names = PATH_PARAMETER.findall(self.role.operation.path)
+        values = [self.call.arguments[name] for name in names]
+        resource = self.resource
+        if isinstance(resource, ResourceCollection) and resource.is_flat_at(
+            self.role.operation.path
+        ):
+            identifier = text_of(values[0])
+            parents = self.records.parents_of(resource.path, identifier)
+            return Address(parents, parents, identifier, values[0])
+        above, below = values[: len(self.resource.parents)], values[len(self.resource.parents) :]
+        parents = tuple(map(text_of, above))
+        if isinstance(self.resource, ResourceSingleton):
+            return Address(parents, tuple(above), "")
+        if below:
+            return Address(parents, tuple(above), text_of(below[0]), below[0])
+        return Address(parents, tuple(above))
+
+    def declares(self, status: int) -> bool:
+        """Tells whether the document declares a status, its range or a default."""
+        return self.role.operation.response(status) is not None
+
+    def item(self) -> Item | None:
+        """Returns the item that the request is about; None where a response is to be generated.
+
+        Raises:
+            NotFound: There is no such item, and the document says how that is reported, or the item
+                existed and was deleted.
+        """
+        address = self.address
+        identifier = address.identifier
+        if isinstance(self.resource, ResourceSingleton):
+            item = self.single()
+            if item is None:
+                self.refuse_missing(address.parents, "")
+            return item
+        if identifier is None:  # the body names it: PUT /pets
+            value = self.sent.get(self.identifier_member or "")
+            identifier = None if value is None else text_of(value)
+        if identifier is None:
+            return None
+        item = self.records.get(self.resource.path, address.parents, identifier)
+        if item is None:
+            self.refuse_missing(address.parents, identifier)
+        return item
+
+    def single(self) -> Item | None:
+        """Returns a resource that exists once, made up until it is changed; None once deleted."""
+        parents, values, *_ = self.address
+        path = self.resource.path
+        item = self.records.get(path, parents, "")
+        if item is not None or self.records.was_deleted(path, parents, ""):
+            return item
+        return Item.of("", parents, 1, self.maker.body(1, None, values, {}, None))
+
+    def refuse_missing(self, parents: Sequence[str], identifier: str) -> None:
+        """Notes that an item is missing, where the document cannot say so.
+
+        Raises:
+            NotFound: The document can say so, or the item existed and was deleted: that is never
+                responded to with an item, and only deleting it again succeeds (RFC 9110, 9.2.2).
+        """
+        path = self.resource.path
+        was_deleted = self.records.was_deleted(path, parents, identifier)
+        if (was_deleted and self.role.role != "delete") or self.declares(404):
+            what = "was deleted" if was_deleted else "does not exist"
+            name = f"The item {identifier!r} of {path}" if identifier else path
+            msg = f"{name} {what}."
+            raise NotFound(msg, code="not_found")
+        self.call.notes.append(
+            f"{path} has no item {identifier!r}, and the document declares no 404: "
+            "the response is made up"
+        )
+
+    def expect_parents(self) -> None:
+        """Accepts a request whose parents exist, as far as their collections are known.
+
+        Raises:
+            NotFound: One does not exist, and the document says how that is reported.
+        """
+        parents = self.address.parents
+        if len(parents) < len(self.resource.parents):
+            return  # of an item that does not exist, at a path that does not name them
+        for number, parent in enumerate(self.resource.parents):
+            if parent.collection is None or not (self.declares(404)):
+                continue
+            if self.records.get(parent.collection, parents[:number], parents[number]) is None:
+                msg = f"The item {parents[number]!r} of {parent.collection} does not exist."
+                raise NotFound(msg, code="not_found")
+
+
+def _bounded(value: Any) -> Any:
+    """Returns a value whose integers can be stored: of members that the document does not declare.
+
+    Those of declared members were bounded when the body was read; a larger one is kept as a float.
+    """
+    if isinstance(value, dict):
+        return {name: _bounded(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_bounded(item) for item in value]
+    is_large = isinstance(value, int) and abs(value) > JSON_INTEGER.most
+    return float(value) if is_large else value
+
+
+def _is_json(value: Any) -> bool:
+    """Tells whether a member of a form is a text and not a file."""
+    if isinstance(value, list):
+        return all(map(_is_json, value))
+    return isinstance(value, str | int | float | bool | dict | None)
+
+
+# Writes items as the bodies and headers that the document declares for a response.
+
+CREATED: Final = 201
+NO_CONTENT: Final = 204
+_OK: Final = 200
+_SUCCESSES = range(200, 300)
+_COMPUTED: Final = frozenset({"location", "content-location", "etag", "link"})
+"""Headers that are sent with the value that is right here, or not at all."""
+
+
+def status_for(bound: BoundCall, *, is_created: bool = False) -> int:
+    """Returns the success to respond with: 201 for what was created, where it is declared."""
+    declared = [int(it) for it in bound.role.operation.responses if it.isdecimal()]
+    successes = sorted(status for status in declared if status in _SUCCESSES)
+    if is_created and CREATED in successes:
+        return CREATED
+    return next((status for status in successes if is_created or status != CREATED), None) or next(
+        iter(successes), _OK
+    )
+
+
+def response(
+    bound: BoundCall, status: int, value: Any, headers: Mapping[str, str] | None = None
+) -> HandlerResponse:
+    """Returns a response with an item, or a list of items, in the envelope that is declared.
+
+    Args:
+        bound: The call.
+        status: One that the document declares.
+        value: The item's members, or the list; None for a response without an item.
+        headers: The headers that are computed; those that the document does not declare are left out.
+    """
+    declared = bound.role.operation.response(status)
+    if declared is None:
+        return HandlerResponse(value, status, headers=(OVERRIDE,))
+    sent = (*_headers(bound, declared, headers or {}), OVERRIDE)
+    if not declared.content or status == NO_CONTENT:
+        return HandlerResponse(None, status, headers=sent)
+    accept = bound.call.accept
+    key = negotiated(declared.content, accept) or negotiated(declared.content, "")
+    media = declared.content[key or next(iter(declared.content))]
+    media_type = concrete(key or next(iter(declared.content)), accept)
+    body = enveloped(bound, media.schema, value)
+    body = written_body(body, media_type, media.schema, bound.call.schemas)
+    return HandlerResponse(body, status, media_type, sent)
+
+
+def _headers(bound: BoundCall, declared: DeclaredResponse, own: Mapping[str, str]) -> Headers:
+    """Returns the declared headers: those that were computed, and samples of the others."""
+    seed = bound.world.identifiers.seed
+    names = {it.name.lower() for it in declared.headers}
+    sampled = {
+        name: text
+        for name, text in sample_headers(declared, bound.call.schemas, seed)
+        if name not in own and name not in _COMPUTED
+    }
+    computed = {name: text for name, text in own.items() if name in names}
+    return tuple({**sampled, **computed}.items())
+
+
+def enveloped(bound: BoundCall, schema: Node | None, value: Any) -> Any:
+    """Returns a body that has a value at the place of the item, and samples around it."""
+    steps = bound.role.response_path
+    if schema is None:
+        return value
+    if steps is None or not _has_item(bound, schema):
+        return Sampler(bound.call.schemas, bound.world.identifiers.seed).value(schema)
+    if not steps:
+        return _viewed(bound, schema, value)
+    sampled = Sampler(bound.call.schemas, bound.world.identifiers.seed).value(schema)
+    body = sampled if isinstance(sampled, dict) else {}
+    place: dict[str, Any] = body
+    inner: Node | None = schema
+    for step in steps[:-1]:
+        inner = bound.shape.bodies.members(inner).get(step)
+        below = place.get(step)
+        place[step] = place = dict(below) if isinstance(below, dict) else {}
+    inner = bound.shape.bodies.members(inner).get(steps[-1])
+    place[steps[-1]] = _viewed(bound, inner, value)
+    return body
+
+
+def _has_item(bound: BoundCall, schema: Node) -> bool:
+    """Tells whether a response has the item; of several successes, one may tell only that it is one."""
+    inferred = response_schema(bound.role.operation)
+    if inferred is not None and schema.pointer == inferred.pointer:
+        return True
+    inner: Node | None = schema
+    for step in bound.role.response_path or ():
+        inner = bound.shape.bodies.members(inner).get(step)
+    if inner is not None and "array" in bound.shape.bodies.types(inner):
+        inner = bound.shape.bodies.items(inner)
+    return bool(bound.shape.bodies.members(inner).keys() & bound.shape.members.keys())
+
+
+def _viewed(bound: BoundCall, schema: Node | None, value: Any) -> Any:
+    if isinstance(value, list):
+        items = None if schema is None else bound.shape.bodies.items(schema)
+        return [_viewed(bound, items, item) for item in value]
+    return view(bound.shape, schema, value)
+
+
+def view(shape: ItemShape, schema: Node | None, body: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the members of an item that a response has: none that only requests have.
+
+    Args:
+        shape: Describes the items.
+        schema: The schema of the response, which may have fewer members than the item.
+        body: The item.
+    """
+    declared = shape.bodies.members(schema)
+    is_closed = shape.bodies.keyword(schema, "additionalProperties") is False
+    return {
+        name: value
+        for name, value in body.items()
+        if not (name in shape.members and shape.members[name].is_write_only)
+        and (name in declared or not declared or not (is_closed or name in shape.members))
+    }
+
+
+def etag(item: Item) -> str:
+    """Returns the entity tag of an item (RFC 9110, 8.8.3): another body, another tag."""
+    content = orjson.dumps(item.body, option=orjson.OPT_SORT_KEYS)
+    return f'"{hashlib.sha256(content).hexdigest()[:16]}"'
+
+
+def location(bound: BoundCall, item: Item) -> str | None:
+    """Returns the URL of an item; None where it has no address."""
+    path = getattr(bound.resource, "item_path", None)
+    if path is None:
+        return None
+    is_flat = isinstance(bound.resource, ResourceCollection) and bound.resource.is_flat
+    texts = iter((item.identifier,) if is_flat else (*item.parents, item.identifier))
+    filled = PATH_PARAMETER.sub(lambda _: quote(text_of(next(texts)), safe=""), path)
+    return f"{bound.call.base_url}{filled}"
+
+
+def item_headers(bound: BoundCall, item: Item) -> dict[str, str]:
+    """Returns the headers that an item has in every response with it."""
+    headers = {"etag": etag(item)}
+    address = location(bound, item)
+    if address is not None:
+        headers |= {"location": address, "content-location": address}
+    return headers
+
+
+# Holds requests to their conditions (RFC 9110, 13), where the document declares these.
+
+_FAILED = 412
+_NOT_MODIFIED = 304
+
+
+def expect_match(bound: BoundCall, item: Item | None) -> None:
+    """Accepts a request that changes the item which its client has seen.
+
+    Raises:
+        PreconditionFailed: ``If-Match`` names another state of it, or ``If-None-Match: *`` forbids
+            one that exists.
+    """
+    if not bound.declares(_FAILED):
+        return
+    expected = bound.call.headers.get(b"if-match")
+    if expected is not None and not (item is not None and _matches(expected, item)):
+        current = "there is no item" if item is None else f"the item has {etag(item)}"
+        msg = f"If-Match is {expected.decode('latin-1'):.80}, and {current}; read it again."
+        raise PreconditionFailed(msg, code="precondition_failed")
+    if item is not None and bound.call.headers.get(b"if-none-match") == b"*":
+        msg = "If-None-Match is *, and the item exists already."
+        raise PreconditionFailed(msg, code="precondition_failed")
+
+
+def not_modified(bound: BoundCall, item: Item) -> HandlerResponse | None:
+    """Returns 304 where it is declared and the client has this state of the item, else None."""
+    seen = bound.call.headers.get(b"if-none-match")
+    if seen is None or not bound.declares(_NOT_MODIFIED) or not _matches(seen, item):
+        return None
+    return HandlerResponse(None, _NOT_MODIFIED, headers=(("etag", etag(item)), OVERRIDE))
+
+
+def _matches(header: bytes, item: Item) -> bool:
+    """Tells whether a list of entity tags has the one of an item, or is ``*``."""
+    tags = [tag.strip().removeprefix("W/") for tag in header.decode("latin-1").split(",")]
+    return tags == ["*"] or etag(item) in tags

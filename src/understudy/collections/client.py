@@ -1,0 +1,475 @@
+"""Creates, reads, lists, changes and deletes items of a collection, and judges each response.
+
+What is created is written to the undo journal before it is sent.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any, Final, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from understudy.collections.known_items import ItemModel, Judgement, KnownItem
+from understudy.collections.model import ResourceCollection, ResourceModel, ResourceOperation
+from understudy.collections.pages import Query, has_more, paged_list
+from understudy.collections.requests import CollectionRequests, PreparedRequest, RequestMaker
+from understudy.exchange.messages import Exchange, split
+from understudy.verify.checks import CheckResult
+from understudy.verify.clock import machine_time
+from understudy.verify.events import Found
+from understudy.verify.item_undo import AFTER_DELETION, GONE, ItemUndo
+from understudy.verify.permits import BudgetSpent, NotPermitted, OutOfTime
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.run import Run
+from understudy.verify.undo_journal import PendingItem
+
+# Holds what every part of judging inferred state needs of a run.
+
+OWNER = "owner"
+OTHER = "other"
+
+
+@dataclass
+class InferredRun:
+    """The inferred state of one run.
+
+    Attributes:
+        run: The run.
+        model: What was inferred from its document.
+    """
+
+    run: Run
+    model: ResourceModel
+
+    @cached_property
+    def maker(self) -> RequestMaker:
+        """The maker of requests, whose texts no other run has."""
+        token = f"{int(machine_time().timestamp() * 1000):x}"[-7:]
+        return RequestMaker(self.run.document, self.run.options.seed, token)
+
+    @property
+    def undo(self) -> ItemUndo:
+        """The undo of what is created."""
+        return self.run.undo.items
+
+    @property
+    def who(self) -> str:
+        """The credential that items are created with."""
+        has_token = OWNER in self.run.deployment.target.identities()
+        return OWNER if has_token else "anonymous"
+
+    @property
+    def other(self) -> str | None:
+        """The credential of another account; None where the target gives none."""
+        names = self.run.deployment.target.identities()
+        return OTHER if {OWNER, OTHER} <= set(names) else None
+
+    def client(self, source: str) -> ProbeClient:
+        """Returns a client that sends as a named part of the run."""
+        return ProbeClient(self.run.gateway, source)
+
+    def note(self, rule: str, result: CheckResult, exchange: Exchange) -> None:
+        """Records a judgement, and announces it if it is a new finding."""
+        for finding in self.run.evaluator.judge(rule, result, exchange):
+            self.run.announce(Found(finding))
+
+
+def item_in(body: Any, steps: tuple[str, ...] | None) -> Mapping[str, Any] | None:
+    """Returns the item at a place in a body, or None where there is none."""
+    if steps is None:
+        return None
+    for step in steps:
+        body = body.get(step) if isinstance(body, Mapping) else None
+    return body if isinstance(body, Mapping) else None
+
+
+# Reads a list page by page, within a bound.
+
+_MOST_PAGES: Final = 10
+_SURELY_WHOLE: Final = 20
+"""Items of a list without pages that is taken for whole: a longer one may have been cut."""
+
+
+class ListedItems(NamedTuple):
+    """The items of a list.
+
+    Attributes:
+        pages: The exchanges that read it; none where a page could not be read.
+        identifiers: The identifiers of its items, in order.
+        is_whole: Whether nothing can have been left out.
+    """
+
+    pages: list[Exchange]
+    identifiers: list[str]
+    is_whole: bool
+
+
+def read_pages(
+    requests: CollectionRequests,
+    role: ResourceOperation,
+    limit: int,
+    send: Callable[[PreparedRequest], Exchange],
+) -> ListedItems:
+    """Reads a list page by page.
+
+    Args:
+        requests: Makes the requests to the collection.
+        role: The operation that lists.
+        limit: The items of a page, as far as the document lets a client choose it.
+        send: Sends a request.
+    """
+    bodies, collection = requests.maker.bodies, requests.collection
+    paged = paged_list(role.operation, bodies, bodies.members(collection.schema))
+    request = requests.plain(role)
+    query: Query = (*request.query, *paged.limited(limit))
+    following: Query | str | None = query
+    pages: list[Exchange] = []
+    identifiers: list[str] = []
+    count = 0
+    while following is not None and len(pages) < _MOST_PAGES:
+        if isinstance(following, str) and _is_elsewhere(following, pages[-1]):
+            break
+        query = query if isinstance(following, str) else following
+        exchange = send(_page_of(request, following))
+        items = _list_in(exchange, role)
+        if items is None:
+            return ListedItems([], [], is_whole=False)
+        count = len(items)
+        pages.append(exchange)
+        identifiers += [str(it.get(collection.identifier or "")) for it in items]
+        following = paged.following(exchange, query, count, len(pages) - 1)
+    is_single = len(pages) == 1 and not paged.is_paged
+    is_full = 0 < count >= paged.size_of(query)
+    is_cut = following is not None or has_more(pages[-1]) or is_full
+    is_cut = is_cut or (is_single and len(identifiers) >= _SURELY_WHOLE)
+    return ListedItems(pages, identifiers, is_whole=not (is_cut or paged.is_filtered))
+
+
+def _page_of(request: PreparedRequest, following: Query | str) -> PreparedRequest:
+    if isinstance(following, str):
+        return PreparedRequest("GET", following)
+    return request._replace(query=following)
+
+
+def _is_elsewhere(address: str, page: Exchange) -> bool:
+    """Tells whether a link leads to another server, where nothing is sent."""
+    return split(address).netloc != split(page.request.url).netloc
+
+
+def _list_in(exchange: Exchange, role: ResourceOperation) -> list[Any] | None:
+    """Returns the items of a page, or None where the response has no list of objects."""
+    *above, last = ("", *(role.response_path or ()))
+    body = exchange.body if exchange.response.is_success else None
+    if above:
+        holder = item_in(body, tuple(above[1:]))
+        body = None if holder is None else holder.get(last)
+    is_list = isinstance(body, list) and all(isinstance(it, dict) for it in body)
+    return body if is_list else None
+
+
+ACCEPTED: Final = 202
+"""The status of a request that is carried out later (RFC 9110, 15.3.3)."""
+
+CONFLICT: Final = 409
+"""The status of a creation whose values another item has; it is tried again with others."""
+
+_LONG: Final = 50
+"""The items of a page of a list that is to be read whole."""
+
+_Record = Callable[[Exchange, KnownItem, Mapping[str, Any], Any], None]
+"""Records a change of an item: the exchange, the item, what was sent and the item in the body."""
+
+
+@dataclass
+class CollectionClient:
+    """Sends requests to one collection, below given parents, and judges the responses.
+
+    Attributes:
+        state: The inferred state of the run.
+        requests: Makes the requests.
+        source: The sender, for reports.
+        origin: The exchanges that created the items above it, and those that its items refer to.
+        model: The items that were created, as they must be.
+        steps: The exchanges so far.
+        broken: The judgements that did not hold, with their rules.
+    """
+
+    state: InferredRun
+    requests: CollectionRequests
+    source: str
+    origin: tuple[Exchange, ...] = ()
+    model: ItemModel = field(init=False)
+    steps: list[Exchange] = field(default_factory=list)
+    broken: list[Judgement] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Reads which members are sent and read back."""
+        collection = self.requests.collection
+        operations = (collection.operation(role) for role in ("create", "replace", "update"))
+        names = [
+            name
+            for it in operations
+            if it is not None
+            for name in self.state.maker.read_names(it, collection).values()
+        ]
+        self.model = ItemModel(frozenset(names), collection.identifier)
+
+    def create(self) -> KnownItem:
+        """Creates an item.
+
+        Raises:
+            NotPermitted: The target does not permit it, the document takes no item, or the service
+                refused it.
+            Unreachable: There was no response; the item stays in the undo journal.
+        """
+        role = self.requests.collection.operation("create")
+        if role is None:
+            return self._create_by_put(self.requests.needed("replace"))
+        try:
+            sent, pending, exchange = self._created(role, self.requests.creation(role))
+        except NotPermitted:
+            if not self.steps or self.steps[-1].status != CONFLICT:
+                raise
+            sent, pending, exchange = self._created(role, self.requests.creation(role))
+        body = item_in(exchange.body, role.response_path)
+        value = self._identifier_in(exchange, body)
+        if value is None:
+            self.state.undo.unidentified(pending)
+            msg = f"the response of {' '.join(role.key)} has no identifier of the item"
+            raise NotPermitted(msg)
+        self.state.undo.created(pending, str(value))
+        item, judgements = self.model.create(exchange, value, sent, body)
+        self._judge(exchange, judgements)
+        return item
+
+    def _create_by_put(self, role: ResourceOperation) -> KnownItem:
+        value, request = self.requests.creation_at(role)
+        sent, pending, exchange = self._created(role, request)
+        self.state.undo.created(pending, str(value))
+        body = item_in(exchange.body, role.response_path)
+        item, _ = self.model.create(exchange, value, sent, body)
+        return item
+
+    def _created(
+        self, role: ResourceOperation, request: PreparedRequest
+    ) -> tuple[dict[str, Any], PendingItem, Exchange]:
+        """Sends a creation that is in the journal.
+
+        Returns:
+            The members that were sent, by the names that they are read under; the entry of the
+            journal; and the exchange.
+
+        Raises:
+            NotPermitted: It may not be sent, was refused, or is carried out later.
+            Unreachable: There was no response; the item stays in the journal.
+        """
+        sent = self.requests.sent_as_read(role, request.sent)
+        pending = self.requests.pending(request, sent, self.state.who)
+        self.state.undo.expect(pending)
+        try:
+            exchange = self._send(request)
+        except (NotPermitted, BudgetSpent, OutOfTime):  # any other error may come after the request
+            self.state.undo.forget(pending)
+            raise
+        if exchange.response.is_success and exchange.status != ACCEPTED:
+            return sent, pending, exchange
+        self.state.undo.forget(pending)
+        happened = "is carried out later" if exchange.response.is_success else "was refused"
+        msg = f"{' '.join(role.key)} {happened}: status {exchange.status}"
+        raise NotPermitted(msg)
+
+    def read(self, item: KnownItem) -> None:
+        """Reads an item, also one that was deleted."""
+        role = self.requests.needed("read")
+        source = f"{self.source}, {AFTER_DELETION}" if item.is_gone else self.source
+        exchange = self._send(self.requests.plain(role, item), source=source)
+        body = item_in(exchange.body, role.response_path) if exchange.response.is_success else None
+        self._judge(exchange, self.model.read(exchange, item, body))
+
+    def replace(self, item: KnownItem) -> bool:
+        """Replaces an item; tells whether that succeeded."""
+        role = self.requests.needed("replace")
+        return self._change(role, self.requests.replacement(role, item), item, self.model.put)
+
+    def update(self, item: KnownItem) -> bool:
+        """Changes one member of an item; tells whether that succeeded.
+
+        Raises:
+            NotPermitted: No member can be changed to a value that is certainly another.
+        """
+        role = self.requests.needed("update")
+        return self._change(role, self.requests.change(role, item), item, self.model.patch)
+
+    def delete(self, item: KnownItem) -> bool:
+        """Deletes an item; tells whether that succeeded.
+
+        It is deleted again only where the document says how that is refused.
+        """
+        role = self.requests.needed("delete")
+        if item.is_gone and not _declares_missing(role):
+            return False
+        request = self._matching(role, self.requests.plain(role, item), item)
+        exchange = self._send(request)
+        self._judge(exchange, self.model.delete(exchange, item))
+        if item.is_gone:
+            self.state.undo.deleted(request.url)
+        return exchange.response.is_success
+
+    def list_items(self, limit: int) -> list[str]:
+        """Lists the items page by page, and returns their identifiers.
+
+        Args:
+            limit: The items of a page, as far as the document lets a client choose it.
+        """
+        listed = self._pages(limit, None)
+        if listed.pages and self.model.identifier is not None:
+            judgements = self.model.listed(
+                listed.pages, listed.identifiers, is_whole=listed.is_whole
+            )
+            self._judge(listed.pages[-1], judgements)
+        return listed.identifiers
+
+    def read_as_other(self, who: str, item: KnownItem) -> None:
+        """Reads an item with the credential of another account, if it can only be the caller's own.
+
+        That is certain of a path below ``me``, and where the list of the other account leaves out
+        what the caller's has.
+        """
+        path = self.requests.collection.path
+        why, evidence = f"{path} is the caller's own", list[Exchange]()
+        if "me" not in path.split("/"):
+            if self.requests.collection.operation("list") is None:
+                return
+            own, others = self._pages(_LONG, None), self._pages(_LONG, who)
+            is_own = (
+                item.identifier in own.identifiers and item.identifier not in others.identifiers
+            )
+            if not (is_own and own.is_whole and others.is_whole):
+                return
+            why, evidence = "the other account's list leaves the item out", others.pages
+        role = self.requests.needed("read")
+        exchange = self._send(self.requests.plain(role, item), who)
+        body = item_in(exchange.body, role.response_path) if exchange.response.is_success else None
+        name = self.model.identifier
+        if body is not None and name is not None and str(body.get(name)) != item.identifier:
+            return  # an item of the other's own, at the same address
+        self._judge(exchange, self.model.read_by_other(exchange, item, why, evidence))
+
+    def _change(
+        self, role: ResourceOperation, request: PreparedRequest, item: KnownItem, record: _Record
+    ) -> bool:
+        """Sends a change of an item, and records it if it succeeds; tells whether it did."""
+        exchange = self._send(self._matching(role, request, item))
+        if exchange.response.is_success:
+            sent = self.requests.sent_as_read(role, request.sent)
+            record(exchange, item, sent, item_in(exchange.body, role.response_path))
+        return exchange.response.is_success
+
+    def _pages(self, limit: int, who: str | None) -> ListedItems:
+        send = partial(self._send, who=who)
+        return read_pages(self.requests, self.requests.needed("list"), limit, send)
+
+    def _matching(
+        self, role: ResourceOperation, request: PreparedRequest, item: KnownItem
+    ) -> PreparedRequest:
+        """Returns a request with the entity tag that was last read, where it must have one."""
+        needs = any(
+            it.required and it.name.lower() == "if-match" for it in role.operation.parameters
+        )
+        if not needs:
+            return request
+        read = self.requests.collection.operation("read")
+        tag = "*"
+        if read is not None:
+            exchange = self._send(self.requests.plain(read, item))
+            tag = exchange.response.header("etag") or tag
+        return request._replace(headers={**request.headers, "if-match": tag})
+
+    def _send(self, request: PreparedRequest, who: str | None = None, source: str = "") -> Exchange:
+        client = self.state.client(source or self.source)
+        name = self.state.who if who is None else who
+        exchange = client.send(request.method, request.path, name, **request.content)
+        self.steps.append(exchange)
+        return exchange
+
+    def _judge(self, exchange: Exchange, judgements: Sequence[Judgement]) -> None:
+        for rule, judged in judgements:
+            result = judged._replace(evidence=(*self.origin, *judged.evidence))
+            self.state.note(rule, result, exchange)
+            if not result.holds:
+                self.broken.append((rule, result))
+
+    def _identifier_in(self, exchange: Exchange, body: Any) -> Any:
+        """Returns the identifier of a new item: of the body, or else of its address."""
+        name = self.model.identifier
+        if body is not None and name is not None and body.get(name) is not None:
+            return body[name]
+        path = urlsplit(exchange.response.header("location")).path.rstrip("/")
+        return unquote(path.rpartition("/")[2]) or None
+
+
+def _declares_missing(role: ResourceOperation) -> bool:
+    """Tells whether a document declares a response for an item that does not exist."""
+    return any(role.operation.response(status) is not None for status in GONE)
+
+
+# Creates the items that others are below or refer to, or takes those that a list has.
+
+_DEEPEST = 3
+"""Collections that depend on one another: deeper ones are not judged."""
+
+
+def collection_client(
+    state: InferredRun,
+    collection: ResourceCollection,
+    source: str,
+    above: tuple[str, ...] = (),
+) -> CollectionClient:
+    """Returns a client of a collection, below parents that exist, and with items to refer to.
+
+    Args:
+        state: The inferred state of the run.
+        collection: The collection.
+        source: The sender, for reports.
+        above: Paths of the collections that depend on this one.
+
+    Raises:
+        NotPermitted: A parent cannot be created.
+    """
+    if len(above) >= _DEEPEST:
+        msg = f"{above[0]} depends on more than {_DEEPEST} other collections"
+        raise NotPermitted(msg)
+    chain = (*above, collection.path)
+    steps: list[Exchange] = []
+    parents: list[str] = []
+    for number, parent in enumerate(collection.parents):
+        target = state.model.collection(parent.collection) if parent.collection else None
+        if target is None or target.path in chain:
+            operation = collection.operations[0].operation
+            parents.append(state.maker.path_text(operation, collection.parents[number].parameter))
+        elif parents:
+            requests = CollectionRequests(state.maker, target, tuple(parents))
+            parents.append(_identifier(CollectionClient(state, requests, source), steps))
+        else:
+            parents.append(_identifier(collection_client(state, target, source, chain), steps))
+    references: dict[str, Any] = {}
+    for member, path in collection.references.items():
+        target = state.model.collection(path)
+        if target is not None and target.path not in chain and not target.parents:
+            client = collection_client(state, target, source, chain)
+            references[member] = _created(client, steps).value
+    left_out = frozenset(collection.references) - references.keys()
+    requests = CollectionRequests(state.maker, collection, tuple(parents), references, left_out)
+    return CollectionClient(state, requests, source, tuple(steps))
+
+
+def _identifier(client: CollectionClient, steps: list[Exchange]) -> str:
+    """Creates an item, and returns the text that identifies it in a path."""
+    return _created(client, steps).identifier
+
+
+def _created(client: CollectionClient, steps: list[Exchange]) -> KnownItem:
+    """Creates an item, and adds the exchanges that it takes."""
+    item = client.create()
+    steps += [*client.origin, *item.writes]
+    return item

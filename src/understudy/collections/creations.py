@@ -1,0 +1,326 @@
+"""Orders what has to exist before an item can: the items of its path and those that it refers to."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from understudy.collections.bodies import BodySchemas, request_schema
+from understudy.collections.model import ResourceCollection, ResourceModel, ResourceOperation
+from understudy.collections.names import words
+from understudy.errors import StartupError
+from understudy.generate.cases import VARIABLE, CaseRequest, encoded_variable, variable
+from understudy.generate.drafts import Draft, JsonLiteral, dumps
+from understudy.generate.sequence_steps import ITEMS
+from understudy.openapi.grammar import PATH_PARAMETER
+from understudy.openapi.loader import Document, Node
+from understudy.openapi.operations import Operation
+from understudy.openapi.parameter_writing import encoded
+from understudy.openapi.schemas import Schemas
+
+_CHOSEN: Final = ("understudy-sequence", "understudy", 90_210_001, 90_001)
+"""Identifiers that a client may choose and that no service has by chance, the likeliest first."""
+
+
+class NoSequence(StartupError):
+    """A collection cannot be tried by a sequence; the text says why."""
+
+
+class ItemName(NamedTuple):
+    """The name of an item in later requests.
+
+    Attributes:
+        variable: The variable with the identifier that the server chose; empty for ``value``.
+        value: The identifier that the client chose.
+    """
+
+    variable: str = ""
+    value: Any = None
+
+    @property
+    def in_path(self) -> str:
+        """The percent-encoded text of a path parameter."""
+        return encoded_variable(self.variable) if self.variable else encoded(str(self.value))
+
+
+@dataclass(frozen=True)
+class Creation:
+    """The creation of one item.
+
+    Attributes:
+        collection: The item's collection.
+        by: The operation that creates it: POST on the collection, or PUT at the item.
+        parents: The names of the items in its path, outermost first; None for a parameter whose
+            items are not known.
+        item: The name of the new item.
+        references: Required member to the item that it refers to.
+    """
+
+    collection: ResourceCollection
+    by: ResourceOperation
+    parents: tuple[ItemName | None, ...]
+    item: ItemName
+    references: Mapping[str, ItemName]
+
+    def places(self, operation: Operation) -> dict[str, str]:
+        """Returns the texts of an operation's path parameters that this item and its parents fill."""
+        names = PATH_PARAMETER.findall(operation.path)
+        is_flat = self.collection.is_flat_at(operation.path)
+        items = (self.item,) if is_flat else (*self.parents, self.item)
+        pairs = zip(names, items, strict=False)
+        return {name: item.in_path for name, item in pairs if item is not None}
+
+
+def creations(
+    collection: ResourceCollection, model: ResourceModel, schemas: Schemas
+) -> list[Creation]:
+    """Returns the creations of an item and of all that it needs, the item itself last.
+
+    Args:
+        collection: The collection of the item.
+        model: The resources of the document.
+        schemas: The document's validators.
+
+    Raises:
+        NoSequence: Something that it needs cannot be created.
+    """
+    order = _Order(model, schemas)
+    order.add(collection)
+    return list(order.made.values())
+
+
+class _Order:
+    """Collects creations by the path of their collection; each comes after what it needs."""
+
+    def __init__(self, model: ResourceModel, schemas: Schemas) -> None:
+        self._model = model
+        self._schemas = schemas
+        self._pending: list[str] = []
+        self.made: dict[str, Creation] = {}
+
+    def add(self, collection: ResourceCollection) -> ItemName:
+        if collection.path in self.made:
+            return self.made[collection.path].item
+        if collection.path in self._pending:
+            msg = f"its items need one another: {' and '.join(self._pending)}"
+            raise NoSequence(msg)
+        by = collection.operation("create") or collection.operation("replace")
+        if by is None:
+            msg = f"no operation creates an item of {collection.path}"
+            raise NoSequence(msg)
+        self._pending.append(collection.path)
+        parents = tuple(self._parent(it.collection) for it in collection.parents)
+        references = {
+            name: self._existing(path)
+            for name, path in collection.references.items()
+            if name in self._required(by)
+        }
+        self._pending.pop()
+        item = self._item_name(collection, by)
+        self.made[collection.path] = Creation(collection, by, parents, item, references)
+        return item
+
+    def _parent(self, path: str | None) -> ItemName | None:
+        return None if path is None else self._existing(path)
+
+    def _existing(self, path: str) -> ItemName:
+        collection = self._model.collection(path)
+        if collection is None:
+            msg = f"it needs an item of {path}, which has no state"
+            raise NoSequence(msg)
+        return self.add(collection)
+
+    def _required(self, by: ResourceOperation) -> Sequence[str]:
+        schema = sent_schema(by, self._schemas)
+        return () if schema is None else self._schemas.required_names(schema)
+
+    def _item_name(self, collection: ResourceCollection, by: ResourceOperation) -> ItemName:
+        if by.role == "create":
+            used = sum(bool(it.item.variable) for it in self.made.values())
+            if used == len(ITEMS):
+                msg = f"it needs more than {used} other items"
+                raise NoSequence(msg)
+            return ItemName(ITEMS[used])
+        name = collection.parameter
+        parameters = by.operation.parameters
+        schema = next((it.schema for it in parameters if it.name == name), None)
+        for value in _CHOSEN:
+            if schema is None or self._schemas.validator(schema).is_valid(value):
+                return ItemName(value=value)
+        msg = f"no identifier was found that {{{name}}} takes"
+        raise NoSequence(msg)
+
+
+def sent_schema(operation: ResourceOperation, schemas: Schemas) -> Node | None:
+    """Returns the schema of the item in an operation's JSON body, or None."""
+    from_body = operation.operation.request_body
+    content = {} if from_body is None else from_body.content
+    schema = next((media.schema for media in content.values()), None)
+    for step in operation.request_path:
+        schema = schemas.property_schema(schema, step)
+    return schema
+
+
+# Writes the bodies of a sequence's steps: with the items that exist, and with values that can be
+# read back.
+
+_SAME: Final = frozenset({None, "uuid"})
+"""Formats of which a text has one spelling; a server may write an instant or a URL another way."""
+
+_CHOSEN_BY_SERVERS: Final = frozenset({"id", "uuid", "sid", "guid", "uid"})
+"""Last words of identifiers that servers choose; names and codes are the client's."""
+
+Accepts = Callable[[Draft], bool]
+
+
+@dataclass(frozen=True)
+class StepBody:
+    """The body of one operation on an item.
+
+    Attributes:
+        role: The operation.
+        links: Member to the item that it has to name.
+    """
+
+    role: ResourceOperation
+    links: Mapping[str, ItemName]
+
+    def item(self, body: Any) -> dict[str, Any] | None:
+        """Returns the item in a parsed body, or None."""
+        for step in self.role.request_path:
+            body = body.get(step) if isinstance(body, dict) else None
+        return body if isinstance(body, dict) else None
+
+    def linked(self, request: CaseRequest) -> CaseRequest:
+        """Returns a request whose body names the items that exist.
+
+        A body that is not JSON, or is written in an unusual way, stays as it is.
+        """
+        body = parsed(request)
+        item = self.item(body)
+        if not self.links or item is None or dumps(body).encode() != request.body:
+            return request
+        for name, link in self.links.items():
+            if name in item:
+                item[name] = _written(link, item[name])
+        return request._replace(body=dumps(body).encode())
+
+
+def _written(link: ItemName, sample: Any) -> Any:
+    if not link.variable:
+        return link.value
+    text = variable(link.variable)
+    return text if isinstance(sample, str) else JsonLiteral(text)
+
+
+def parsed(request: CaseRequest) -> Any:
+    """Returns the JSON body of a request, with 0 for each variable; None for any other."""
+    try:
+        return json.loads(VARIABLE.sub("0", (request.body or b"null").decode()))
+    except ValueError:
+        return None
+
+
+class ItemBodies:
+    """Reads and adapts the bodies of one collection's operations.
+
+    Args:
+        document: The document.
+        collection: The collection.
+        creation: The creation of the item that the operations are about.
+    """
+
+    def __init__(
+        self, document: Document, collection: ResourceCollection, creation: Creation
+    ) -> None:
+        self._schemas = BodySchemas(document)
+        self._collection = collection
+        self._creation = creation
+
+    def adapted(
+        self, role: ResourceOperation, draft: Draft, accepts: Accepts
+    ) -> tuple[Draft, StepBody]:
+        """Returns a draft without links that it need not have, and how the others are filled.
+
+        Left out are references to other items, and an identifier that the server chooses.
+
+        Args:
+            role: The operation.
+            draft: Its plain request.
+            accepts: Tells whether the schema accepts the body of a draft.
+        """
+        identifier, links = self._collection.identifier, dict(self._creation.references)
+        needless = {*self._collection.references} - {*links}
+        if identifier is not None and role.role != "create":
+            links[identifier] = self._creation.item
+        elif identifier is not None and set(words(identifier)[-1:]) <= _CHOSEN_BY_SERVERS:
+            needless.add(identifier)
+        item = StepBody(role, {}).item(draft.json) if draft.has_json else None
+        for name in sorted(needless & set(item or ())):
+            shorter = draft.without_json((*role.request_path, name))
+            draft = shorter if accepts(shorter) else draft
+        return draft, StepBody(role, links)
+
+    def comparable(self, role: ResourceOperation, item: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns the members of a sent item that have to be read back as they are.
+
+        These are texts, numbers and booleans that the document declares in requests and in items,
+        whose format allows one spelling.
+        """
+        sent = self._sent_members(role)
+        read = self._schemas.members(self._collection.schema)
+        links = {self._collection.identifier, *self._collection.references}
+        return {
+            name: value
+            for name, value in item.items()
+            if isinstance(value, str | int | float | bool)
+            and name in sent.keys() & read.keys() - links
+            and self._is_kept(sent[name])
+            and self._is_kept(read[name])
+        }
+
+    def changed(self, role: ResourceOperation, draft: Draft, accepts: Accepts) -> Draft:
+        """Returns a draft whose body changes a member visibly, where the schema has another value."""
+        item = StepBody(role, {}).item(draft.json) if draft.has_json else None
+        for name, value in self.comparable(role, item or {}).items():
+            enumeration = self._schemas.keyword(self._sent_members(role)[name], "enum")
+            for other in _others(value, enumeration):
+                changed = draft.with_json((*role.request_path, name), other)
+                if accepts(changed):
+                    return changed
+        return draft
+
+    def _is_kept(self, schema: Node) -> bool:
+        keyword = self._schemas.keyword
+        is_shown = (
+            keyword(schema, "readOnly") is not True and keyword(schema, "writeOnly") is not True
+        )
+        return is_shown and keyword(schema, "format") in _SAME | {
+            "int32",
+            "int64",
+            "double",
+            "float",
+        }
+
+    def _sent_members(self, role: ResourceOperation) -> dict[str, Node]:
+        schema = request_schema(role.operation)
+        for step in role.request_path:
+            schema = self._schemas.members(schema).get(step)
+        return self._schemas.members(schema)
+
+    def item_members(self) -> dict[str, Node]:
+        """Returns the members of an item as it is read."""
+        return self._schemas.members(self._collection.schema)
+
+
+def _others(value: Any, enumeration: Any) -> Iterator[Any]:
+    """Yields values other than the current one, of the same type."""
+    if isinstance(enumeration, list):
+        yield from (other for other in enumeration if type(other) is type(value) and other != value)
+    elif isinstance(value, bool):
+        yield not value
+    elif isinstance(value, str):
+        yield f"{value} changed"
+        yield f"{value[:-1]}{'b' if value[-1:] == 'a' else 'a'}"
+    else:
+        yield from (value + 1, value - 1)

@@ -1,0 +1,575 @@
+"""Finds collections and single resources in a document, and says how sure that is and why.
+
+A collection is a path that items are created at, beside a path with one parameter more that they are
+read, changed or deleted at, if the bodies of both share members and one member identifies an item.
+What too little speaks for is not claimed: a response made up from the document is better than a
+state that the service does not have.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+from understudy.collections.bodies import (
+    BodySchemas,
+    PathGroup,
+    collection_key,
+    identifier_member,
+    identifying_names,
+    item_collection,
+    path_parameter_schema,
+    places,
+    request_media,
+    request_schema,
+    response_schema,
+    success,
+)
+from understudy.collections.model import (
+    ResourceCollection,
+    ResourceModel,
+    ResourceOperation,
+    ResourceParent,
+    ResourceSingleton,
+    Role,
+    Steps,
+)
+from understudy.collections.names import canonical, is_plural, outcomes, singular
+from understudy.collections.state_models import (
+    CollectionEntry,
+    StateModel,
+    load_state_model,
+    with_collections,
+    with_singletons,
+)
+from understudy.errors import StartupError
+from understudy.openapi.grammar import PATH_PARAMETER
+from understudy.openapi.loader import Document, Node
+from understudy.openapi.operations import Operation, operations
+
+# Finds what an action on an item changes, such as the status after ``POST /orders/{id}/cancel``.
+
+_STATUSES: Final = ("status", "state", "phase", "stage", "lifecycle")
+
+
+def action_changes(verb: str, members: Mapping[str, Node], schemas: BodySchemas) -> dict[str, Any]:
+    """Returns the members that an action changes and their new values; empty where none is known.
+
+    A member is claimed only if its enumeration has a value that the verb leads to, or if it is a
+    boolean of that name.
+
+    Args:
+        verb: The last segment of the action's path.
+        members: The members of an item.
+        schemas: Reads their enumerations.
+    """
+    states = outcomes(verb)
+    for name in sorted(members, key=_is_other):
+        values = schemas.keyword(members[name], "enum")
+        for state in states if isinstance(values, list) else ():
+            for value in values:
+                if isinstance(value, str) and canonical(value) == state:
+                    return {name: value}
+    for name, member in members.items():
+        is_flag = schemas.types(member) == {"boolean"}
+        if is_flag and canonical(name).removeprefix("is") in states[:3]:
+            return {name: True}
+    return {}
+
+
+def _is_other(name: str) -> bool:
+    return not canonical(name).endswith(_STATUSES)
+
+
+# Weighs what speaks for a collection and against it.
+
+MOST_CONFIDENT: Final = 0.99
+"""Nothing that is only inferred is certain."""
+
+
+@dataclass(slots=True)
+class Evidence:
+    """Reasons for and against an inference, and their weight together.
+
+    Attributes:
+        reasons: Whole clauses, in the order in which they were found.
+    """
+
+    reasons: list[str] = field(default_factory=list)
+    _sum: float = 0.0
+
+    def add(self, weight: float, reason: str) -> None:
+        """Adds a reason; a negative weight speaks against the inference."""
+        self._sum += weight
+        self.reasons.append(reason)
+
+    @property
+    def confidence(self) -> float:
+        """The confidence that the reasons give, from 0 to 1."""
+        return round(min(max(self._sum, 0.0), MOST_CONFIDENT), 2)
+
+
+# Infers one collection from the operations at its paths, with the reasons for and against it.
+
+_SHARED: Final = 0.5
+"""The least share of common members with which two schemas are of one thing."""
+
+_JSON_PATCH: Final = "application/json-patch+json"
+
+
+def draft_collection(place: PathGroup, schemas: BodySchemas) -> ResourceCollection | None:
+    """Returns the collection at a place, however sure it is; None where nothing creates an item."""
+    return _Draft(place, schemas).collection()
+
+
+class _Draft:
+    """Infers one collection from the operations at one place."""
+
+    def __init__(self, place: PathGroup, schemas: BodySchemas) -> None:
+        self._place = place
+        self._schemas = schemas
+        self._evidence = Evidence()
+        self._operations: list[ResourceOperation] = []
+        item = next(iter(place.items), None)
+        self._item_path = item.path if item else None
+        self._parameter = item.path.rpartition("{")[2].partition("}")[0] if item else ""
+        self._name = [part for part in place.key.split("/") if part and "{" not in part][-1:]
+        self._names = identifying_names(self._parameter or "id", "".join(self._name))
+        self._schema = self._item_schema()
+        self._members = schemas.members(self._schema)
+
+    def collection(self) -> ResourceCollection | None:
+        create = self._place.find("POST")
+        upsert = self._place.find_item("PUT")
+        if (create is None and upsert is None) or not self._name:
+            return None
+        self._add_create(create)
+        self._add_list()
+        identifier = self._identifier()
+        for operation in self._place.items:
+            self._add_item_operation(operation)
+        self._add_replace_at_collection(identifier)
+        self._add_actions()
+        self._weigh()
+        own = next(iter(self._place.own), None)
+        return ResourceCollection(
+            path=own.path if own else _above(self._item_path or self._place.key),
+            item_path=self._item_path,
+            identifier=identifier,
+            schema=self._schema,
+            operations=tuple(self._operations),
+            confidence=self._evidence.confidence,
+            reasons=tuple(self._evidence.reasons),
+        )
+
+    def _item_schema(self) -> Node | None:
+        """Returns the schema of an item: as it is read, else as it is changed, created or listed."""
+        find, find_item = self._place.find, self._place.find_item
+        for operation in (find_item("GET"), find_item("PUT"), find_item("PATCH"), find("POST")):
+            _, item = self._schemas.opened(response_schema(operation), self._names)
+            if self._schemas.members(item):
+                return item
+        for _, items in self._schemas.arrays(response_schema(find("GET"))):
+            return items
+        for operation in (find("POST"), find_item("PUT")):
+            _, item = self._schemas.opened(request_schema(operation), self._names)
+            if self._schemas.members(item):
+                return item
+        return None
+
+    def _identifier(self) -> str | None:
+        typed = None
+        for operation in self._place.items[:1]:
+            typed = path_parameter_schema(operation, self._parameter)
+        match = identifier_member(
+            self._parameter or "id", self._name[0], self._members, self._schemas, typed
+        )
+        if match is not None:
+            self._evidence.add(match.weight, match.reason)
+            return match.name
+        if self._place.find_item("PUT") is not None:
+            self._evidence.add(0.15, f"items are put at the {{{self._parameter}}} of the client")
+        else:
+            self._evidence.add(-0.3, "no member identifies an item")
+        return None
+
+    def _add_create(self, create: Operation | None) -> None:
+        if create is None:
+            self._evidence.add(0.35, "PUT creates an item at its path")
+            return
+        media = request_media(create)
+        if media is None:
+            self._evidence.add(-0.5, f"POST {create.path} takes neither JSON nor a form")
+            return
+        self._evidence.add(0.4, f"POST {create.path} creates an item")
+        steps, share = self._request(create)
+        if share is None:
+            self._evidence.add(0.05, "the schema of the created item names no members")
+        elif share >= _SHARED:
+            self._evidence.add(
+                0.25, f"{share:.0%} of the members sent are in the item that is read"
+            )
+        else:
+            self._evidence.add(-0.35, f"only {share:.0%} of the members sent are in the item")
+        declared = success(create)
+        if declared is not None and declared[0] == 201:  # noqa: PLR2004 - RFC 9110, 15.3.2: Created
+            self._evidence.add(0.05, "it responds 201 Created")
+        takes_list = media.schema is not None and "array" in self._schemas.types(media.schema)
+        response = self._list_steps(create) if takes_list else self._response(create)
+        self._operations.append(
+            ResourceOperation("create", create, steps, response, takes_list=takes_list)
+        )
+
+    def _add_list(self) -> None:
+        listing = self._place.find("GET")
+        if listing is not None and self._list_steps(listing) is not None:
+            self._evidence.add(0.1, f"GET {listing.path} lists the same items")
+        listings = [listing] if listing else []
+        for operation in listings + [it for it in self._place.searches if it is not listing]:
+            steps = self._list_steps(operation)
+            if steps is not None:
+                self._operations.append(ResourceOperation("list", operation, (), steps))
+
+    def _list_steps(self, operation: Operation) -> Steps | None:
+        """Returns the place of the list of items in a response, or None."""
+        for steps, items in self._schemas.arrays(response_schema(operation)):
+            share = self._share(items)
+            if share is not None and share >= _SHARED:
+                return steps
+        return None
+
+    def _add_item_operation(self, operation: Operation) -> None:
+        has_patch = self._place.find_item("PATCH") is not None
+        roles: Mapping[str, Role] = {
+            "GET": "read",
+            "PUT": "replace",
+            "PATCH": "update",
+            "DELETE": "delete",
+            **({} if has_patch else {"POST": "update"}),
+        }
+        role = roles.get(operation.method)
+        if role is None:
+            return
+        response = self._response(operation)
+        if role == "read" and response is None:
+            return  # a picture or a text of the item
+        steps: Steps = ()
+        if role in {"replace", "update"}:
+            media = request_media(operation)
+            steps, share = self._request(operation)
+            is_patch = operation.request_body and _JSON_PATCH in operation.request_body.content
+            if media is None or (share is not None and share < _SHARED and not is_patch):
+                return
+        self._operations.append(ResourceOperation(role, operation, steps, response))
+
+    def _add_replace_at_collection(self, identifier: str | None) -> None:
+        """Adds ``PUT /pets`` and ``PATCH /pets``, whose body has the identifier."""
+        roles: tuple[tuple[str, Role], ...] = (("PUT", "replace"), ("PATCH", "update"))
+        for method, role in roles:
+            operation = self._place.find(method)
+            if operation is None or self._place.find_item(method) is not None or identifier is None:
+                continue
+            steps, share = self._request(operation)
+            _, item = self._schemas.opened(request_schema(operation), self._names)
+            if share and share >= _SHARED and identifier in self._schemas.members(item):
+                response = self._response(operation)
+                self._operations.append(ResourceOperation(role, operation, steps, response))
+
+    def _add_actions(self) -> None:
+        for verb, operation in self._place.actions:
+            changes = action_changes(verb, self._members, self._schemas)
+            if changes:
+                response = self._response(operation)
+                self._operations.append(
+                    ResourceOperation("action", operation, (), response, changes)
+                )
+
+    def _weigh(self) -> None:
+        roles = {it.role for it in self._operations}
+        if not roles & {"create", "replace"}:
+            self._evidence.add(
+                -0.5, "no request has an item to create: PUT takes other members, or none"
+            )
+        if self._item_path is None:
+            if "list" not in roles:
+                self._evidence.add(-0.5, "nothing reads what is created")
+            return
+        if roles & {"read", "list"}:
+            self._evidence.add(0.1, "an item that was created can be read")
+        else:
+            self._evidence.add(-0.3, "nothing reads what is created")
+        if not roles & {"read", "replace", "update", "delete"}:
+            self._evidence.add(-0.5, f"nothing is done at {self._item_path}")
+        if is_plural(self._name[0]):
+            self._evidence.add(0.05, f"{self._name[0]} is a plural")
+
+    def _request(self, operation: Operation) -> tuple[Steps, float | None]:
+        """Returns the place of the item in a request, and the share of members it has in common."""
+        media = request_media(operation)
+        if media is None or media.schema is None:
+            return (), None
+        schema = media.schema
+        if "array" in self._schemas.types(schema):
+            schema = self._schemas.items(schema) or schema
+        steps, item = self._schemas.opened(schema, self._names)
+        share = self._share(item)
+        if (share or 0) < _SHARED:
+            for name, member in self._schemas.members(schema).items():
+                inner = self._share(member)
+                if inner is not None and inner >= _SHARED:
+                    return (name,), inner
+        return steps, share
+
+    def _response(self, operation: Operation) -> Steps | None:
+        """Returns the place of the item in a response, or None where it has none."""
+        schema = response_schema(operation)
+        steps, item = self._schemas.opened(schema, self._names)
+        share = self._share(item)
+        if item is None or (share is not None and share < _SHARED):
+            return None
+        return steps if self._schemas.members(item) or not self._members else None
+
+    def _share(self, schema: Node | None) -> float | None:
+        """Returns the share of a schema's members that an item has too; None if it names none."""
+        if schema is None or not self._members:
+            return None
+        own = {canonical(name) for name in self._members}
+        other = {canonical(name) for name in self._schemas.members(schema)}
+        return len(own & other) / len(other) if other else None
+
+
+def _above(item_path: str) -> str:
+    """Returns the path of the collection that an item's path is in."""
+    return item_path.rstrip("/").rpartition("/")[0]
+
+
+# Finds resources that exist once, such as ``/me/settings``: read and changed at one path.
+
+_ROLES: dict[str, Role] = {
+    "GET": "read",
+    "PUT": "replace",
+    "PATCH": "update",
+    "DELETE": "delete",
+}
+
+
+def find_singletons(
+    declared: Sequence[Operation], taken: Collection[tuple[str, str]], schemas: BodySchemas
+) -> list[ResourceSingleton]:
+    """Returns the single resources, however sure they are.
+
+    Args:
+        declared: The operations of a document.
+        taken: Method and path of those that belong to a collection.
+        schemas: Reads the schemas of their bodies.
+    """
+    by_key: dict[str, dict[str, Operation]] = {}
+    for operation in declared:
+        key = collection_key(operation.path)
+        if not key.endswith("{}") and (operation.method, operation.path) not in taken:
+            by_key.setdefault(key, {})[operation.method] = operation
+    candidates = (_singleton(methods, schemas) for methods in by_key.values())
+    return [singleton for singleton in candidates if singleton is not None]
+
+
+def _singleton(methods: dict[str, Operation], schemas: BodySchemas) -> ResourceSingleton | None:
+    changing = [methods[method] for method in ("PUT", "PATCH") if method in methods]
+    if "GET" not in methods or not changing or "POST" in methods:
+        return None
+    read = methods["GET"]
+    steps, schema = _single_item(response_schema(read), schemas)
+    members = schemas.members(schema)
+    if schema is None or not members or any(True for _ in schemas.arrays(schema, depth=0)):
+        return None
+    evidence = Evidence()
+    evidence.add(0.5, f"GET {read.path} reads one object")
+    found: list[ResourceOperation] = [ResourceOperation("read", read, (), steps)]
+    for operation in changing:
+        body_steps, body = _single_item(request_schema(operation), schemas)
+        sent = schemas.members(body)
+        share = len(sent.keys() & members.keys()) / len(sent) if sent else 0.0
+        if share < 0.5:  # noqa: PLR2004 - half of the members, as for collections
+            evidence.add(-0.2, f"{operation.method} takes other members ({share:.0%} are read)")
+            continue
+        evidence.add(0.35, f"{operation.method} takes {share:.0%} of the members that are read")
+        response, _ = _single_item(response_schema(operation), schemas)
+        found.append(
+            ResourceOperation(
+                _ROLES[operation.method],
+                operation,
+                body_steps,
+                response if response_schema(operation) else None,
+            )
+        )
+    if "DELETE" in methods:
+        found.append(ResourceOperation("delete", methods["DELETE"]))
+    return ResourceSingleton(
+        read.path, schema, tuple(found), (), evidence.confidence, tuple(evidence.reasons)
+    )
+
+
+def _single_item(schema: Node | None, schemas: BodySchemas) -> tuple[tuple[str, ...], Node | None]:
+    """Opens an envelope with one member: ``{data: {…}}``."""
+    members = schemas.members(schema)
+    objects = [name for name, member in members.items() if schemas.members(member)]
+    is_envelope = len(objects) == 1 and objects[0] in {"data", "result", "response", "payload"}
+    if is_envelope and len(members) <= 3:  # noqa: PLR2004 - data, and what is beside it: meta, links
+        return (objects[0],), members[objects[0]]
+    return (), schema
+
+
+# Relates collections to one another: parents in paths, and members that refer to items.
+
+_UNIQUE: Final = frozenset({"name", "slug", "email", "username", "login", "handle", "emailaddress"})
+"""Members that services usually want to be unique."""
+
+_CONFLICT: Final = "409"
+
+
+def parents_of(path: str, collections: Mapping[str, str]) -> tuple[ResourceParent, ...]:
+    """Returns the parameters of a collection's path, outermost first.
+
+    Args:
+        path: Its path template.
+        collections: The key of a collection to its path.
+    """
+    parents = []
+    for match in PATH_PARAMETER.finditer(path):
+        key = item_collection(path[: match.end()])
+        parents.append(ResourceParent(match[1], collections.get(key) if key else None))
+    return tuple(parents)
+
+
+def references_of(
+    members: Mapping[str, Node],
+    identifier: str | None,
+    collections: Mapping[str, ResourceCollection],
+    schemas: BodySchemas,
+) -> dict[str, str]:
+    """Returns the members that identify items of other collections, with the collections' paths.
+
+    Args:
+        members: The members of an item.
+        identifier: The one that identifies the item itself.
+        collections: Every collection, by the name of a member that refers to it.
+        schemas: Reads the types of members.
+    """
+    references = {}
+    for name, member in members.items():
+        target = collections.get(canonical(name))
+        if target is None or name == identifier or target.identifier is None:
+            continue
+        own = schemas.types(schemas.members(target.schema).get(target.identifier))
+        types = schemas.types(member)
+        if types and own and types & own:
+            references[name] = target.path
+    return references
+
+
+def by_referring_name(
+    collections: Sequence[ResourceCollection],
+) -> dict[str, ResourceCollection]:
+    """Returns collections by the canonical name of a member that refers to an item: ``petid``."""
+    return {
+        singular(it.name) + canonical(it.identifier): it
+        for it in reversed(collections)
+        if it.identifier
+    }
+
+
+def unique_members(collection: ResourceCollection, members: Mapping[str, Node]) -> tuple[str, ...]:
+    """Returns the members that must be unique, where the document declares a conflict for that."""
+    create = collection.operation("create")
+    if create is None or _CONFLICT not in create.operation.responses:
+        return ()
+    return tuple(
+        name for name in members if canonical(name) in _UNIQUE and name != collection.identifier
+    )
+
+
+def paths_by_key(collections: Sequence[ResourceCollection]) -> dict[str, str]:
+    """Returns the paths of collections by the key that the path of their items leads to.
+
+    Without those whose items are at a path that does not name their parents: what is below such an
+    item is kept apart by its identifier alone.
+    """
+    nested = [it for it in collections if it.item_path is None or _is_below(it)]
+    return {
+        (it.item_path and item_collection(it.item_path)) or collection_key(it.path): it.path
+        for it in nested
+    }
+
+
+def _is_below(collection: ResourceCollection) -> bool:
+    """Tells whether the path of an item is that of its collection and one parameter more."""
+    own = len(PATH_PARAMETER.findall(collection.path))
+    return len(PATH_PARAMETER.findall(collection.item_path or "")) > own
+
+
+INFERRED: Final = StateModel()
+"""States nothing: all is inferred."""
+
+
+def find_resources(document: Document, stated: StateModel = INFERRED) -> ResourceModel:
+    """Finds the collections and single resources of a document.
+
+    Args:
+        document: A document of any service.
+        stated: What is known better: the content of a state-model file.
+
+    Raises:
+        StartupError: A part of the document is not as OpenAPI has it, or the state model names what
+            the document does not have.
+    """
+    schemas = BodySchemas(document)
+    declared = operations(document)
+    drafts = [draft_collection(place, schemas) for place in places(declared).values()]
+    corrected = with_collections([it for it in drafts if it], stated, declared, schemas)
+    collections = _related(corrected, stated, schemas)
+    paths = paths_by_key([it for it in collections if it.is_certain])
+    taken = {operation.key for it in collections for operation in it.operations}
+    singletons = [
+        replace(it, parents=parents_of(it.path, paths))
+        for it in with_singletons(find_singletons(declared, taken, schemas), stated.singletons)
+    ]
+    return ResourceModel(
+        tuple(it for it in collections if it.is_certain),
+        tuple(it for it in singletons if it.is_certain),
+        tuple(it for it in collections if not it.is_certain)
+        + tuple(it for it in singletons if not it.is_certain),
+    )
+
+
+def infer_resources(document: Document, state_model: Path | None = None) -> ResourceModel:
+    """Finds the resources of a document, corrected by a state-model file if there is one.
+
+    Raises:
+        StartupError: The document or the file is not as it must be; the text names the file.
+    """
+    if state_model is None:
+        return find_resources(document)
+    stated = load_state_model(state_model)
+    try:
+        return find_resources(document, stated)
+    except StartupError as error:
+        msg = f"{state_model}: {error}"
+        raise StartupError(msg) from error
+
+
+def _related(
+    drafts: Sequence[ResourceCollection], stated: StateModel, schemas: BodySchemas
+) -> list[ResourceCollection]:
+    """Adds parents, references and unique members, which depend on the other collections."""
+    certain = [it for it in drafts if it.is_certain]
+    paths, targets = paths_by_key(certain), by_referring_name(certain)
+    related = []
+    for draft in drafts:
+        members = schemas.members(draft.schema)
+        entry = stated.collections.get(draft.path, CollectionEntry())
+        references = entry.references
+        if references is None:
+            references = references_of(members, draft.identifier, targets, schemas)
+        unique = unique_members(draft, members) if entry.unique is None else entry.unique
+        parents = parents_of(draft.path, paths)
+        related.append(replace(draft, parents=parents, references=references, unique=unique))
+    return related

@@ -1,0 +1,407 @@
+"""Describes the members of an item by their part in its life: who sets them, and when."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final, Literal
+
+import orjson
+
+from understudy.collections.bodies import BodySchemas, request_schema
+from understudy.collections.model import Resource, ResourceCollection, ResourceModel, ResourceParent
+from understudy.collections.names import canonical, singular
+from understudy.limits import RECORDS
+from understudy.mock.server.worlds import World
+from understudy.mock.store.items import (
+    DELETED_ITEMS,
+    LAST_NUMBERS,
+    Item,
+    expect_room_for_item,
+    items_of,
+    key_of,
+)
+from understudy.openapi.loader import Document, Node
+from understudy.openapi.sampler import Sampler
+from understudy.openapi.schemas import Schemas
+
+Moment = Literal["created", "updated"]
+
+_CREATED: Final = (
+    "created",
+    "createdat",
+    "createdon",
+    "datecreated",
+    "creationdate",
+    "createdtime",
+)
+_UPDATED: Final = (
+    *("updated", "updatedat", "updatedon", "modified", "modifiedat", "lastmodified"),
+    *("lastupdated", "dateupdated", "datemodified", "updatedtime", "lastupdatedat"),
+)
+_ENDINGS: Final = ("date", "time", "timestamp")
+
+
+@dataclass(frozen=True, slots=True)
+class ItemMember:
+    """One member of an item.
+
+    Attributes:
+        schema: Its schema.
+        is_read_only: Whether only the server sets it.
+        is_write_only: Whether only requests have it.
+        is_required: Whether every item has it.
+        is_sent: Whether the request that creates an item may have it.
+        default: Its default, as a tuple of one; empty for none.
+        moment: The moment of the item's life whose time it is; None for any other member.
+    """
+
+    schema: Node
+    is_read_only: bool
+    is_write_only: bool
+    is_required: bool
+    is_sent: bool
+    default: tuple[Any, ...]
+    moment: Moment | None
+
+
+class ItemShape:
+    """Describes the items of one collection, or a resource that exists once.
+
+    Args:
+        resource: The collection.
+        document: The document that it was inferred from.
+        schemas: The document's validators.
+
+    Attributes:
+        members: The members of an item by name.
+    """
+
+    def __init__(self, resource: Resource, document: Document, schemas: Schemas) -> None:
+        self.resource = resource
+        self.schemas = schemas
+        self.bodies = BodySchemas(document)
+        self.schema = resource.schema
+        required = set(schemas.required_names(resource.schema)) if resource.schema else set()
+        sent = self._sent_names()
+        self.members: Mapping[str, ItemMember] = {
+            name: self._member(name, node, is_required=name in required, is_sent=name in sent)
+            for name, node in self.bodies.members(resource.schema).items()
+        }
+
+    @property
+    def identifier(self) -> str | None:
+        """The member that identifies an item; None where only its path does."""
+        return self.resource.identifier if isinstance(self.resource, ResourceCollection) else None
+
+    def _sent_names(self) -> set[str]:
+        names: set[str] = set()
+        for role in ("create", "replace", "update"):
+            for it in self.resource.operations:
+                if it.role == role and not names:
+                    schema = request_schema(it.operation)
+                    if it.takes_list and schema is not None:
+                        schema = self.bodies.items(schema)
+                    for step in it.request_path:
+                        schema = self.bodies.members(schema).get(step)
+                    names = set(self.bodies.members(schema))
+        return names
+
+    def _member(self, name: str, node: Node, *, is_required: bool, is_sent: bool) -> ItemMember:
+        keyword = self.bodies.keyword
+        default = keyword(node, "default")
+        return ItemMember(
+            schema=node,
+            is_read_only=keyword(node, "readOnly") is True,
+            is_write_only=keyword(node, "writeOnly") is True,
+            is_required=is_required,
+            is_sent=is_sent,
+            default=() if default is None else (default,),
+            moment=self._moment(name, node),
+        )
+
+    def _moment(self, name: str, node: Node) -> Moment | None:
+        types = self.bodies.types(node)
+        is_instant = self.bodies.keyword(node, "format") in {"date-time", "date"}
+        if not (is_instant or types == {"integer"}):
+            return None
+        plain = canonical(name)
+        stems = {plain, *(plain.removesuffix(ending) for ending in _ENDINGS)}
+        if stems & set(_CREATED):
+            return "created"
+        return "updated" if stems & set(_UPDATED) else None
+
+    def accepts(self, name: str, value: Any) -> bool:
+        """Tells whether a member can have a value."""
+        return self.schemas.validator(self.members[name].schema).is_valid(value)
+
+
+# Makes items: what a client sent over what the document makes up, with a server's own members.
+
+_ATTEMPTS: Final = 20
+_HEXADECIMAL_DIGITS: Final = 24
+_UUID_VERSION: Final = 4
+
+
+class ItemMaker:
+    """Makes the items of one collection.
+
+    Args:
+        shape: Describes its items.
+        parents: The parameters of the collection's path.
+        seed: Same seed and numbers, same items.
+    """
+
+    def __init__(self, shape: ItemShape, parents: Sequence[ResourceParent], seed: int) -> None:
+        self._shape = shape
+        self._parents = parents
+        self._seed = seed
+
+    def identifier(self, number: int, is_taken: Callable[[Any], bool]) -> Any:
+        """Returns an identifier for a new item: the next integer, or a text of the member's kind.
+
+        Args:
+            number: The number of the item in its collection.
+            is_taken: Tells whether another item has an identifier.
+        """
+        name = self._shape.identifier
+        if name is None or name not in self._shape.members:
+            return self._text(number)
+        candidates = (
+            c
+            for attempt in range(self._attempts(name))
+            for c in self._candidates(name, number, attempt)
+        )
+        free = (c for c in candidates if self._shape.accepts(name, c) and not is_taken(c))
+        return next(free, self._text(number))
+
+    def _attempts(self, name: str) -> int:
+        """Returns how many identifiers are tried: of integers as many as there can be items."""
+        types = self._shape.bodies.types(self._shape.members[name].schema)
+        return RECORDS.most if types & {"integer", "number"} else _ATTEMPTS
+
+    def _candidates(self, name: str, number: int, attempt: int) -> tuple[Any, ...]:
+        schema = self._shape.members[name].schema
+        types = self._shape.bodies.types(schema)
+        if types & {"integer", "number"}:
+            least = self._shape.bodies.keyword(schema, "minimum") or 0
+            return (number + attempt, int(least) + number + attempt)
+        if self._shape.bodies.keyword(schema, "format") == "uuid":
+            return (self._uuid(number + attempt * 1_000_003),)
+        sampled = Sampler(self._shape.schemas, self._seed, number + attempt).value(schema, name)
+        is_free_text = not {"pattern", "enum", "format"} & self._keywords(name)
+        if is_free_text and canonical(name).endswith("id"):
+            return (self._text(number + attempt * 1_000_003), sampled)
+        return (sampled,)
+
+    def _keywords(self, name: str) -> set[str]:
+        schema, keyword = self._shape.members[name].schema, self._shape.bodies.keyword
+        return {it for it in ("pattern", "enum", "format") if keyword(schema, it) is not None}
+
+    def _digest(self, number: int) -> str:
+        text = f"{self._seed} {self._shape.resource.path} {number}"
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def _text(self, number: int) -> str:
+        return self._digest(number)[:_HEXADECIMAL_DIGITS]
+
+    def _uuid(self, number: int) -> str:
+        digest = self._digest(number)
+        parts = (digest[:8], digest[8:12], f"{_UUID_VERSION}{digest[13:16]}", f"a{digest[17:20]}")
+        return "-".join((*parts, digest[20:32]))
+
+    def body(
+        self,
+        number: int,
+        identifier: Any,
+        parents: Sequence[Any],
+        sent: Mapping[str, Any],
+        now: datetime | None,
+    ) -> dict[str, Any]:
+        """Returns the members of a new item.
+
+        Members that the client may send and did not have their default, or are left out where an
+        item need not have them; the others are the server's, and made up.
+
+        Args:
+            number: The number of the item in its collection.
+            identifier: The value of the member that identifies it.
+            parents: The values of the parameters in the path of its collection.
+            sent: The members that the client sent.
+            now: The time of its creation; None for a time that is made up.
+        """
+        made = self.made_up(number)
+        body: dict[str, Any] = {}
+        for name, member in self._shape.members.items():
+            is_fixed = name == self._shape.identifier and identifier is not None
+            is_sent = name in sent and not member.is_read_only and not is_fixed
+            if is_sent and (member.is_write_only or self._shape.accepts(name, sent[name])):
+                body[name] = sent[name]
+                continue
+            values = self._own(name, member, identifier, parents, now)
+            if not values and (member.is_required or not member.is_sent or now is None):
+                values = (made[name],) if name in made and not member.is_write_only else ()
+            if values:
+                body[name] = values[0]
+        return {**body, **{k: v for k, v in sent.items() if k not in self._shape.members}}
+
+    def made_up(self, number: int) -> dict[str, Any]:
+        """Returns an item that is made up from the document's examples and schema."""
+        if self._shape.schema is None:
+            return {}
+        value = Sampler(self._shape.schemas, self._seed, number).value(self._shape.schema)
+        return value if isinstance(value, dict) else {}
+
+    def _own(
+        self,
+        name: str,
+        member: ItemMember,
+        identifier: Any,
+        parents: Sequence[Any],
+        now: datetime | None,
+    ) -> tuple[Any, ...]:
+        """Returns the value that the server gives a member, as a tuple of one; empty for none."""
+        if name == self._shape.identifier and identifier is not None:
+            return (identifier,)
+        for parent, value in zip(self._parents, parents, strict=True):
+            if canonical(name) in _names_of(parent) and self._shape.accepts(name, value):
+                return (value,)
+        if member.moment is not None and now is not None:
+            return self.time(name, now)
+        return () if now is None else member.default
+
+    def time(self, name: str, now: datetime) -> tuple[Any, ...]:
+        """Returns an instant as a member writes it, as a tuple of one; empty where none fits."""
+        instant = now.astimezone(UTC)
+        candidates: tuple[Any, ...] = (
+            instant.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            str(instant.date()),
+            int(instant.timestamp()),
+        )
+        return tuple(c for c in candidates if self._shape.accepts(name, c))[:1]
+
+    def stamped(
+        self, body: Mapping[str, Any], moments: Sequence[Moment], now: datetime
+    ) -> dict[str, Any]:
+        """Returns a body whose times of these moments are now."""
+        times = {
+            name: value
+            for name, member in self._shape.members.items()
+            if member.moment in moments
+            for value in self.time(name, now)
+        }
+        return {**body, **times}
+
+
+def _names_of(parent: ResourceParent) -> tuple[str, ...]:
+    """Returns canonical names of members that say which parent an item has."""
+    name = canonical(parent.parameter)
+    own = () if name in {"id", "uuid", "name"} else (name,)
+    if parent.collection is None:
+        return own
+    last = [part for part in parent.collection.split("/") if part and "{" not in part][-1:]
+    one = singular(last[0]) if last else ""
+    return (*own, f"{one}{name}", f"{one}id")
+
+
+# Reads and changes the items of a world: the only module here that touches its records.
+
+
+def text_of(value: Any) -> str:
+    """Returns an identifier as it stands in a path: ``7`` for 7 and for 7.0."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)  # a parameter can be larger than orjson writes integers
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+class ItemRecords:
+    """The items of one world.
+
+    Args:
+        world: The world.
+        model: All that has state in the document.
+    """
+
+    def __init__(self, world: World, model: ResourceModel) -> None:
+        self.world = world
+        self._model = model
+
+    def get(self, path: str, parents: Sequence[str], identifier: str) -> Item | None:
+        """Returns an item of the collection at a path, or None."""
+        return self.world.get(items_of(path), key_of(parents, identifier))
+
+    def parents_of(self, path: str, identifier: str) -> tuple[str, ...]:
+        """Returns the parents of the item with an identifier; empty where there is none."""
+        return next((it.parents for it in self.all(path) if it.identifier == identifier), ())
+
+    def listed(self, path: str, parents: Sequence[str]) -> list[Item]:
+        """Returns the items below these parents, in the order of creation."""
+        below = tuple(parents)
+        items = (item for _, item in self.world.items(items_of(path)))
+        return sorted((it for it in items if it.parents == below), key=lambda it: it.number)
+
+    def all(self, path: str) -> Iterator[Item]:
+        """Yields all items of a collection."""
+        return (item for _, item in self.world.items(items_of(path)))
+
+    def has(self, path: str, identifier: str) -> bool:
+        """Tells whether any item of a collection has this identifier, below whatever parents."""
+        if self.get(path, (), identifier) is not None:
+            return True
+        return any(item.identifier == identifier for item in self.all(path))
+
+    def next_number(self, path: str) -> int:
+        """Returns the number of the next item of a collection; no number is used twice."""
+        number = (self.world.get(LAST_NUMBERS, path) or 0) + 1
+        self.world.put(LAST_NUMBERS, path, number)
+        return number
+
+    def put(self, path: str, item: Item) -> None:
+        """Adds an item, or replaces the one with its identifier.
+
+        Raises:
+            LimitExceeded: The world has too many items, or too large ones.
+        """
+        paths = (it.path for it in self._model.resources)
+        expect_room_for_item(self.world, paths, item.size)
+        self.world.put(items_of(path), key_of(item.parents, item.identifier), item)
+
+    def was_deleted(self, path: str, parents: Sequence[str], identifier: str) -> bool:
+        """Tells whether an item existed and was deleted, as far back as the world remembers."""
+        key = f"{path} {key_of(parents, identifier)}"
+        return self.world.get(DELETED_ITEMS, key) is not None
+
+    def delete(self, resource: Resource, item: Item) -> dict[str, int]:
+        """Deletes an item with all that is below it.
+
+        Returns:
+            The path of each collection below, and how many items of it were deleted.
+        """
+        key = key_of(item.parents, item.identifier)
+        self.world.remove(items_of(resource.path), key)
+        self.world.put(DELETED_ITEMS, f"{resource.path} {key}", True)  # noqa: FBT003 - the record
+        if isinstance(resource, ResourceCollection) and resource.is_flat:
+            key = key_of((), item.identifier)
+            self.world.put(DELETED_ITEMS, f"{resource.path} {key}", True)  # noqa: FBT003 - the record
+        deleted: dict[str, int] = {}
+        if not isinstance(resource, ResourceCollection):
+            return deleted
+        parents = (*item.parents, item.identifier)
+        for child in self._model.children(resource.path):
+            below = self._below(child.path, parents)
+            if below:
+                deleted[child.path] = len(below)
+            for inner in below:
+                for path, count in self.delete(child, inner).items():
+                    deleted[path] = deleted.get(path, 0) + count
+        return deleted
+
+    def _below(self, path: str, parents: Sequence[str]) -> list[Item]:
+        above = tuple(parents)
+        return [it for it in self.all(path) if it.parents[: len(above)] == above]
+
+    def referring(self, path: str, member: str, identifier: Any) -> int:
+        """Returns how many items of a collection have an identifier in a member."""
+        return sum(item.body.get(member) == identifier for item in self.all(path))

@@ -1,0 +1,355 @@
+"""Judges the inferred state of another service, as a part of every run that may write there."""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from understudy.collections.client import (
+    OTHER,
+    CollectionClient,
+    InferredRun,
+    collection_client,
+    item_in,
+)
+from understudy.collections.inference import infer_resources
+from understudy.collections.known_items import KnownItem, differing, shown
+from understudy.collections.model import (
+    ResourceCollection,
+    ResourceModel,
+    ResourceOperation,
+    ResourceSingleton,
+    Role,
+)
+from understudy.collections.requests import JSON_PATCH, ItemMembers, PreparedRequest
+from understudy.collections.rules import INFERRED, OWNER_ONLY, SINGLETON_KEPT, lacking
+from understudy.errors import LimitExceeded, StartupError
+from understudy.exchange.messages import Exchange
+from understudy.openapi.loader import Document
+from understudy.verify.checks import expect
+from understudy.verify.permits import BudgetSpent, NotPermitted, OutOfTime, Unreachable
+from understudy.verify.run import Run
+from understudy.verify.target import Target
+from understudy.verify.undo_journal import SingleBefore
+
+# Sends one fixed sequence to each resource: every rule that its operations can show is judged by
+# it. It is the cheapest judgement, some twenty requests for a collection; the state machine after
+# it looks for what only another order of requests shows.
+
+COSTS: Final[dict[Role, int]] = {
+    "create": 3,
+    "list": 4,
+    "read": 4,
+    "update": 3,
+    "replace": 3,
+    "delete": 6,
+}
+"""Requests that each role adds to the sequence of a collection, roughly."""
+
+_WHOLE: Final = 50
+_FEW: Final = 2
+_MOST_WALKED: Final = 12
+"""Items of the longest list that is read again in pages of two."""
+
+
+def source_of(path: str) -> str:
+    """Returns the sender of the requests to a resource, for reports."""
+    return f"inferred state of {path}"
+
+
+def judge_collection(state: InferredRun, collection: ResourceCollection) -> None:
+    """Creates, lists, reads, changes and deletes items of a collection.
+
+    Raises:
+        Refusal: The target does not permit it, or the service refused to create items.
+    """
+    client = collection_client(state, collection, source_of(collection.path))
+    roles = {it.role for it in collection.operations}
+    first, second, third = (client.create() for _ in range(3))
+    if "read" in roles:
+        for item in (first, first, second):
+            client.read(item)
+    if "list" in roles and len(client.list_items(_WHOLE)) <= _MOST_WALKED:
+        client.list_items(_FEW)
+    if state.other is not None and "read" in roles:
+        client.read_as_other(state.other, first)
+    _change(client, first, second)
+    if "delete" in roles:
+        _delete(client, third, (first, second))
+
+
+def _change(client: CollectionClient, first: KnownItem, second: KnownItem) -> None:
+    """Updates one item and replaces another; reads both after each change."""
+    roles = {it.role for it in client.requests.collection.operations}
+    for role, change, items in (
+        ("update", client.update, (first, second)),
+        ("replace", client.replace, (second, first)),
+    ):
+        if role in roles and _is_carried_out(change, items[0]) and "read" in roles:
+            for item in items:
+                client.read(item)
+
+
+def _is_carried_out(change: Callable[[KnownItem], bool], item: KnownItem) -> bool:
+    """Changes an item, if a valid change of it can be made; tells whether that succeeded."""
+    try:
+        return change(item)
+    except NotPermitted:
+        return False
+
+
+def _delete(client: CollectionClient, item: KnownItem, others: tuple[KnownItem, ...]) -> None:
+    """Deletes an item, reads it and the others, lists, and deletes it again."""
+    roles = {it.role for it in client.requests.collection.operations}
+    if not client.delete(item):
+        return
+    if "read" in roles:
+        for each in (item, *others):
+            client.read(each)
+    if "list" in roles:
+        client.list_items(_WHOLE)
+    client.delete(item)
+
+
+# Judges resources that exist once: what is put there is read, until it is put back.
+
+
+def judge_singleton(state: InferredRun, singleton: ResourceSingleton) -> None:
+    """Reads a resource, changes one member by each of its operations, and reads it again.
+
+    Raises:
+        Refusal: It cannot be read, changed or restored.
+    """
+    single = _Single(state, singleton)
+    for role in ("update", "replace"):
+        operation = singleton.operation(role)
+        if operation is not None:
+            single.change(operation)
+
+
+class _Single:
+    """One resource, and its members as they must be read."""
+
+    def __init__(self, state: InferredRun, singleton: ResourceSingleton) -> None:
+        self._state = state
+        self._singleton = singleton
+        self._source = source_of(singleton.path)
+        parents = [it.parameter for it in singleton.parents]
+        operation = singleton.operations[0].operation
+        self._values = {name: state.maker.path_text(operation, name) for name in parents}
+        read = singleton.operation("read")
+        assert read is not None
+        self._read = read
+
+    def change(self, role: ResourceOperation) -> None:
+        """Changes one member by an operation, and reads it back.
+
+        Raises:
+            NotPermitted: The resource cannot be read or restored, or no member can be changed.
+        """
+        names = self._state.maker.read_names(role, self._singleton)
+        before_exchange, before = self._reading()
+        request = self._request(role, names, before)
+        self._state.undo.keep(self._before(role, names, before))
+        change = self._send(request)
+        if not change.response.is_success:
+            return
+        sent = {names[name]: value for name, value in request.sent.items() if name in names}
+        kept = (
+            {} if role.role == "replace" else {n: before[n] for n in names.values() if n in before}
+        )
+        exchange, after = self._reading()
+        wrong = differing({**kept, **sent}, after)
+        expected = f"{', '.join(wrong) or 'the members'} as sent or read before"
+        actual = f"{shown(after, wrong)}; before {shown({**kept, **sent}, wrong)}"
+        result = expect(not wrong, expected, actual, before_exchange, change)
+        self._state.note(SINGLETON_KEPT, result, exchange)
+
+    def _reading(self) -> tuple[Exchange, Mapping[str, Any]]:
+        exchange = self._send(self._state.maker.plain(self._read.operation, self._values))
+        members = item_in(exchange.body, self._read.response_path)
+        if not exchange.response.is_success or members is None:
+            msg = f"{self._singleton.path} cannot be read: status {exchange.status}"
+            raise NotPermitted(msg)
+        return exchange, members
+
+    def _request(
+        self, role: ResourceOperation, names: Mapping[str, str], before: Mapping[str, Any]
+    ) -> PreparedRequest:
+        """Returns a request that changes one member, and repeats the others where it replaces."""
+        maker = self._state.maker
+        current = {name: before[own] for name, own in names.items() if own in before}
+        for name, value in current.items():
+            other = maker.value_for(role, name, value)
+            if other == value:
+                continue
+            known = {**current, name: other} if role.role == "replace" else {name: other}
+            request = maker.item(role, self._values, ItemMembers(known, is_whole=False))
+            if request is not None:
+                return request
+        msg = f"no member of {self._singleton.path} can be changed by {' '.join(role.key)}"
+        raise NotPermitted(msg)
+
+    def _before(
+        self, role: ResourceOperation, names: Mapping[str, str], before: Mapping[str, Any]
+    ) -> SingleBefore:
+        """Returns what restores the resource.
+
+        Raises:
+            NotPermitted: Its present members make no request that the document allows.
+        """
+        maker = self._state.maker
+        current = {name: before[own] for name, own in names.items() if own in before}
+        request = maker.item(role, self._values, ItemMembers(current, is_whole=False))
+        media_type = maker.body_schema(role)[0]
+        if request is None or not media_type.endswith("json") or media_type == JSON_PATCH:
+            msg = f"the present members of {self._singleton.path} could not be restored"
+            raise NotPermitted(msg)
+        return SingleBefore(
+            path=request.path,
+            method=request.method,
+            media_type=media_type,
+            body=request.body,
+            who=self._state.who,
+            read=maker.plain(self._read.operation, self._values).path,
+            steps=self._read.response_path or (),
+            members={names[name]: value for name, value in current.items()},
+        )
+
+    def _send(self, request: PreparedRequest) -> Exchange:
+        client = self._state.client(self._source)
+        return client.send(request.method, request.path, self._state.who, **request.content)
+
+
+class CollectionsJudge:
+    """Judges the resources that were inferred from the document of another service.
+
+    Args:
+        target: What is known of the deployment.
+        model: The resources.
+    """
+
+    def __init__(self, target: Target, model: ResourceModel) -> None:
+        self.target = target
+        self.model = model
+
+    @property
+    def can_judge(self) -> bool:
+        """True if there is a resource to judge."""
+        return bool(self.model.resources)
+
+    def judge(self, run: Run) -> None:
+        """Sends the fixed sequence of each collection and single resource, and deletes what it created.
+
+        Raises:
+            BudgetSpent: The requests are used up.
+            OutOfTime: The time is used up.
+            Unreachable: The deployment did not respond, too often in a row.
+        """
+        reasons = self.unchecked_rules()
+        run.reasons |= reasons
+        wanted = [rule for rule in INFERRED if rule in run.evaluator.rules and rule not in reasons]
+        run.checkable |= set(wanted)
+        if not wanted:
+            return
+        state = InferredRun(run, self.model)
+        for path, judge in _judgements(state):
+            try:
+                judge()
+            except (
+                NotPermitted,
+                LimitExceeded,
+                StartupError,
+            ) as reason:  # such as an invalid schema
+                _give_reasons(run, wanted, f"{path}: {reason}")
+            except (BudgetSpent, OutOfTime) as refusal:
+                _give_reasons(run, wanted, str(refusal))
+                raise
+            except Unreachable as refusal:
+                run.lose(refusal)
+            else:
+                run.lost = 0
+            state.undo.restore()
+        run.reasons.setdefault(OWNER_ONLY, "no collection is certainly the caller's own")
+        _give_reasons(
+            run, wanted, "no response could show it: requests were refused, or had no item"
+        )
+
+    def play(self, run: Run, examples: int, steps: int) -> None:
+        """Creates, changes and deletes items of each collection in any order.
+
+        Raises:
+            Refusal: The budget or the time is used up.
+        """
+        from understudy.collections.machine import play_items  # noqa: PLC0415 - Hypothesis takes 0.3 s
+
+        state = InferredRun(run, self.model)
+        for collection, known in self._playable(run):
+            play_items(state, collection, known, examples, steps)
+
+    def _playable(self, run: Run) -> list[tuple[ResourceCollection, frozenset[str]]]:
+        """Returns the collections whose items a run created, with the rules that they break."""
+        sources = {it.source for it in run.exchanges if it.response.is_success}
+        collections = [it for it in self.model.collections if source_of(it.path) in sources]
+        broken: dict[str, set[str]] = {}
+        for finding in run.evaluator.findings:
+            for collection in collections:
+                if finding.exchange.source.startswith(source_of(collection.path)):
+                    broken.setdefault(collection.path, set()).add(finding.rule.id)
+        return [(it, frozenset(broken.get(it.path, ()))) for it in collections]
+
+    def unchecked_rules(self) -> dict[str, str]:
+        """Returns the rules of inferred state that the target cannot show, each with the reason."""
+        reasons = {}
+        for rule in INFERRED:
+            reason = lacking(rule, self.model)
+            if reason is None and self.target.writes == "observe":
+                reason = "writing is not permitted: the mode is observe"
+            if reason is None and rule == OWNER_ONLY:
+                reason = _lacking_other(self.target)
+            if reason is not None:
+                reasons[rule] = reason
+        return reasons
+
+    def planned(self) -> Iterator[tuple[int, str]]:
+        """Yields what would be sent to each resource: about how many requests, and a description."""
+        if self.target.writes == "observe":
+            return
+        for collection in self.model.collections:
+            roles = list(dict.fromkeys(it.role for it in collection.operations))
+            cost = sum(COSTS.get(role, 0) for role in roles)
+            yield cost, f"{collection.path}: {', '.join(role for role in roles if role in COSTS)}"
+        for singleton in self.model.singletons:
+            roles = list(dict.fromkeys(it.role for it in singleton.operations))
+            yield 3 * len(roles), f"{singleton.path}: {', '.join(roles)}"
+
+
+def collections_judge(target: Target, document: Document) -> CollectionsJudge:
+    """Returns what judges the state that is inferred from the document of another service.
+
+    Raises:
+        StartupError: The state-model file of the target is not as it must be.
+    """
+    state_model = None if target.state_model is None else Path(target.state_model)
+    return CollectionsJudge(target, infer_resources(document, state_model))
+
+
+def _judgements(state: InferredRun) -> Iterator[tuple[str, Callable[[], None]]]:
+    for collection in state.model.collections:
+        yield collection.path, partial(judge_collection, state, collection)
+    for singleton in state.model.singletons:
+        yield singleton.path, partial(judge_singleton, state, singleton)
+
+
+def _give_reasons(run: Run, rules: list[str], reason: str) -> None:
+    """Keeps why the rules were not checked that no resource before could show."""
+    for rule in rules:
+        run.reasons.setdefault(rule, reason)
+
+
+def _lacking_other(target: Target) -> str | None:
+    """Returns why a target cannot show what another account reads; None if it can."""
+    if target.is_mock:
+        return "a mock keeps one state for all callers; worlds separate them"
+    is_given = OTHER in target.identities()
+    return None if is_given else "[credentials] other_access_token is not given"

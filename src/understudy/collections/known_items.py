@@ -1,0 +1,296 @@
+"""Keeps the items of one collection as they must be, and judges what a deployment shows of them.
+
+Only values go in: exchanges, and what was found in them. A judgement names the exchanges that it
+rests on, so that a finding has no others.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from understudy.collections import rules
+from understudy.exchange.messages import Exchange
+from understudy.verify.checks import CheckResult, expect
+from understudy.verify.item_undo import GONE
+from understudy.verify.value_texts import as_json
+
+# Compares what was sent with what is read back, as far as a difference is certain. A service may
+# add members, write an instant in another way, or leave out what is null.
+
+_SHOWN = 80
+"""Characters of a value that a difference shows."""
+
+
+def agrees(expected: Any, actual: Any) -> bool:
+    """Tells whether a value can be another one that was sent through a service."""
+    if expected == actual and isinstance(expected, bool) == isinstance(actual, bool):
+        return True
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        return all(agrees(value, actual.get(name)) for name, value in expected.items())
+    if isinstance(expected, list) and isinstance(actual, list):
+        return len(expected) == len(actual) and all(map(agrees, expected, actual))
+    if isinstance(expected, str) and isinstance(actual, str):
+        instant = _instant(expected)
+        return instant is not None and instant == _instant(actual)
+    return False
+
+
+def differing(
+    expected: Mapping[str, Any], actual: Mapping[str, Any], ignored: Iterable[str] = ()
+) -> list[str]:
+    """Returns the names of the members whose values differ from the expected ones."""
+    left_out = set(ignored)
+    return [
+        name
+        for name, value in expected.items()
+        if name not in left_out and not agrees(value, actual.get(name))
+    ]
+
+
+def shown(members: Mapping[str, Any], names: Iterable[str]) -> str:
+    """Returns some members as a report shows them; one that is missing is said to be."""
+    return ", ".join(
+        f"{name} {as_json(members[name])[:_SHOWN]}" if name in members else f"no {name}"
+        for name in names
+    )
+
+
+def _instant(text: str) -> datetime | None:
+    try:
+        instant = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
+
+
+Judgement = tuple[str, CheckResult]
+"""The id of a rule, and what was found of it."""
+
+
+@dataclass
+class KnownItem:
+    """An item that a run created.
+
+    Attributes:
+        identifier: The text that identifies it.
+        value: The same as the service types it.
+        expected: The members that a client can set, as they must be read.
+        writes: The exchanges that created and changed it.
+        cause: The rule that the next read shows; empty if nothing was sent since the last one.
+        response: The item in the response to the last write; None where there was none.
+        last_read: The last exchange that read it.
+        changes: The number of changes to other items before it was last read.
+        is_gone: True if it was deleted.
+        is_lost: True if it was found missing: nothing more is judged by it.
+    """
+
+    identifier: str
+    value: Any
+    expected: dict[str, Any]
+    writes: list[Exchange]
+    cause: str = rules.CREATE_READABLE
+    response: Mapping[str, Any] | None = None
+    last_read: Exchange | None = None
+    changes: int = 0
+    is_gone: bool = False
+    is_lost: bool = False
+
+    @property
+    def evidence(self) -> tuple[Exchange, ...]:
+        """The exchanges that its expected members come from."""
+        return (*self.writes, *([self.last_read] if self.last_read is not None else []))
+
+
+@dataclass
+class ItemModel:
+    """The items of a collection that a run created.
+
+    Attributes:
+        compared: The members that a client can send and then read.
+        identifier: The member that identifies an item; None where only the path does.
+        items: The items by their identifiers.
+        volatile: Members that were seen to change by themselves.
+    """
+
+    compared: frozenset[str]
+    identifier: str | None
+    items: dict[str, KnownItem] = field(default_factory=dict)
+    volatile: set[str] = field(default_factory=set)
+    _changes: list[tuple[KnownItem, Exchange]] = field(default_factory=list)
+
+    @property
+    def present(self) -> list[KnownItem]:
+        """The items that must be there, the oldest first."""
+        return [it for it in self.items.values() if not (it.is_gone or it.is_lost)]
+
+    def create(
+        self,
+        exchange: Exchange,
+        value: Any,
+        sent: Mapping[str, Any],
+        body: Mapping[str, Any] | None,
+    ) -> tuple[KnownItem, list[Judgement]]:
+        """Adds an item that was created under an identifier that the service chose.
+
+        Args:
+            exchange: The creation.
+            value: The identifier.
+            sent: The members that were sent, by the names that they are read under.
+            body: The item in the response; None where there is none.
+        """
+        identifier = str(value)
+        other = self.items.get(identifier)
+        is_new = other is None or other.is_gone
+        item = KnownItem(identifier, value, dict(sent), [exchange], response=body)
+        item.changes = len(self._changes)
+        self.items[identifier] = item
+        evidence = () if other is None else other.writes[:1]
+        actual = f"{self.identifier or 'the address'} is {identifier} again"
+        result = expect(is_new, "an identifier that no other item has", actual, *evidence)
+        return item, [(rules.CREATE_IDENTIFIER, result)]
+
+    def put(
+        self, exchange: Exchange, item: KnownItem, sent: Mapping[str, Any], body: Any = None
+    ) -> None:
+        """Replaces the expected members of an item: what PUT leaves out is not known."""
+        self._change(exchange, item, rules.REPLACE_KEPT, body)
+        item.expected = dict(sent)
+
+    def patch(
+        self, exchange: Exchange, item: KnownItem, sent: Mapping[str, Any], body: Any = None
+    ) -> None:
+        """Changes some of the expected members of an item; the others stay."""
+        self._change(exchange, item, rules.UPDATE_MERGED, body)
+        item.expected |= sent
+
+    def delete(self, exchange: Exchange, item: KnownItem) -> list[Judgement]:
+        """Removes an item, or judges that it is deleted again."""
+        if item.is_gone:
+            actual = f"status {exchange.status}"
+            expected = "status 404 or 410, as the item was deleted before"
+            is_refused = not exchange.response.is_success
+            return [(rules.DELETE_ONCE, expect(is_refused, expected, actual, *item.writes))]
+        if exchange.response.is_success:
+            self._change(exchange, item, "", None)
+            item.is_gone = True
+        return []
+
+    def _change(self, exchange: Exchange, item: KnownItem, cause: str, body: Any) -> None:
+        item.writes.append(exchange)
+        item.cause = cause
+        item.response = body if isinstance(body, Mapping) else None
+        self._changes.append((item, exchange))
+
+    def read(
+        self, exchange: Exchange, item: KnownItem, body: Mapping[str, Any] | None
+    ) -> list[Judgement]:
+        """Judges what was read of an item.
+
+        Args:
+            exchange: The exchange.
+            item: The item.
+            body: The item in the response; None where there is none.
+        """
+        if item.is_gone:
+            actual = f"status {exchange.status}"
+            expected = "status 404 or 410, as the item was deleted"
+            is_gone = not exchange.response.is_success
+            return [(rules.DELETE_GONE, expect(is_gone, expected, actual, *item.writes))]
+        if item.is_lost or not (exchange.response.is_success or exchange.status in GONE):
+            return []
+        cause, evidence = self._cause(item)
+        if body is None or exchange.status in GONE:
+            item.is_lost = True
+            actual = f"status {exchange.status}, {'no item' if body is None else 'another item'}"
+            return [
+                (
+                    cause,
+                    expect(condition=False, expected="the item", actual=actual)._replace(
+                        evidence=evidence
+                    ),
+                )
+            ]
+        judgements = list(self._compared(cause, evidence, item, body))
+        item.expected = {n: body[n] for n in self.compared if n in body}
+        item.cause, item.response = "", None
+        item.last_read, item.changes = exchange, len(self._changes)
+        return judgements
+
+    def _compared(
+        self, cause: str, evidence: tuple[Exchange, ...], item: KnownItem, body: Mapping[str, Any]
+    ) -> Iterator[Judgement]:
+        names = differing(item.expected, body, self.volatile)
+        wrong = f"{', '.join(names) or 'the members'} as sent or read before"
+        actual = f"{shown(body, names)}; before {shown(item.expected, names)}"
+        yield cause, expect(not names, wrong, actual, *evidence)
+        if cause == rules.READ_REPEATABLE:
+            self.volatile.update(names)
+        if item.response is None:
+            return
+        own = {n: v for n, v in item.response.items() if n in self.compared or n == self.identifier}
+        others = [name for name in differing(own, body, self.volatile) if name not in names]
+        wrong = f"{', '.join(others) or 'the members'} as in the response to the write"
+        actual = f"{shown(body, others)}; in that response {shown(own, others)}"
+        yield rules.CREATE_RESPONSE, expect(not others, wrong, actual, *evidence)
+
+    def _cause(self, item: KnownItem) -> tuple[str, tuple[Exchange, ...]]:
+        """Returns the rule that a read of an item shows, and what it rests on."""
+        if item.cause:
+            return item.cause, item.evidence
+        since = [(it, write) for it, write in self._changes[item.changes :] if it is not item]
+        if not since:
+            return rules.READ_REPEATABLE, item.evidence
+        others = [exchange for it, write in since for exchange in (it.writes[0], write)]
+        return rules.CHANGE_ISOLATED, (*item.evidence, *others)
+
+    def listed(
+        self, pages: Sequence[Exchange], identifiers: Sequence[str], *, is_whole: bool
+    ) -> list[Judgement]:
+        """Judges a list.
+
+        Args:
+            pages: The exchanges that read its pages.
+            identifiers: The identifiers on them, in order.
+            is_whole: Whether these are all pages, and nothing filters the list.
+        """
+        names = set(identifiers)
+        twice = sorted({it for it in names if identifiers.count(it) > 1})
+        judgements = [
+            self._of_list(rules.LIST_ONCE, "each item once", "twice", twice, pages),
+        ]
+        gone = [it.identifier for it in self.items.values() if it.is_gone]
+        if gone:
+            still = [it for it in gone if it in names]
+            expected = "no item that was deleted"
+            judgements.append(self._of_list(rules.DELETE_GONE, expected, "still", still, pages))
+        if is_whole and self.present:
+            missing = [it.identifier for it in self.present if it.identifier not in names]
+            expected = "the items that were created"
+            judgements.append(
+                self._of_list(rules.CREATE_LISTED, expected, "missing", missing, pages)
+            )
+        return judgements
+
+    def _of_list(
+        self, rule: str, expected: str, word: str, wrong: Sequence[str], pages: Sequence[Exchange]
+    ) -> Judgement:
+        own = [self.items[it].writes for it in wrong if it in self.items][:1]
+        evidence = (*(exchange for writes in own for exchange in writes), *pages)
+        return rule, expect(not wrong, expected, f"{word}: {', '.join(wrong)}", *evidence)
+
+    def read_by_other(
+        self, exchange: Exchange, item: KnownItem, why: str, evidence: Sequence[Exchange]
+    ) -> list[Judgement]:
+        """Judges what another account reads of an item in a collection of the caller's own.
+
+        Args:
+            exchange: The exchange.
+            item: The item.
+            why: Why the collection is the caller's own.
+            evidence: The exchanges that show it.
+        """
+        is_refused = not exchange.response.is_success
+        expected = f"status 403 or 404, as {why}"
+        actual = f"status {exchange.status}, with the item"
+        return [(rules.OWNER_ONLY, expect(is_refused, expected, actual, *item.writes, *evidence))]

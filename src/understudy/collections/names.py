@@ -1,0 +1,118 @@
+"""Compares the names that documents give to one thing: ``petId``, ``pet_id`` and ``/pets/{id}``."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+
+_IRREGULAR: Final = {
+    "people": "person",
+    "children": "child",
+    "men": "man",
+    "women": "woman",
+    "mice": "mouse",
+    "news": "news",
+    "series": "series",
+    "data": "data",
+    "status": "status",
+    "media": "media",
+    "address": "address",
+    "business": "business",
+    "access": "access",
+    "settings": "setting",
+    "indices": "index",
+    "matrices": "matrix",
+    "analyses": "analysis",
+    "bus": "bus",
+}
+
+_ENDINGS: Final = (
+    *(("ies", "y"), ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("xes", "x"), ("zes", "ze")),
+    *(("uses", "us"), ("ss", "ss"), ("s", "")),
+)
+"""Ends of plurals and of their singulars, the longest first."""
+
+LIMITS: Final = frozenset(
+    {
+        *("limit", "perpage", "pagesize", "size", "count", "top", "first", "take", "max"),
+        *("maxresults", "maxitems", "pagelimit", "itemsperpage", "numresults"),
+    }
+)
+"""Canonical names of the parameter that bounds a page; those below are of other parts of paging."""
+OFFSETS: Final = frozenset({"offset", "skip", "startindex", "start", "startat", "from"})
+PAGES: Final = frozenset({"page", "pagenumber", "pageno", "pageindex", "p", "pagenum"})
+CURSORS: Final = frozenset(
+    {
+        *("cursor", "after", "pagetoken", "nexttoken", "startingafter", "continuationtoken"),
+        *("marker", "nextcursor", "pagecursor", "nextpagetoken", "continuation", "endcursor"),
+    }
+)
+PAGING: Final = LIMITS | OFFSETS | PAGES | CURSORS | {"before"}
+NEXTS: Final = frozenset({"next", "nexturl", "nextlink", "nextpage", "nextpageurl"})
+"""Names of what a page says of the next one, and whether there is one."""
+MORES: Final = frozenset({"hasmore", "hasnext", "more", "hasnextpage"})
+
+
+def words(name: str) -> tuple[str, ...]:
+    """Returns the words of a name in lower case: ``petID`` and ``pet-id`` are ``pet``, ``id``."""
+    return tuple(word.lower() for word in _WORDS.findall(name))
+
+
+def canonical(name: str) -> str:
+    """Returns a name without case and separators, so that styles of writing compare equal."""
+    return "".join(words(name)) or name.casefold()
+
+
+def singular(name: str) -> str:
+    """Returns the canonical form of a name with its last word in the singular."""
+    parts = words(name)
+    return "".join((*parts[:-1], _singular_word(parts[-1]))) if parts else canonical(name)
+
+
+def is_plural(name: str) -> bool:
+    """Tells whether a name looks like a plural."""
+    return singular(name) != canonical(name)
+
+
+def _singular_word(word: str) -> str:
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
+    for plural, ending in _ENDINGS:
+        if word.endswith(plural) and len(word) > len(plural) + 1:
+            return word[: len(word) - len(plural)] + ending
+    return word
+
+
+_OUTCOMES: Final = {
+    "begin": ("begun", "started", "running", "inprogress"),
+    "complete": ("done", "finished"),
+    "disable": ("inactive",),
+    "enable": ("active",),
+    "finish": ("done", "completed"),
+    "lock": ("locked",),
+    "open": ("open", "opened"),
+    "pay": ("paid",),
+    "reopen": ("open", "reopened"),
+    "resume": ("active", "running", "resumed", "inprogress"),
+    "run": ("running",),
+    "send": ("sent",),
+    "ship": ("shipped",),
+    "start": ("running", "inprogress", "active"),
+    "unarchive": ("active", "unarchived"),
+    "unpublish": ("draft", "unpublished"),
+    "withdraw": ("withdrawn",),
+}
+"""Verbs and the states that they lead to, where the past form of the verb does not say it."""
+
+
+def outcomes(verb: str) -> Sequence[str]:
+    """Returns canonical names of the state that an action leads to, the likeliest first."""
+    word = canonical(verb)
+    if not word:
+        return ()
+    last = word[-1]
+    past = [f"{word}d"] if last == "e" else [f"{word}ed", f"{word}{last}ed"]
+    if last == "y":
+        past.insert(0, f"{word[:-1]}ied")
+    return (*past, *_OUTCOMES.get(word, ()), word)

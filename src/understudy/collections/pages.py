@@ -1,0 +1,173 @@
+"""Walks the pages of a list: by links, cursors, page numbers or offsets, as the document names them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import inf
+from typing import Any, Final
+from urllib.parse import urljoin
+
+from understudy.collections.bodies import BodySchemas
+from understudy.collections.names import (
+    CURSORS,
+    LIMITS,
+    MORES,
+    NEXTS,
+    OFFSETS,
+    PAGES,
+    PAGING,
+    canonical,
+)
+from understudy.exchange.messages import Exchange
+from understudy.openapi.loader import Node
+from understudy.openapi.operations import Operation
+
+_USUAL_LIMIT: Final = 50
+
+Query = tuple[tuple[str, str], ...]
+"""The names and texts of a query, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class PagedList:
+    """The parameters by which a list is paged.
+
+    Attributes:
+        limit: Name of the parameter that bounds a page; None without one. The others likewise.
+        most: The largest limit.
+        least: The smallest limit.
+        offset: Items to skip.
+        number: The page.
+        first: The number of the first page.
+        cursor: A token of the page before.
+        is_filtered: Whether other parameters may leave items out, so that nothing can be said of
+            one that is missing.
+    """
+
+    limit: str | None
+    most: int
+    least: int
+    offset: str | None
+    number: str | None
+    first: int
+    cursor: str | None
+    is_filtered: bool
+
+    def limited(self, limit: int) -> Query:
+        """Returns the query for pages of so many items, as far as the document allows that."""
+        if self.limit is None:
+            return ()
+        return ((self.limit, str(max(self.least, min(limit, self.most)))),)
+
+    def following(
+        self, exchange: Exchange, query: Query, count: int, page: int
+    ) -> Query | str | None:
+        """Returns the query of the next page, or its address; None after the last.
+
+        Args:
+            exchange: The page before.
+            query: Its query.
+            count: The number of its items.
+            page: Its number, from 0.
+        """
+        link = _link(exchange) or _member(exchange, NEXTS)
+        if link is not None and ("/" in link or "?" in link):
+            return urljoin(exchange.request.url, link)
+        others = dict(query)
+        cursor = _member(exchange, CURSORS)
+        if self.cursor is not None and cursor:
+            return tuple({**others, self.cursor: cursor}.items())
+        size = self.size_of(query)
+        if not count or (size < inf and count < size):
+            return None
+        if self.number is not None:
+            return tuple({**others, self.number: str(self.first + page + 1)}.items())
+        if self.offset is not None:
+            offset = int(others.get(self.offset, "0")) + count
+            return tuple({**others, self.offset: str(offset)}.items())
+        return None
+
+    def size_of(self, query: Query) -> float:
+        """Returns the most items of a page by its query; infinite where nothing bounds it."""
+        text = dict(query).get(self.limit or "", "")
+        return int(text) if text.isdecimal() else inf
+
+    @property
+    def is_paged(self) -> bool:
+        """True if the document names a way to the next page."""
+        return not (self.offset is None and self.number is None and self.cursor is None)
+
+
+def paged_list(operation: Operation, bodies: BodySchemas, members: Mapping[str, Any]) -> PagedList:
+    """Reads from a document how a list is paged and filtered.
+
+    Args:
+        operation: The operation that lists items.
+        bodies: Reads its schemas.
+        members: The members of an item, by which parameters may filter.
+    """
+    query = [it for it in operation.parameters if it.location == "query"]
+    named: dict[frozenset[str], tuple[str, Node | None]] = {}
+    for it in query:
+        for names in (LIMITS, OFFSETS, PAGES, CURSORS):
+            if canonical(it.name) in names:
+                named.setdefault(names, (it.name, it.schema))
+    limit, limit_schema = named.get(LIMITS, (None, None))
+    number, number_schema = named.get(PAGES, (None, None))
+    known = {canonical(name) for name in members}
+    filters = [
+        it
+        for it in query
+        if canonical(it.name) not in PAGING
+        and (it.required or (canonical(it.name) in known and _has_default(bodies, it.schema)))
+    ]
+    lowest = bodies.keyword(number_schema, "minimum")
+    return PagedList(
+        limit=limit,
+        most=_whole(bodies.keyword(limit_schema, "maximum"), _USUAL_LIMIT),
+        least=_whole(bodies.keyword(limit_schema, "minimum"), 1),
+        offset=named.get(OFFSETS, (None, None))[0],
+        number=number,
+        first=_whole(bodies.keyword(number_schema, "default"), 0 if lowest == 0 else 1),
+        cursor=named.get(CURSORS, (None, None))[0],
+        is_filtered=bool(filters),
+    )
+
+
+def _has_default(bodies: BodySchemas, schema: Node | None) -> bool:
+    return bodies.keyword(schema, "default") is not None
+
+
+def has_more(exchange: Exchange) -> bool:
+    """Tells whether a page says that others follow."""
+    body = exchange.json_object
+    inner = [it for it in body.values() if isinstance(it, dict)]
+    return any(
+        value is True
+        for members in (body, *inner)
+        for name, value in members.items()
+        if canonical(str(name)) in MORES
+    )
+
+
+def _whole(value: Any, default: int) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else default
+
+
+def _link(exchange: Exchange) -> str | None:
+    """Returns the address of the next page in the Link header (RFC 8288)."""
+    for part in exchange.response.header("link").split(","):
+        address, _, parameters = part.partition(";")
+        if 'rel="next"' in parameters or "rel=next" in parameters:
+            return address.strip().strip("<>")
+    return None
+
+
+def _member(exchange: Exchange, names: frozenset[str]) -> str | None:
+    """Returns the text of a member of the body, or of an object in it, that has one of these names."""
+    body = exchange.json_object
+    inner = [it for it in body.values() if isinstance(it, dict)]
+    for members in (body, *inner):
+        for name, value in members.items():
+            if canonical(str(name)) in names and isinstance(value, str) and value:
+                return value
+    return None

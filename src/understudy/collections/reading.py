@@ -1,0 +1,383 @@
+"""Reads items and lists of items."""
+
+import base64
+import contextlib
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+from urllib.parse import parse_qsl, urlencode
+
+from understudy.collections.bodies import response_schema
+from understudy.collections.calls import BoundCall, item_headers, not_modified, response, status_for
+from understudy.collections.names import CURSORS, LIMITS, MORES, NEXTS, OFFSETS, PAGES, canonical
+from understudy.mock.server.call import HandlerResponse
+from understudy.mock.store.items import Item
+from understudy.openapi.declared_parameters import Parameter
+from understudy.openapi.loader import Node
+
+# Filters, sorts and pages lists by the query parameters that their document declares for it. A
+# parameter is known by its name: ``limit`` and ``per_page`` bound a page, ``offset``, ``page``
+# and ``cursor`` choose one, ``sort`` orders, and one that is named like a member filters by
+# equality.
+
+_SORTS: Final = frozenset({"sort", "sortby", "orderby", "ordering", "sortfield", "sortkey"})
+_DIRECTIONS: Final = frozenset(
+    {"order", "direction", "sortorder", "sortdir", "sortdirection", "dir", "orderdirection"}
+)
+
+_USUAL_LIMIT: Final = 20
+_LONGEST_NUMBER: Final = 9
+"""Digits of a number of items."""
+_DESCENDING: Final = frozenset({"desc", "descending", "-1"})
+
+
+class PageQuery(NamedTuple):
+    """The page that a request is about.
+
+    Attributes:
+        offset: Items before the page.
+        limit: The most items of the page; None for all.
+        number: The number of the page, as the document counts them; None where it has none.
+        moves: The parameter that chooses another page, and how.
+    """
+
+    offset: int
+    limit: int | None
+    number: int | None
+    first_number: int
+    moves: Parameter | None
+
+
+class Page(NamedTuple):
+    """A page of a list.
+
+    Attributes:
+        items: Its items.
+        total: The number of all items that the filters let pass.
+        query: What chose it.
+        next_query: The query of the next page; None for the last one.
+        previous_query: The query of the page before; None for the first one.
+        next_cursor: The cursor of the next page; None for the last one.
+    """
+
+    items: Sequence[Item]
+    total: int
+    query: PageQuery
+    next_query: str | None = None
+    previous_query: str | None = None
+    next_cursor: str | None = None
+
+
+def page_of(bound: BoundCall, items: Sequence[Item]) -> Page:
+    """Returns the page of a list that a request is about, filtered and sorted."""
+    matching = _sorted(bound, [item for item in items if _passes(bound, item)])
+    query = _query(bound, matching)
+    start = min(query.offset, len(matching))
+    end = len(matching) if query.limit is None else start + query.limit
+    page = Page(matching[start:end], len(matching), query)
+    if query.moves is None or query.limit is None:
+        return page
+    has_next = end < len(matching) and end > start
+    last = _cursor(end, matching[end - 1].identifier) if has_next else None
+    return page._replace(
+        next_query=_moved(bound, query, end, last) if has_next else None,
+        previous_query=_back(bound, query, start),
+        next_cursor=last,
+    )
+
+
+def _parameters(bound: BoundCall) -> list[Parameter]:
+    return [it for it in bound.role.operation.parameters if it.location == "query"]
+
+
+def _named(bound: BoundCall, names: frozenset[str]) -> Parameter | None:
+    members = {canonical(name) for name in bound.shape.members}
+    return next(
+        (
+            it
+            for it in _parameters(bound)
+            if canonical(it.name) in names and (canonical(it.name) not in members)
+        ),
+        None,
+    )
+
+
+def _passes(bound: BoundCall, item: Item) -> bool:
+    """Tells whether an item has the values of the parameters that are named like its members."""
+    by_name = {canonical(name): name for name in bound.shape.members}
+    for parameter in _parameters(bound):
+        name = by_name.get(canonical(parameter.name))
+        expected = bound.call.arguments.get(parameter.name)
+        if name is None or expected is None:
+            continue
+        actual = item.body.get(name)
+        accepted = expected if isinstance(expected, list) else [expected]
+        values = actual if isinstance(actual, list) else [actual]
+        if not any(_equal(one, other) for one in values for other in accepted):
+            return False
+    return True
+
+
+def _equal(actual: Any, expected: Any) -> bool:
+    return bool(actual == expected) or str(actual) == str(expected)
+
+
+def _sorted(bound: BoundCall, items: list[Item]) -> list[Item]:
+    """Returns items in the order of ``sort``: ``name``, ``-name``, ``name:desc``, ``name desc``."""
+    parameter, direction = _named(bound, _SORTS), _named(bound, _DIRECTIONS)
+    argument = bound.call.arguments.get(parameter.name) if parameter else None
+    if argument is None:
+        return items
+    chosen = bound.call.arguments.get(direction.name) if direction else ""
+    words = argument if isinstance(argument, list) else str(argument).split(",")
+    if len(words) > 1 and canonical(str(words[-1])) in {"asc", "desc"}:  # name,desc
+        words = [f"{','.join(map(str, words[:-1]))}:{words[-1]}"]
+    by_name = {canonical(name): name for name in bound.shape.members}
+    for word in reversed(words):
+        name, _, suffix = str(word).strip().replace(" ", ":").partition(":")
+        member = by_name.get(canonical(name))
+        if member is not None:
+            is_descending = name.startswith("-") or _is_descending(suffix or chosen)
+            items = sorted(items, key=lambda it: _order(it.body.get(member)), reverse=is_descending)
+    return items
+
+
+def _is_descending(word: Any) -> bool:
+    return str(word).strip().lower() in _DESCENDING
+
+
+def _order(value: Any) -> tuple[int, Any]:
+    """Returns a key by which values of one type are ordered, and those of other types apart."""
+    if isinstance(value, bool | int | float):
+        return 1, value
+    return (0, "") if value is None else (2, str(value))
+
+
+def _query(bound: BoundCall, items: Sequence[Item]) -> PageQuery:
+    arguments = bound.call.arguments
+    bounding = _named(bound, LIMITS)
+    limit = _number(arguments, bounding)
+    if bounding is not None and limit is None:
+        limit = _default(bound, bounding, _USUAL_LIMIT)
+    cursor = _named(bound, CURSORS)
+    if cursor is not None and arguments.get(cursor.name) is not None:
+        offset = _offset_of(bound, str(arguments[cursor.name]), items)
+        return PageQuery(offset, limit or _USUAL_LIMIT, None, 1, cursor)
+    offsetting = _named(bound, OFFSETS)
+    if offsetting is not None:
+        offset = max(_number(arguments, offsetting) or 0, 0)
+        return PageQuery(offset, limit, None, 1, offsetting)
+    paging = _named(bound, PAGES)
+    if paging is None:
+        moving = cursor and (limit or _USUAL_LIMIT)
+        return PageQuery(0, moving or limit, None, 1, cursor)
+    first = 0 if _lowest(bound, paging) == 0 else 1
+    number = _number(arguments, paging)
+    number = _default(bound, paging, first) if number is None else number
+    limit = limit or _USUAL_LIMIT
+    return PageQuery(max(number - first, 0) * limit, limit, number, first, paging)
+
+
+def _number(arguments: Mapping[str, Any], parameter: Parameter | None) -> int | None:
+    value = None if parameter is None else arguments.get(parameter.name)
+    text = str(value)
+    return (
+        int(text)
+        if value is not None and text.isdecimal() and len(text) <= _LONGEST_NUMBER
+        else None
+    )
+
+
+def _default(bound: BoundCall, parameter: Parameter, usual: int) -> int:
+    value = bound.shape.bodies.keyword(parameter.schema, "default")
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    most = bound.shape.bodies.keyword(parameter.schema, "maximum")
+    return min(usual, int(most)) if isinstance(most, int | float) and most >= 1 else usual
+
+
+def _lowest(bound: BoundCall, parameter: Parameter) -> Any:
+    keyword = bound.shape.bodies.keyword
+    least = keyword(parameter.schema, "minimum")
+    return keyword(parameter.schema, "default") if least is None else least
+
+
+def _cursor(position: int, identifier: str) -> str:
+    """Returns the cursor behind an item; its position counts once the item is deleted."""
+    return base64.urlsafe_b64encode(f"{position} {identifier}".encode()).decode().rstrip("=")
+
+
+def _offset_of(bound: BoundCall, cursor: str, items: Sequence[Item]) -> int:
+    """Returns the number of items up to the one that a cursor, or its identifier itself, names.
+
+    A text that never was a cursor leads to the beginning: the document says nothing against it.
+    """
+    padded = cursor + "=" * (-len(cursor) % 4)
+    with contextlib.suppress(ValueError):
+        position, _, identifier = base64.urlsafe_b64decode(padded).decode().partition(" ")
+        if position.isascii() and position.isdecimal() and len(position) <= _LONGEST_NUMBER:
+            places = (n for n, item in enumerate(items, start=1) if item.identifier == identifier)
+            return next(places, max(int(position) - 1, 0))
+    places = (number for number, item in enumerate(items, start=1) if item.identifier == cursor)
+    place = next(places, None)
+    if place is None:
+        bound.call.notes.append(
+            f"{cursor!r:.80} is not a cursor of this list; it begins at its start"
+        )
+    return place or 0
+
+
+def _moved(bound: BoundCall, query: PageQuery, offset: int, last: str | None) -> str:
+    """Returns the query string of the page that begins at an offset."""
+    assert query.moves is not None
+    name = canonical(query.moves.name)
+    if name in CURSORS:
+        value = last or ""
+    elif name in OFFSETS:
+        value = str(offset)
+    else:
+        value = str(offset // (query.limit or 1) + query.first_number)
+    return _with(bound.call.query, query.moves.name, value)
+
+
+def _back(bound: BoundCall, query: PageQuery, start: int) -> str | None:
+    if start == 0 or query.moves is None or canonical(query.moves.name) in CURSORS:
+        return None
+    return _moved(bound, query, max(start - (query.limit or 0), 0), None)
+
+
+def _with(query: bytes, name: str, value: str) -> str:
+    pairs = parse_qsl(query.decode("ascii", "replace"), keep_blank_values=True)
+    return urlencode([*((key, text) for key, text in pairs if key != name), (name, value)])
+
+
+_TOTALS: Final = frozenset(
+    {
+        *("total", "totalcount", "totalitems", "totalelements", "totalresults", "totalrecords"),
+        *("totalsize", "resultcount", "numfound", "recordcount", "totalhits"),
+    }
+)
+_COUNTS: Final = frozenset({"count", "numberofelements", "itemcount", "pagecount"})
+_TOTAL_PAGES: Final = frozenset({"totalpages", "pages", "pagecount", "lastpage", "numpages"})
+_SIZES: Final = frozenset({"limit", "perpage", "pagesize", "size", "itemsperpage"})
+_NUMBERS: Final = frozenset({"page", "number", "currentpage", "pagenumber", "pageindex"})
+_PREVIOUS: Final = frozenset({"previous", "prev", "prevurl", "previousurl", "prevpage"})
+
+
+def read(bound: BoundCall) -> HandlerResponse | None:
+    """Reads an item.
+
+    Raises:
+        NotFound: There is no such item.
+    """
+    item = bound.item()
+    if item is None:
+        return None
+    unchanged = not_modified(bound, item)
+    if unchanged is not None:
+        return unchanged
+    return response(bound, status_for(bound), item.body, item_headers(bound, item))
+
+
+def list_items(bound: BoundCall) -> HandlerResponse | None:
+    """Lists the items below the parents of the request: filtered, sorted, and a page of them.
+
+    Raises:
+        NotFound: A parent does not exist.
+    """
+    bound.expect_parents()
+    page = page_of(bound, bound.records.listed(bound.resource.path, bound.address.parents))
+    values = [item.body for item in page.items]
+    if len(values) < _fewest(bound):
+        bound.call.notes.append("the document requires more items than there are; some are made up")
+        return None
+    result = response(bound, status_for(bound), values, _headers(bound, page))
+    if isinstance(result.body, dict):
+        schema = _body_schema(bound, result)
+        result = result._replace(body=_with_totals(bound, result.body, schema, page))
+    return result
+
+
+def _fewest(bound: BoundCall) -> int:
+    """Returns how many items the document requires of every list."""
+    schema = response_schema(bound.role.operation)
+    for step in bound.role.response_path or ():
+        schema = bound.shape.bodies.members(schema).get(step)
+    fewest = bound.shape.bodies.keyword(schema, "minItems")
+    return fewest if isinstance(fewest, int) else 0
+
+
+def _body_schema(bound: BoundCall, result: HandlerResponse) -> Node | None:
+    declared = bound.role.operation.response(result.status)
+    media = declared.content.get(result.media_type) if declared else None
+    return media.schema if media else None
+
+
+def _url(bound: BoundCall, query: str) -> str:
+    return f"{bound.call.base_url}{bound.call.path}?{query}"
+
+
+def _headers(bound: BoundCall, page: Page) -> dict[str, str]:
+    """Returns headers about a page by every usual name; those that are not declared are left out."""
+    links = [
+        f'<{_url(bound, query)}>; rel="{relation}"'
+        for relation, query in (("next", page.next_query), ("prev", page.previous_query))
+        if query is not None
+    ]
+    total, limit = str(page.total), page.query.limit
+    headers = {"x-total-count": total, "x-total": total, "total-count": total}
+    if links:
+        headers["link"] = ", ".join(links)
+    if page.next_cursor is not None:
+        headers["x-next-cursor"] = page.next_cursor
+    if limit:
+        pages = -(-page.total // limit)
+        headers |= {"x-per-page": str(limit), "x-total-pages": str(pages)}
+    if page.query.number is not None:
+        headers["x-page"] = str(page.query.number)
+    return headers
+
+
+def _with_totals(
+    bound: BoundCall, body: Mapping[str, Any], schema: Node | None, page: Page, depth: int = 1
+) -> dict[str, Any]:
+    """Returns an envelope whose members of usual names say what page it has, and of how many items."""
+    members = bound.shape.bodies.members(schema)
+    result = dict(body)
+    names = {canonical(name) for name in members}
+    for name, member in members.items():
+        if isinstance(result.get(name), dict) and depth:
+            result[name] = _with_totals(bound, result[name], member, page, depth - 1)
+            continue
+        values = _values(bound, canonical(name), page, has_total=bool(names & _TOTALS))
+        is_valid = bound.call.schemas.validator(member).is_valid
+        fitting = [value for value in values if is_valid(value)]
+        if fitting:
+            result[name] = fitting[0]
+        elif None in values and name in result:
+            required = bound.shape.schemas.required_names(schema) if schema else []
+            if name not in required:
+                del result[name]
+    return result
+
+
+def _values(bound: BoundCall, name: str, page: Page, *, has_total: bool) -> tuple[Any, ...]:
+    """Returns what a member of an envelope may say, the likeliest first; empty for other members."""
+    limit, start = page.query.limit, page.query.offset
+    url = None if page.next_query is None else _url(bound, page.next_query)
+    back = None if page.previous_query is None else _url(bound, page.previous_query)
+    number = page.query.number
+    following = None if number is None or page.next_query is None else number + 1
+    count = len(page.items)
+    known: tuple[tuple[frozenset[str], tuple[Any, ...]], ...] = (
+        (_TOTALS, (page.total, str(page.total))),
+        (_TOTAL_PAGES, (-(-page.total // limit) if limit else 1,)),
+        (_COUNTS, (count if has_total else page.total,)),
+        (_SIZES, (limit if limit is not None else max(count, 1),)),
+        (_NUMBERS, (number if number is not None else start // (limit or 1) + 1,)),
+        (frozenset({"offset", "skip", "startindex"}), (start,)),
+        (MORES, (page.next_query is not None or page.next_cursor is not None,)),
+        (CURSORS, (page.next_cursor, "")),
+        (NEXTS, (url, following, page.next_cursor) if url else (None, "")),
+        (_PREVIOUS, (back, None, "") if back is None else (back,)),
+    )
+    return next((values for names, values in known if name in names), ())

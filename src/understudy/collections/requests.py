@@ -1,0 +1,499 @@
+"""Makes valid requests to operations with inferred state, by the document's samplers.
+
+Texts that a service probably wants to be unique differ in each request of each run.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote, urlencode
+
+from understudy.collections.bodies import BodySchemas, request_media
+from understudy.collections.known_items import KnownItem
+from understudy.collections.model import (
+    Resource,
+    ResourceCollection,
+    ResourceOperation,
+    Role,
+    Steps,
+)
+from understudy.collections.names import canonical
+from understudy.openapi.directions import Flag
+from understudy.openapi.grammar import PATH_PARAMETER
+from understudy.openapi.loader import Document, Node
+from understudy.openapi.media_types import is_json
+from understudy.openapi.operations import Operation
+from understudy.openapi.sample_styles import PLAUSIBLE_REQUEST
+from understudy.openapi.sampler import Sampler
+from understudy.openapi.schemas import Schemas
+from understudy.verify.permits import NotPermitted
+from understudy.verify.undo_journal import PLACEHOLDER, PendingItem
+
+# A request to an operation of any service, before it has a credential.
+
+FORM: Final = "application/x-www-form-urlencoded"
+
+
+class PreparedRequest(NamedTuple):
+    """A request to an operation, before it has a credential.
+
+    Attributes:
+        method: In upper case.
+        path: Below the base URL, encoded.
+        query: Names and texts.
+        headers: The content type among them.
+        body: What is sent: JSON, or the fields of a form; None without a body.
+        sent: The members of the item in the body.
+    """
+
+    method: str
+    path: str
+    query: tuple[tuple[str, str], ...] = ()
+    headers: Mapping[str, str] = {}
+    body: Any = None
+    sent: Mapping[str, Any] = {}
+
+    @property
+    def url(self) -> str:
+        """The path and the query."""
+        return f"{self.path}?{urlencode(self.query)}" if self.query else self.path
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The arguments that a probe client takes it by."""
+        arguments = {"query": self.query, "headers": self.headers}
+        if self.body is None:
+            return arguments
+        is_form = self.headers.get("content-type") == FORM
+        return {**arguments, **({"form": _pairs(self.body)} if is_form else {"json": self.body})}
+
+
+def _pairs(members: Mapping[str, Any]) -> list[tuple[str, str]]:
+    items = [(n, it) for n, v in members.items() for it in (v if isinstance(v, list) else [v])]
+    return [(name, text_of(value)) for name, value in items if not isinstance(value, dict)]
+
+
+def text_of(value: Any) -> str:
+    """Returns a value as a form, a query or a path writes it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+JSON_PATCH: Final = "application/json-patch+json"
+_UNIQUE: Final = frozenset(
+    {
+        *("name", "slug", "email", "emailaddress", "username", "login", "handle", "code", "key"),
+        *("title", "sku", "reference", "externalid"),
+    }
+)
+_BINARY: Final = frozenset({"binary", "byte"})
+_STYLE: Final = PLAUSIBLE_REQUEST._replace(depth=2)
+_ATTEMPTS: Final = 6
+_ONE_WAY: Final[tuple[Flag, ...]] = ("readOnly", "writeOnly")
+
+
+class ItemMembers(NamedTuple):
+    """The members of an item that is sent.
+
+    Attributes:
+        known: Members that have to have these values, such as references.
+        is_whole: Whether optional members are sent too, beside those that are known.
+        left_out: Optional members that are not sent all the same.
+        unique: Members that no other item may have the same value of.
+    """
+
+    known: Mapping[str, Any] = {}
+    is_whole: bool = True
+    left_out: Collection[str] = ()
+    unique: Collection[str] = ()
+
+
+@dataclass
+class RequestMaker:
+    """Makes the requests of one run.
+
+    Attributes:
+        document: The document in force.
+        seed: Seed of the sampled values.
+        token: A text that no other run has.
+        schemas: The validators of the document.
+        bodies: Reads its schemas as members.
+    """
+
+    document: Document
+    seed: int
+    token: str
+    schemas: Schemas = field(init=False)
+    bodies: BodySchemas = field(init=False)
+    _numbers: Iterator[int] = field(default_factory=lambda: count(1))
+
+    def __post_init__(self) -> None:
+        """Compiles nothing yet: validators are made at their first use."""
+        self.schemas = Schemas(self.document)
+        self.bodies = BodySchemas(self.document)
+
+    def plain(self, operation: Operation, values: Mapping[str, str]) -> PreparedRequest:
+        """Returns a request without a body: the path, and the parameters that are required.
+
+        Args:
+            operation: The operation.
+            values: The texts of its path parameters; others are sampled.
+        """
+        texts = {name: self.path_text(operation, name, values) for name in _names(operation)}
+        path = PATH_PARAMETER.sub(lambda match: quote(texts[match[1]], safe=""), operation.path)
+        needed = [it for it in operation.parameters if it.required and it.schema is not None]
+        query = tuple(
+            (it.name, text_of(self._sample(it.schema, it.name)))
+            for it in needed
+            if it.location == "query"
+        )
+        headers = {
+            it.name.lower(): text_of(self._sample(it.schema, it.name))
+            for it in needed
+            if it.location == "header" and it.name.lower() != "if-match"
+        }
+        return PreparedRequest(operation.method, path, query, headers)
+
+    def path_value(self, operation: Operation, name: str) -> Any:
+        """Returns a value for a path parameter that a client chooses, such as a new identifier."""
+        schema = self._path_schema(operation, name)
+        if schema is None:
+            return f"u{self.token}{next(self._numbers)}"
+        return self._varied(schema, name, is_unique=True)
+
+    def item(
+        self,
+        role: ResourceOperation,
+        values: Mapping[str, str],
+        members: ItemMembers,
+    ) -> PreparedRequest | None:
+        """Returns a request with an item in its body; None where the document takes no such body.
+
+        Args:
+            role: The operation in its role.
+            values: The texts of its path parameters.
+            members: The members of the item.
+        """
+        media_type, schema = self.body_schema(role)
+        if not media_type:
+            return None
+        plain = self.plain(role.operation, values)
+        if media_type == JSON_PATCH:
+            sent = dict(members.known)
+            operations = [{"op": "replace", "path": f"/{n}", "value": v} for n, v in sent.items()]
+            return plain._replace(headers=_typed(plain, media_type), body=operations, sent=sent)
+        body = self._body(schema, role.request_path, members)
+        if body is None:
+            return None
+        sent = _at(body, role.request_path)
+        return plain._replace(headers=_typed(plain, media_type), body=body, sent=sent)
+
+    def body_schema(self, role: ResourceOperation) -> tuple[str, Node | None]:
+        """Returns the media type that is sent, and the schema of the body; empty without one."""
+        body = role.operation.request_body
+        content = body.content if body is not None else {}
+        usual = [n for n in content if (is_json(n) or n == "*/*") and n != JSON_PATCH]
+        for name in (*usual, *(n for n in (FORM, JSON_PATCH) if n in content)):
+            return ("application/json" if name == "*/*" else name), content[name].schema
+        return "", None
+
+    def members(self, role: ResourceOperation) -> dict[str, Node]:
+        """Returns the members that a client may send in the item of a request."""
+        media = request_media(role.operation)
+        schema = None if media is None else media.schema
+        for step in role.request_path:
+            schema = self.bodies.members(schema).get(step)
+        return {
+            name: member
+            for name, member in self.bodies.members(schema).items()
+            if not self.schemas.is_flagged(member, "readOnly")
+        }
+
+    def read_names(self, role: ResourceOperation, resource: Resource) -> dict[str, str]:
+        """Returns the members that are sent and then read, each with its name in the item.
+
+        Those are left out that only one direction has, that identify the item, or whose types differ.
+        """
+        read = {canonical(name): name for name in self.bodies.members(resource.schema)}
+        identifier = getattr(resource, "identifier", None)
+        names = {}
+        for name, member in self.members(role).items():
+            own = read.get(canonical(name), "")
+            other = self.bodies.members(resource.schema).get(own)
+            if other is not None and own != identifier and self._is_same_kind(member, other):
+                names[name] = own
+        return names
+
+    def value_for(self, role: ResourceOperation, name: str, current: Any) -> Any:
+        """Returns another value than the current one for a member; the current one if none is."""
+        member = self.members(role).get(name)
+        if member is None:
+            return current
+        candidates = (self._varied(member, name, is_unique=False) for _ in range(_ATTEMPTS))
+        accepts = self.schemas.for_requests.validator(member).is_valid
+        return next((it for it in candidates if it != current and accepts(it)), current)
+
+    def _is_same_kind(self, sent: Node, read: Node) -> bool:
+        if any(self.schemas.is_flagged(it, flag) for it in (sent, read) for flag in _ONE_WAY):
+            return False
+        if self.bodies.keyword(sent, "format") in _BINARY:
+            return False
+        types = self.bodies.types(sent)
+        if not types or types != self.bodies.types(read):
+            return False
+        if "object" in types:
+            return self.bodies.pointer(sent) == self.bodies.pointer(read)
+        if "array" not in types:
+            return True
+        items, others = self.bodies.items(sent), self.bodies.items(read)
+        return items is not None and others is not None and self._is_same_kind(items, others)
+
+    def _body(self, schema: Node | None, steps: Steps, members: ItemMembers) -> Any:
+        """Returns a body that its schema accepts, or None if none was found."""
+        if schema is None:
+            return None
+        accepts = self.schemas.for_requests.validator(schema).is_valid
+        for attempt in range(_ATTEMPTS):
+            body = self._sample(schema, number=next(self._numbers))
+            item = _at(body, steps)
+            if isinstance(item, dict):
+                self._fill(item, self._at(schema, steps), members, is_varied=not attempt)
+                if accepts(body):
+                    return body
+        return None
+
+    def _fill(
+        self, item: dict[str, Any], schema: Node, members: ItemMembers, *, is_varied: bool
+    ) -> None:
+        """Changes a sampled item: leaves out what is not to be sent, and makes texts unique."""
+        required = set(self.schemas.for_requests.required_names(schema))
+        unwanted = set(members.left_out if members.is_whole else item) - required
+        for name in unwanted & item.keys():
+            del item[name]
+        for name, member in self.bodies.members(schema).items():
+            is_unique = canonical(name) in _UNIQUE or name in members.unique
+            if name in item and is_unique and is_varied and members.is_whole:
+                item[name] = self._varied(member, name, is_unique=True)
+        item.update(members.known)
+
+    def _at(self, schema: Node, steps: Steps) -> Node:
+        for step in steps:
+            schema = self.bodies.members(schema).get(step, schema)
+        return schema
+
+    def _varied(self, schema: Node, name: str, *, is_unique: bool) -> Any:
+        """Returns a valid value for a member; a unique one has a text of this run if it can."""
+        number = next(self._numbers)
+        if not is_unique:
+            return self._sample(schema, name, number)
+        value = Sampler(self.schemas, int(self.token, 16), number, style=_STYLE).value(schema, name)
+        if not isinstance(value, str) or self.bodies.keyword(schema, "enum") is not None:
+            return value
+        accepts = self.schemas.for_requests.validator(schema).is_valid
+        mark = f"{self.token}{number}"
+        longest = self.bodies.keyword(schema, "maxLength")
+        room = longest - len(mark) - 1 if isinstance(longest, int) else len(value)
+        start = value[: max(room, 0)].strip()
+        marked = (f"{start} {mark}", f"{start}-{mark}", f"u{mark}@example.com", mark)
+        is_email = self.bodies.keyword(schema, "format") == "email"
+        return next((it for it in marked[2 if is_email else 0 :] if accepts(it)), value)
+
+    def _sample(self, schema: Node | None, name: str = "", number: int = 0) -> Any:
+        sampler = Sampler(self.schemas, self.seed, number, style=_STYLE)
+        return "a" if schema is None else sampler.value(schema, name)
+
+    def path_text(
+        self, operation: Operation, name: str, values: Mapping[str, str] | None = None
+    ) -> str:
+        """Returns the text of a path parameter: the known one, or one that its schema accepts."""
+        if values and name in values:
+            return values[name]
+        return text_of(self._sample(self._path_schema(operation, name), name)) or "a"
+
+    def _path_schema(self, operation: Operation, name: str) -> Node | None:
+        places = (it for it in operation.parameters if (it.location, it.name) == ("path", name))
+        return next((it.schema for it in places), None)
+
+
+def _names(operation: Operation) -> list[str]:
+    return PATH_PARAMETER.findall(operation.path)
+
+
+def _typed(request: PreparedRequest, media_type: str) -> dict[str, str]:
+    return {**request.headers, "content-type": media_type}
+
+
+def _at(body: Any, steps: Steps) -> Any:
+    for step in steps:
+        body = body.get(step) if isinstance(body, Mapping) else None
+    return body
+
+
+# Makes the requests to one collection below given parents: addresses, bodies, what undoes them.
+
+_MARK: Final = "understudy-identifier"
+_NOT_FREE: Final = ("enum", "format", "pattern", "const")
+"""Keywords of texts that may mean something to the service, such as a status."""
+
+
+@dataclass(frozen=True)
+class CollectionRequests:
+    """Makes the requests to one collection.
+
+    Attributes:
+        maker: Makes requests by the document.
+        collection: The collection.
+        parents: The texts of the parameters of its path, outermost first.
+        references: Members of new items that must have these values, as they refer to items.
+        left_out: Members that a new item must not have, as nothing is there to refer to.
+    """
+
+    maker: RequestMaker
+    collection: ResourceCollection
+    parents: tuple[str, ...] = ()
+    references: Mapping[str, Any] = field(default_factory=dict)
+    left_out: frozenset[str] = frozenset()
+
+    def needed(self, role: Role) -> ResourceOperation:
+        """Returns the operation in a role.
+
+        Raises:
+            NotPermitted: The collection has none.
+        """
+        operation = self.collection.operation(role)
+        if operation is None:
+            msg = f"{self.collection.path} has no operation in the role {role}"
+            raise NotPermitted(msg)
+        return operation
+
+    def plain(self, role: ResourceOperation, item: KnownItem | None = None) -> PreparedRequest:
+        """Returns a request without a body, of an item or of the whole collection."""
+        identifier = None if item is None else item.identifier
+        return self.maker.plain(role.operation, self._values(role, identifier))
+
+    def creation(self, role: ResourceOperation) -> PreparedRequest:
+        """Returns a request that creates an item under an identifier of the service.
+
+        Raises:
+            NotPermitted: The document takes no item there that could be made.
+        """
+        return self._with_item(role, None, {})
+
+    def creation_at(self, role: ResourceOperation) -> tuple[Any, PreparedRequest]:
+        """Returns an identifier of the client's, and a request that creates an item there.
+
+        Raises:
+            NotPermitted: The document takes no item there that could be made.
+        """
+        parameter = PATH_PARAMETER.findall(role.operation.path)[-1]
+        value = self.maker.path_value(role.operation, parameter)
+        return value, self._with_item(role, str(value), self._identifying(role, value))
+
+    def replacement(self, role: ResourceOperation, item: KnownItem) -> PreparedRequest:
+        """Returns a request that replaces an item.
+
+        Raises:
+            NotPermitted: The document takes no item there that could be made.
+        """
+        return self._with_item(role, item.identifier, self._identifying(role, item.value))
+
+    def change(self, role: ResourceOperation, item: KnownItem) -> PreparedRequest:
+        """Returns a request that changes one member of an item to another value.
+
+        Raises:
+            NotPermitted: No member can be changed to a value that is certainly another.
+        """
+        name, value = self._changed_member(role, item)
+        known = {**self._identifying(role, item.value), name: value}
+        values = self._values(role, item.identifier)
+        request = self.maker.item(role, values, ItemMembers(known, is_whole=False))
+        if request is None:
+            msg = f"no valid request of {' '.join(role.key)} was found"
+            raise NotPermitted(msg)
+        return request
+
+    def sent_as_read(self, role: ResourceOperation, sent: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns the members that were sent and are read, by the names that they are read under."""
+        if self.maker.body_schema(role)[0] == JSON_PATCH:
+            return dict(sent)
+        names = self.maker.read_names(role, self.collection)
+        return {names[name]: value for name, value in sent.items() if name in names}
+
+    def pending(self, request: PreparedRequest, sent: Mapping[str, Any], who: str) -> PendingItem:
+        """Returns what the undo journal keeps of an item before it is created.
+
+        Args:
+            request: The creation.
+            sent: The members that are sent, by the names that they are read under.
+            who: The credential.
+        """
+        listing, replace = self.collection.operation("list"), self.collection.operation("replace")
+        is_below = replace is not None and replace.operation.path == self.collection.path
+        return PendingItem(
+            create=request.path,
+            who=who,
+            delete=self._template("delete"),
+            read=self._template("read"),
+            list=None if listing is None else self.plain(listing).url,
+            steps=() if listing is None else listing.response_path or (),
+            identifier=self.collection.identifier or "",
+            texts={name: text for name, text in sent.items() if isinstance(text, str)},
+            replaces=self.plain(replace).path if replace is not None and is_below else None,
+        )
+
+    def _template(self, role: Role) -> str | None:
+        """Returns the address of an operation on an item, with a place for its identifier."""
+        operation = self.collection.operation(role)
+        if operation is None:
+            return None
+        request = self.maker.plain(operation.operation, self._values(operation, _MARK))
+        return request.url.replace(_MARK, PLACEHOLDER)
+
+    def _values(self, role: ResourceOperation, identifier: str | None = None) -> dict[str, str]:
+        """Returns the texts of the path parameters of an operation."""
+        texts = (*self.parents, *([] if identifier is None else [identifier]))
+        return dict(zip(PATH_PARAMETER.findall(role.operation.path), texts, strict=False))
+
+    def _identifying(self, role: ResourceOperation, value: Any) -> dict[str, Any]:
+        """Returns the member that identifies an item, if a client sends it."""
+        name = self.collection.identifier
+        return {name: value} if name is not None and name in self.maker.members(role) else {}
+
+    def _with_item(
+        self, role: ResourceOperation, identifier: str | None, known: Mapping[str, Any]
+    ) -> PreparedRequest:
+        sendable = self.maker.members(role)
+        references = {n: value for n, value in self.references.items() if n in sendable}
+        identifying = {self.collection.identifier or ""}
+        members = ItemMembers(
+            {**references, **known},
+            left_out=self.left_out | identifying,
+            unique={*self.collection.unique, *identifying},
+        )
+        request = self.maker.item(role, self._values(role, identifier), members)
+        if request is None:
+            msg = f"no valid request of {' '.join(role.key)} was found"
+            raise NotPermitted(msg)
+        return request
+
+    def _changed_member(self, role: ResourceOperation, item: KnownItem) -> tuple[str, Any]:
+        """Returns a member that is changed, and its new value: preferably of a free text."""
+        maker = self.maker
+        names = maker.read_names(role, self.collection)
+        if maker.body_schema(role)[0] == JSON_PATCH:
+            names = {name: name for name in sorted(item.expected)}
+            role = self.collection.operation("create") or role
+        members = maker.members(role)
+
+        def rank(name: str) -> tuple[bool, bool]:
+            keywords = (maker.bodies.keyword(members.get(name), it) for it in _NOT_FREE)
+            is_text = maker.bodies.types(members.get(name)) == {"string"}
+            return not is_text, any(keyword is not None for keyword in keywords)
+
+        for name in sorted((it for it in names if it not in self.collection.references), key=rank):
+            current = item.expected.get(names[name])
+            value = maker.value_for(role, name, current)
+            if value != current:
+                return name, value
+        msg = f"no member can be changed by {' '.join(role.key)}"
+        raise NotPermitted(msg)

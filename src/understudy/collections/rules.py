@@ -1,0 +1,94 @@
+"""Lists the rules of inferred state: what a reader of a document expects of its collections.
+
+They are in no file, as they are of no interface: a document only suggests them. So a breach is a
+note, unless the target file says that the deployment states the rule (``accept_as_stated``).
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from understudy.collections.model import ResourceCollection, ResourceModel, Role
+from understudy.interface.rules import Rule
+
+CREATE_READABLE: Final = "inferred-create-readable"
+CREATE_RESPONSE: Final = "inferred-create-response"
+CREATE_LISTED: Final = "inferred-create-listed"
+CREATE_IDENTIFIER: Final = "inferred-create-identifier"
+LIST_ONCE: Final = "inferred-list-once"
+READ_REPEATABLE: Final = "inferred-read-repeatable"
+REPLACE_KEPT: Final = "inferred-replace-kept"
+UPDATE_MERGED: Final = "inferred-update-merged"
+CHANGE_ISOLATED: Final = "inferred-change-isolated"
+DELETE_GONE: Final = "inferred-delete-gone"
+DELETE_ONCE: Final = "inferred-delete-once"
+OWNER_ONLY: Final = "inferred-owner-only"
+SINGLETON_KEPT: Final = "inferred-singleton-kept"
+
+_STATEMENTS: Final[Mapping[str, str]] = {
+    CREATE_READABLE: "An item that was created is read at its address, with the members that were sent.",
+    CREATE_RESPONSE: "The item in the response to its creation or change is the item that is then read.",
+    CREATE_LISTED: "An item that was created is listed in its collection.",
+    CREATE_IDENTIFIER: "Two items of a collection have different identifiers.",
+    LIST_ONCE: "The pages of a list name each item once.",
+    READ_REPEATABLE: "An item that nobody changed is read again as it was.",
+    REPLACE_KEPT: "After PUT an item has the members that were sent.",
+    UPDATE_MERGED: "PATCH changes the members that were sent, and keeps the others.",
+    CHANGE_ISOLATED: "Changing or deleting an item changes no other item.",
+    DELETE_GONE: "A deleted item is neither read nor listed.",
+    DELETE_ONCE: "Deleting an item again does not succeed, where the document declares a 404 or 410.",
+    OWNER_ONLY: "An item in a collection of the caller's own is not read by another account.",
+    SINGLETON_KEPT: "A resource that exists once is read as it was last changed.",
+}
+
+INFERRED: Final[Mapping[str, Rule]] = {
+    name: Rule(
+        id=name,
+        statement=statement,
+        section="Inferred state",
+        status="inferred",
+        held_by="document",
+    )
+    for name, statement in _STATEMENTS.items()
+}
+"""The rules by id, in the order in which reports list them."""
+
+_NEEDED: Final[Mapping[str, tuple[frozenset[Role], ...]]] = {
+    CREATE_READABLE: (frozenset({"read"}),),
+    CREATE_RESPONSE: (frozenset({"read"}),),
+    CREATE_LISTED: (frozenset({"list"}),),
+    CREATE_IDENTIFIER: (frozenset({"create"}),),
+    LIST_ONCE: (frozenset({"list"}),),
+    READ_REPEATABLE: (frozenset({"read"}),),
+    REPLACE_KEPT: (frozenset({"replace"}), frozenset({"read"})),
+    UPDATE_MERGED: (frozenset({"update"}), frozenset({"read"})),
+    CHANGE_ISOLATED: (frozenset({"replace", "update", "delete"}), frozenset({"read"})),
+    DELETE_GONE: (frozenset({"delete"}), frozenset({"read", "list"})),
+    DELETE_ONCE: (frozenset({"delete"}),),
+    OWNER_ONLY: (frozenset({"read"}),),
+}
+"""The roles that a collection needs beside one that creates items: one of each set."""
+
+
+def lacking(rule: str, model: ResourceModel) -> str | None:
+    """Returns why no resource of a model can show a rule, or None if one can."""
+    if rule == SINGLETON_KEPT:
+        return None if model.singletons else "the document has no resource that exists once"
+    reasons = [_lacking_roles(rule, collection) for collection in model.collections]
+    if not reasons:
+        return "the document has no collection whose items are created and read"
+    if None not in reasons:
+        return reasons[0]
+    deletions = [it for each in model.collections for it in each.operations if it.role == "delete"]
+    is_silent = not any({"404", "410"} & set(it.operation.responses) for it in deletions)
+    if rule == DELETE_ONCE and is_silent:
+        return "no DELETE of the document declares a 404 or 410"
+    return None
+
+
+def _lacking_roles(rule: str, collection: ResourceCollection) -> str | None:
+    """Returns the operations that a collection lacks, in words; None if it has what a rule needs."""
+    roles = {it.role for it in collection.operations}
+    for needed in (frozenset({"create", "replace"}), *_NEEDED[rule]):
+        if not roles & needed:
+            return f"{collection.path} has no operation in the role {' or '.join(sorted(needed))}"
+    return None

@@ -1,0 +1,428 @@
+"""Makes the items that a world begins with: three of each collection, which agree with one another.
+
+The document's own examples come first. Items below a parent are made for each item of the parent, and
+members that refer to another collection refer to items that exist there.
+"""
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from understudy.collections.bodies import path_parameter_schema, success
+from understudy.collections.calls import StatefulDocument
+from understudy.collections.items import ItemMaker, ItemShape, text_of
+from understudy.collections.model import ResourceCollection
+from understudy.errors import StartupError, nearest
+from understudy.mock.server.validation_errors import first_error
+from understudy.mock.server.worlds import Baseline
+from understudy.mock.store.items import LAST_NUMBERS, Item, items_of, key_of
+from understudy.openapi.operations import Operation
+from understudy.openapi.sample_styles import PLAIN, PLAUSIBLE
+from understudy.openapi.sampler import Sampler
+from understudy.openapi.yaml_files import read_yaml
+
+# Reads the items that collections begin with: JSON, YAML or CSV, in one file or one a collection.
+
+_SUFFIXES: Final = frozenset({".json", ".yaml", ".yml", ".csv"})
+
+SeedData = Mapping[str, Sequence[Mapping[str, Any]]]
+"""The path of a collection and the items that it begins with."""
+
+
+def load_seed_data(path: Path, stateful: StatefulDocument) -> SeedData:
+    """Reads seed data.
+
+    Args:
+        path: A JSON or YAML file of an object, by the names or paths of collections; a CSV file or a
+            list, of the collection that the file is named after; or a directory of such files.
+        stateful: The document, whose schemas the items must keep.
+
+    Raises:
+        StartupError: A file cannot be read, names no collection, or has an invalid item.
+    """
+    files = [path]
+    if path.is_dir():
+        files = sorted(it for it in path.iterdir() if it.suffix.lower() in _SUFFIXES)
+        if not files:
+            msg = f"--seed-data {path} has no file of {', '.join(sorted(_SUFFIXES))}."
+            raise StartupError(msg)
+    supplied: dict[str, list[Mapping[str, Any]]] = {}
+    for file in files:
+        for name, items in _content(file):
+            collection = _collection(file, name, stateful)
+            shape = stateful.shape(collection)
+            names = {parent.parameter for parent in collection.parents}
+            for number, item in enumerate(items, start=1):
+                where = f"{file}: {collection.path}: item {number}"
+                supplied.setdefault(collection.path, []).append(_checked(where, item, shape, names))
+    return supplied
+
+
+def _content(file: Path) -> Iterator[tuple[str, Sequence[Any]]]:
+    """Yields the names of collections in a file, and their items."""
+    if file.suffix.lower() == ".csv":
+        yield file.stem, _rows(file)
+        return
+    content = read_yaml(file)
+    if isinstance(content, list):
+        yield file.stem, content
+    elif isinstance(content, dict) and all(isinstance(it, list) for it in content.values()):
+        yield from content.items()
+    else:
+        msg = f"{file} must be a list of items, or an object with such lists by collection."
+        raise StartupError(msg)
+
+
+def _rows(file: Path) -> list[dict[str, str]]:
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"{file} cannot be read: {getattr(error, 'strerror', None) or error}."
+        raise StartupError(msg) from error
+    rows = csv.DictReader(io.StringIO(text))
+    return [{name: value for name, value in row.items() if name and value} for row in rows]
+
+
+def _collection(file: Path, name: str, stateful: StatefulDocument) -> ResourceCollection:
+    collections = stateful.model.collections
+    matching = [it for it in collections if name in {it.path, it.name}]
+    if len(matching) == 1:
+        return matching[0]
+    if matching:
+        paths = ", ".join(it.path for it in matching)
+        msg = f"{file}: {name!r} is the name of {paths}; write one file, with paths as its keys."
+        raise StartupError(msg)
+    known = [it.name for it in collections] + [it.path for it in collections]
+    msg = f"{file}: there is no collection {name!r}{nearest(name, known) or '; there are ' + ', '.join(known)}"
+    raise StartupError(msg)
+
+
+def _checked(where: str, item: Any, shape: ItemShape, parents: set[str]) -> Mapping[str, Any]:
+    """Returns an item with its members as the schema types them.
+
+    Raises:
+        StartupError: It is not an object, or a member breaks its schema.
+    """
+    if not isinstance(item, dict):
+        msg = f"{where} must be an object, and is {item!r:.80}."
+        raise StartupError(msg)
+    is_closed = shape.bodies.keyword(shape.schema, "additionalProperties") is False
+    checked = {}
+    for name, value in item.items():
+        if name not in shape.members:
+            if is_closed and name not in parents:
+                hint = (
+                    nearest(name, list(shape.members)) or f"; there are {', '.join(shape.members)}."
+                )
+                msg = f"{where}: there is no member {name!r}{hint}"
+                raise StartupError(msg)
+            checked[name] = value
+            continue
+        checked[name] = _typed(value, name, shape)
+        if not shape.accepts(name, checked[name]):
+            validator = shape.schemas.validator(shape.members[name].schema)
+            msg = f"{where}: {name}: {first_error(validator, checked[name])}"
+            raise StartupError(msg)
+    return checked
+
+
+def _typed(value: Any, name: str, shape: ItemShape) -> Any:
+    """Returns a value; a text that its schema does not accept is read as JSON: 7, true, [1, 2]."""
+    if not isinstance(value, str) or shape.accepts(name, value):
+        return value
+    try:
+        return orjson.loads(value)
+    except orjson.JSONDecodeError:
+        return value
+
+
+# Defers the records that a world begins with until it needs them.
+
+
+class SeededRecords(Mapping[str, Any]):
+    """Records that are made when a world first needs them: a document may have a thousand collections.
+
+    Args:
+        keys: Returns their keys.
+        make: Returns the record at a key.
+    """
+
+    def __init__(self, keys: Callable[[], Iterable[str]], make: Callable[[str], Any]) -> None:
+        self._keys = keys
+        self._make = make
+
+    def __getitem__(self, key: str) -> Any:
+        """Returns the record at a key.
+
+        Raises:
+            KeyError: There is none.
+        """
+        return self._make(key)
+
+    def __iter__(self) -> Iterator[str]:
+        """Yields the keys."""
+        return iter(self._keys())
+
+    def __len__(self) -> int:
+        """Returns how many there are."""
+        return sum(1 for _ in self)
+
+
+SEEDED: Final = 3
+"""Items of a collection below each of its parents."""
+
+_MOST_EXAMPLES: Final = 20
+_MOST_PARENTS: Final = 9
+"""Parents that items are made for; a list of lists of lists would grow exponentially."""
+
+
+class SeedParents(NamedTuple):
+    """The values of the parameters in the path of seeded items."""
+
+    texts: tuple[str, ...]
+    values: tuple[Any, ...]
+
+
+def seeded(
+    stateful: StatefulDocument,
+    seed: int,
+    supplied: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+) -> Baseline:
+    """Returns the items that every world of a mock begins with.
+
+    Args:
+        stateful: The document.
+        seed: Same seed and document, same items.
+        supplied: The path of a collection and the items that it begins with, instead of three.
+    """
+    seeding = _Seeding(stateful, seed, supplied or {})
+    paths = [collection.path for collection in stateful.model.collections]
+    baseline: dict[str, Mapping[str, Any]] = {
+        items_of(path).name: SeededRecords(
+            partial(seeding.keyed, path), partial(seeding.item, path)
+        )
+        for path in paths
+    }
+    numbers = SeededRecords(lambda: paths, lambda path: len(seeding.items(path)))
+    return {**baseline, LAST_NUMBERS.name: numbers}
+
+
+class _Seeding:
+    def __init__(
+        self,
+        stateful: StatefulDocument,
+        seed: int,
+        supplied: Mapping[str, Sequence[Mapping[str, Any]]],
+    ) -> None:
+        self._stateful = stateful
+        self._seed = seed
+        self._supplied = supplied
+        self._items: dict[str, list[Item]] = {}
+        self._keyed: dict[str, Mapping[str, Item]] = {}
+
+    def item(self, path: str, key: str) -> Item:
+        """Returns the item of a collection at a key.
+
+        Raises:
+            KeyError: There is none.
+        """
+        return self.keyed(path)[key]
+
+    def keyed(self, path: str) -> Mapping[str, Item]:
+        """Returns the items of a collection by their keys, with their references."""
+        if path not in self._keyed:
+            collection = self._stateful.model.collection(path)
+            items = self._related(collection) if collection else []
+            self._keyed[path] = {key_of(it.parents, it.identifier): it for it in items}
+        return self._keyed[path]
+
+    def items(self, path: str) -> list[Item]:
+        """Returns the items of a collection, before members of them refer to others."""
+        if path not in self._items:
+            collection = self._stateful.model.collection(path)
+            self._items[path] = []  # a collection that is its own parent begins empty
+            if collection is not None:
+                self._items[path] = self._made(collection)
+        return self._items[path]
+
+    def _made(self, collection: ResourceCollection) -> list[Item]:
+        shape = self._stateful.shape(collection)
+        maker = self._stateful.maker(collection, self._seed)
+        items: list[Item] = []
+        supplied = self._supplied.get(collection.path)
+        if supplied is not None:
+            for body in supplied:
+                items.append(self._supplied_item(collection, maker, body, items))
+            return items
+        for parents in self._parents(collection):
+            examples = () if items else tuple(_examples(collection, shape))
+            for example in examples or ():
+                items.append(self._item(shape, maker, parents, example, items))
+            for _ in range(len(examples), SEEDED):
+                items.append(self._item(shape, maker, parents, {}, items))
+        return items
+
+    def _item(
+        self,
+        shape: ItemShape,
+        maker: ItemMaker,
+        parents: SeedParents,
+        example: Mapping[str, Any],
+        items: Sequence[Item],
+    ) -> Item:
+        number = len(items) + 1
+        taken = {item.identifier for item in items}
+        identifier = example.get(shape.identifier or "")
+        if identifier is None or text_of(identifier) in taken:
+            sampled = (it for it in self._sampled(shape) if text_of(it) not in taken)
+            identifier = next(sampled, None)
+            if identifier is None:
+                identifier = maker.identifier(number, lambda value: text_of(value) in taken)
+        made = maker.body(number, identifier, parents.values, {}, None)
+        body = {**made, **example, **({shape.identifier: identifier} if shape.identifier else {})}
+        body = _distinct(shape, body, number, items)
+        return Item.of(text_of(identifier), parents.texts, number, body)
+
+    def _sampled(self, shape: ItemShape) -> Iterator[Any]:
+        """Yields the identifiers that commands and generated requests have in their paths."""
+        collection = shape.resource
+        if not isinstance(collection, ResourceCollection) or collection.parameter is None:
+            return
+        paths = (
+            it.operation for it in collection.operations if it.operation.path != collection.path
+        )
+        for operation in paths:
+            schema = path_parameter_schema(operation, collection.parameter)
+            if schema is None:
+                return
+            for style in (PLAUSIBLE, PLAIN):
+                value = Sampler(shape.schemas, 0, style=style).value(schema, collection.parameter)
+                is_usual = isinstance(value, str | int) and bool(value)  # none begins with 0
+                if is_usual and (
+                    shape.identifier is None or shape.accepts(shape.identifier, value)
+                ):
+                    yield value
+            return
+
+    def _supplied_item(
+        self,
+        collection: ResourceCollection,
+        maker: ItemMaker,
+        body: Mapping[str, Any],
+        items: Sequence[Item],
+    ) -> Item:
+        """Returns an item of a seed-data file; a parent is named by its parameter."""
+        shape = self._stateful.shape(collection)
+        first = next(iter(self._parents(collection)), SeedParents((), ()))
+        names = [parent.parameter for parent in collection.parents]
+        values = tuple(
+            body.get(n, first.values[i] if first.values else "") for i, n in enumerate(names)
+        )
+        parents = SeedParents(tuple(map(text_of, values)), values)
+        members = {
+            name: value
+            for name, value in body.items()
+            if name not in names or name in shape.members or not shape.members
+        }
+        return self._item(shape, maker, parents, members, items)
+
+    def _parents(self, collection: ResourceCollection) -> list[SeedParents]:
+        """Returns the parents that items of a collection are made for."""
+        above = [SeedParents((), ())]
+        for parent in collection.parents:
+            extended = []
+            for texts, values in above:
+                for text, value in self._values(
+                    collection, parent.parameter, parent.collection, texts
+                ):
+                    extended.append(SeedParents((*texts, text), (*values, value)))
+            above = extended[:_MOST_PARENTS]
+        return above
+
+    def _values(
+        self, collection: ResourceCollection, parameter: str, path: str | None, texts: Sequence[str]
+    ) -> Iterator[tuple[str, Any]]:
+        if path is not None:
+            owner = self._stateful.model.collection(path)
+            member = owner.identifier if owner else None
+            for item in self.items(path):
+                if item.parents == tuple(texts):
+                    yield item.identifier, item.body.get(member or "", item.identifier)
+            return
+        operation = collection.operations[0].operation
+        schema = path_parameter_schema(operation, parameter)
+        shape = self._stateful.shape(collection)
+        value = (
+            "1" if schema is None else Sampler(shape.schemas, self._seed).value(schema, parameter)
+        )
+        yield text_of(value), value
+
+    def _related(self, collection: ResourceCollection) -> list[Item]:
+        """Returns the items of a collection, whose members refer to items that exist."""
+        items = self.items(collection.path)
+        if collection.path in self._supplied:
+            return items
+        return [self._with_references(collection, place, it) for place, it in enumerate(items)]
+
+    def _with_references(self, collection: ResourceCollection, place: int, item: Item) -> Item:
+        shape = self._stateful.shape(collection)
+        parents = {parent.collection for parent in collection.parents}
+        body = dict(item.body)
+        for name, path in collection.references.items():
+            target = self._stateful.model.collection(path)
+            if target is None or path in {*parents, collection.path} or name not in body:
+                continue
+            others = self.items(path)
+            value = (
+                others[place % len(others)].body.get(target.identifier or "") if others else None
+            )
+            if value is not None and shape.accepts(name, value):
+                body[name] = value
+        return Item.of(item.identifier, item.parents, item.number, body)
+
+
+def _distinct(
+    shape: ItemShape, body: dict[str, Any], number: int, items: Iterable[Item]
+) -> dict[str, Any]:
+    """Returns a body whose unique members have values that no other item has."""
+    unique = shape.resource.unique if isinstance(shape.resource, ResourceCollection) else ()
+    seen = list(items)
+    for name in unique:
+        value = body.get(name)
+        if isinstance(value, str) and any(item.body.get(name) == value for item in seen):
+            candidates = (f"{value} {number}", f"{value}-{number}", f"{number}{value}")
+            fitting = (it for it in candidates if shape.accepts(name, it))
+            body = {**body, name: next(fitting, value)}
+    return body
+
+
+def _examples(collection: ResourceCollection, shape: ItemShape) -> Iterator[Mapping[str, Any]]:
+    """Yields the items of the document's own examples, each with another identifier."""
+    seen: set[str] = set()
+    for it in collection.operations:
+        if it.role not in {"list", "read"} or it.response_path is None:
+            continue
+        for value in _example_bodies(it.operation):
+            for step in it.response_path:
+                value = value.get(step) if isinstance(value, dict) else None  # noqa: PLW2901 - a descent
+            for item in value if isinstance(value, list) else [value]:
+                identifier = item.get(shape.identifier) if isinstance(item, dict) else None
+                is_new = identifier is not None and text_of(identifier) not in seen
+                if is_new and len(seen) < _MOST_EXAMPLES and _is_item(shape, item):
+                    seen.add(text_of(identifier))
+                    yield item
+
+
+def _is_item(shape: ItemShape, item: Any) -> bool:
+    return shape.schema is not None and shape.schemas.validator(shape.schema).is_valid(item)
+
+
+def _example_bodies(operation: Operation) -> Iterator[Any]:
+    declared = success(operation)
+    for media in declared[1].content.values() if declared else ():
+        yield from media.examples.values()

@@ -1,0 +1,123 @@
+"""Infers the state of a document, and the items that its worlds begin with."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from understudy.collections import changing, reading
+from understudy.collections.calls import OVERRIDE, BoundCall, StatefulDocument
+from understudy.collections.inference import infer_resources
+from understudy.collections.model import Resource, ResourceCollection, ResourceOperation, Role
+from understudy.collections.seeding import load_seed_data, seeded
+from understudy.errors import Problem, StartupError
+from understudy.mock.server.call import HandlerResponse
+from understudy.mock.server.handlers import DocumentCall, DocumentHandler
+from understudy.mock.server.worlds import Baseline
+from understudy.mock.settings import Settings
+from understudy.mock.store.items import LAST_NUMBERS, items_of
+from understudy.openapi.grammar import PATH_PARAMETER
+from understudy.openapi.loader import Document
+
+# Binds the operations of a document to the state that was inferred from it.
+
+_FUNCTIONS: Final[Mapping[Role, Callable[[BoundCall], HandlerResponse | None]]] = {
+    "list": reading.list_items,
+    "create": changing.create,
+    "read": reading.read,
+    "replace": changing.replace,
+    "update": changing.update,
+    "delete": changing.delete,
+    "action": changing.act,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StatefulOperation:
+    """Responds to one operation by the state of the document.
+
+    Attributes:
+        stateful: The document.
+        resource: What the operation works on.
+        role: The operation in its role.
+    """
+
+    stateful: StatefulDocument
+    resource: Resource
+    role: ResourceOperation
+
+    def __call__(self, call: DocumentCall) -> HandlerResponse | None:
+        """Responds to a call; None where the response is to be generated from the document.
+
+        Raises:
+            Problem: The state does not allow it.
+        """
+        self.stateful.adopt(call.schemas)
+        bound = BoundCall(call, self.stateful, self.resource, self.role)
+        try:
+            return _FUNCTIONS[self.role.role](bound)
+        except Problem as problem:
+            problem.headers = (*problem.headers, OVERRIDE)  # each refusal names what changes it
+            raise
+
+    def path_values(self) -> Mapping[str, str]:
+        """Returns the path parameters of a request that a new world has an item for."""
+        names = PATH_PARAMETER.findall(self.role.operation.path)
+        parents = [it.collection for it in self.resource.parents if it.collection is not None]
+        for path in (self.resource.path, *reversed(parents)):
+            items = self.stateful.beginning.get(items_of(path).name, {})
+            for item in items.values():
+                is_flat = isinstance(
+                    self.resource, ResourceCollection
+                ) and self.resource.is_flat_at(self.role.operation.path)
+                above = () if is_flat else item.parents
+                return dict(zip(names, (*above, item.identifier), strict=False))
+        return {}
+
+    @property
+    def inference(self) -> Mapping[str, Any]:
+        """Explains what the operation works on, how sure that is, and what changes it."""
+        return {
+            "resource": self.resource.path,
+            "role": self.role.role,
+            "confidence": self.resource.confidence,
+            "reasons": list(self.resource.reasons),
+            "override": OVERRIDE[1],
+        }
+
+
+def infer(document: Document, settings: Settings) -> StatefulDocument | None:
+    """Returns a document with the state that is inferred from it, or None where there is none.
+
+    Args:
+        document: The document in force, as it was read.
+        settings: What corrects the inference.
+
+    Raises:
+        StartupError: The state model is not as it must be, or is of no use.
+    """
+    model = infer_resources(document, settings.state_model)
+    if settings.seed_data is not None and not model.collections:
+        msg = f"--seed-data {settings.seed_data}: the document has no collection; `understudy infer` says why."
+        raise StartupError(msg)
+    return StatefulDocument(document, model) if model.resources else None
+
+
+def with_items(fixtures: Baseline, stateful: StatefulDocument, settings: Settings) -> Baseline:
+    """Returns fixtures with the items that worlds begin with, unless they have items of their own.
+
+    Raises:
+        StartupError: The seed data is not as it must be.
+    """
+    if LAST_NUMBERS.name in fixtures:
+        return fixtures
+    supplied = None if settings.seed_data is None else load_seed_data(settings.seed_data, stateful)
+    stateful.beginning = seeded(stateful, settings.seed, supplied)
+    return {**stateful.beginning, **fixtures}
+
+
+def handlers(
+    stateful: StatefulDocument,
+) -> Iterator[tuple[tuple[str, str], DocumentHandler]]:
+    """Yields method and path of every operation with state, and what responds to it."""
+    for resource, role in stateful.model.roles():
+        yield role.key, StatefulOperation(stateful, resource, role)

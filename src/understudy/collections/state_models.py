@@ -1,0 +1,296 @@
+"""Reads and writes state-model files, which correct and complete what is inferred of a document.
+
+``state_model.schema.json`` beside this module is written by ``python -m
+understudy.collections.state_models``.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import yaml
+from msgspec import Struct
+
+from understudy.collections.bodies import (
+    BodySchemas,
+    identifying_names,
+    request_schema,
+    response_schema,
+)
+from understudy.collections.model import (
+    ROLES,
+    ResourceCollection,
+    ResourceModel,
+    ResourceOperation,
+    ResourceSingleton,
+    Role,
+)
+from understudy.errors import StartupError, nearest
+from understudy.openapi.operations import Operation
+from understudy.openapi.yaml_files import read_yaml
+from understudy.record_schemas import record_schema, schema_text
+
+SCHEMA_FILE: Final = Path(__file__).with_name("state_model.schema.json")
+
+
+class CollectionEntry(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """States what a collection is; what it leaves out is inferred.
+
+    Attributes:
+        stateless: Whether responses are made up from the document all the same.
+        item: The path template of an item, such as ``/pets/{petId}``.
+        identifier: The member of an item that identifies it.
+        list: The operation that lists items, as ``GET /pets``; the others likewise.
+        create: The operation that creates an item.
+        read: The operation that reads an item.
+        replace: The operation that replaces an item.
+        update: The operation that changes members of an item.
+        delete: The operation that deletes an item.
+        actions: Operations that change members without a body, and the values that they give:
+            ``POST /orders/{orderId}/cancel: {status: cancelled}``.
+        unique: Members that a second item with the same value is a conflict for.
+        references: Member to the path of the collection whose items it identifies.
+    """
+
+    stateless: bool = False
+    item: str | None = None
+    identifier: str | None = None
+    list: str | None = None
+    create: str | None = None
+    read: str | None = None
+    replace: str | None = None
+    update: str | None = None
+    delete: str | None = None
+    actions: dict[str, dict[str, Any]] | None = None
+    unique: tuple[str, ...] | None = None
+    references: dict[str, str] | None = None
+
+
+class SingletonEntry(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """States whether a single resource has state.
+
+    Attributes:
+        stateless: Whether responses are made up from the document all the same.
+    """
+
+    stateless: bool = False
+
+
+class StateModel(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A state-model file: the collections and single resources of a document.
+
+    Attributes:
+        collections: By the path template of the collection, such as ``/pets``.
+        singletons: By path template, such as ``/me/settings``.
+    """
+
+    collections: dict[str, CollectionEntry] = {}
+    singletons: dict[str, SingletonEntry] = {}
+
+
+def load_state_model(path: Path) -> StateModel:
+    """Reads a state-model file.
+
+    Args:
+        path: A YAML or JSON file.
+
+    Raises:
+        StartupError: It cannot be read, or has a key or a value that is not known.
+    """
+    content = read_yaml(path)
+    try:
+        return msgspec.convert(content or {}, StateModel)
+    except msgspec.ValidationError as error:
+        msg = f"{path}: {_described(str(error))}"
+        raise StartupError(msg) from error
+
+
+def _described(text: str) -> str:
+    """Returns a message of msgspec with the key that was probably meant."""
+    unknown = re.search(r"unknown field `([^`]+)`", text)
+    if unknown is None:
+        return f"{text}; {SCHEMA_FILE.name} describes the file."
+    kind: type[Struct] = StateModel
+    if "`$." in text:
+        kind = SingletonEntry if "$.singletons" in text else CollectionEntry
+    known = kind.__struct_fields__
+    hint = nearest(unknown[1], known) or f"; there are {', '.join(known)}."
+    return f"{text}{hint}"
+
+
+def state_model_of(model: ResourceModel) -> StateModel:
+    """Returns a model as a state-model file states it; what is uncertain is stated as stateless."""
+    uncertain = [it for it in model.uncertain if isinstance(it, ResourceCollection)]
+    others = [it.path for it in model.uncertain if not isinstance(it, ResourceCollection)]
+    return StateModel(
+        {it.path: _entry(it, stateless=False) for it in model.collections}
+        | {it.path: _entry(it, stateless=True) for it in uncertain},
+        {it.path: SingletonEntry() for it in model.singletons}
+        | {path: SingletonEntry(stateless=True) for path in others},
+    )
+
+
+def _entry(collection: ResourceCollection, *, stateless: bool) -> CollectionEntry:
+    operations: dict[str, Any] = {}
+    actions: dict[str, dict[str, Any]] = {}
+    for it in collection.operations:
+        name = " ".join(it.key)
+        if it.role == "action":
+            actions[name] = dict(it.changes)
+        else:
+            operations.setdefault(it.role, name)
+    return CollectionEntry(
+        stateless=stateless,
+        item=collection.item_path,
+        identifier=collection.identifier,
+        actions=actions or None,
+        unique=collection.unique or None,
+        references=dict(collection.references) or None,
+        **operations,
+    )
+
+
+def state_model_text(model: ResourceModel) -> str:
+    """Returns the text of a state-model file for a model, with the reasons as comments."""
+    content: Mapping[str, Any] = msgspec.to_builtins(state_model_of(model))
+    lines = [f"# yaml-language-server: $schema=./{SCHEMA_FILE.name}"]
+    reasons = {it.path: it for it in (*model.resources, *model.uncertain)}
+    for section, entries in content.items():
+        lines.append(f"{section}:")
+        for path, entry in entries.items():
+            resource = reasons[path]
+            lines.append(f"  # {resource.confidence:.0%}: {'; '.join(resource.reasons)}")
+            text = yaml.safe_dump({path: entry}, sort_keys=False, allow_unicode=True, width=100)
+            lines += [f"  {line}" for line in text.splitlines()]
+    return "\n".join(lines) + "\n"
+
+
+def state_model_schema() -> dict[str, Any]:
+    """Returns the JSON Schema (2020-12) of state-model files."""
+    return record_schema(StateModel, "A state-model file of understudy")
+
+
+if __name__ == "__main__":
+    SCHEMA_FILE.write_text(schema_text(state_model_schema()))
+
+
+# Applies a state-model file to what was inferred of a document.
+
+STATED = "stated in the state-model file"
+
+
+def with_collections(
+    drafts: Sequence[ResourceCollection],
+    stated: StateModel,
+    declared: Sequence[Operation],
+    schemas: BodySchemas,
+) -> list[ResourceCollection]:
+    """Returns the collections that were inferred, corrected and completed by a state-model file.
+
+    Raises:
+        StartupError: The file names a path or an operation that the document does not have.
+    """
+    by_path = {it.path: it for it in drafts}
+    for path, entry in stated.collections.items():
+        known = by_path.get(path)
+        if known is None:
+            paths = [it.path for it in declared]
+            if path not in paths and entry.item not in paths:
+                msg = f"collections: the document has no path {path!r}{nearest(path, paths) or '.'}"
+                raise StartupError(msg)
+            known = ResourceCollection(path, entry.item, entry.identifier, None, ())
+        by_path[path] = _Statement(entry, declared, schemas).applied(known)
+    return list(by_path.values())
+
+
+def with_singletons(
+    inferred: Sequence[ResourceSingleton], stated: Mapping[str, SingletonEntry]
+) -> list[ResourceSingleton]:
+    """Returns the single resources that were inferred, with the confidence that a file states.
+
+    Raises:
+        StartupError: The file names a path that was not inferred.
+    """
+    by_path = {it.path: it for it in inferred}
+    for path, entry in stated.items():
+        if path not in by_path:
+            hint = (
+                nearest(path, list(by_path)) or "; it needs GET, and PUT or PATCH, of one object."
+            )
+            msg = f"singletons: {path!r} is not a single resource of the document{hint}"
+            raise StartupError(msg)
+        confidence = 0.0 if entry.stateless else 1.0
+        by_path[path] = replace(by_path[path], confidence=confidence, reasons=(STATED,))
+    return list(by_path.values())
+
+
+class _Statement:
+    """Applies the entry of one collection."""
+
+    def __init__(
+        self, entry: CollectionEntry, declared: Sequence[Operation], schemas: BodySchemas
+    ) -> None:
+        self._entry = entry
+        self._declared = {f"{it.method} {it.path}": it for it in declared}
+        self._schemas = schemas
+
+    def applied(self, known: ResourceCollection) -> ResourceCollection:
+        entry = self._entry
+        if entry.stateless:
+            return replace(known, confidence=0.0, reasons=(STATED,))
+        known = replace(
+            known,
+            item_path=entry.item or known.item_path,
+            identifier=entry.identifier or known.identifier,
+        )
+        parameter = known.parameter or "id"
+        names = identifying_names(known.identifier or parameter, known.name)
+        operations = self._operations(known, names)
+        schema = known.schema
+        for it in operations:
+            if schema is None and it.response_path is not None and it.role != "list":
+                _, schema = self._schemas.opened(response_schema(it.operation), names)
+        return replace(
+            known,
+            schema=schema,
+            operations=operations,
+            confidence=1.0,
+            reasons=(STATED,),
+        )
+
+    def _operations(
+        self, known: ResourceCollection, names: Sequence[str]
+    ) -> tuple[ResourceOperation, ...]:
+        stated: dict[Role, str] = {
+            role: text for role in ROLES[:-1] if (text := getattr(self._entry, role)) is not None
+        }
+        kept = [
+            it
+            for it in known.operations
+            if it.role not in stated
+            and not (it.role == "action" and self._entry.actions is not None)
+        ]
+        stated_operations = [self._operation(role, text, names) for role, text in stated.items()]
+        for text, changes in (self._entry.actions or {}).items():
+            stated_operations.append(
+                replace(self._operation("action", text, names), changes=changes)
+            )
+        return (*kept, *stated_operations)
+
+    def _operation(self, role: Role, text: str, names: Sequence[str]) -> ResourceOperation:
+        operation = self._declared.get(text)
+        if operation is None:
+            hint = nearest(text, list(self._declared)) or "; write it as GET /pets."
+            msg = f"collections: {role}: the document has no operation {text!r}{hint}"
+            raise StartupError(msg)
+        schema = response_schema(operation)
+        if role == "list":
+            steps = next((steps for steps, _ in self._schemas.arrays(schema)), None)
+            return ResourceOperation(role, operation, (), steps)
+        steps, item = self._schemas.opened(schema, names)
+        request_path, _ = self._schemas.opened(request_schema(operation), names)
+        has_item = bool(self._schemas.members(item))
+        return ResourceOperation(role, operation, request_path, steps if has_item else None)

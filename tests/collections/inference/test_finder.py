@@ -1,0 +1,138 @@
+"""What is inferred of a document: collections, their operations, and what stays stateless."""
+
+from pathlib import Path
+
+import pytest
+
+from understudy.collections.inference import find_resources, infer_resources
+from understudy.collections.state_models import (
+    SCHEMA_FILE,
+    load_state_model,
+    state_model_schema,
+    state_model_text,
+)
+from understudy.errors import StartupError
+from understudy.openapi.loader import load
+from understudy.record_schemas import schema_text
+
+TODO = Path(__file__).parent / "labelled" / "todo.yaml"
+TODOS = "/lists/{listId}/todos"
+
+
+@pytest.fixture(scope="module")
+def model():
+    return find_resources(load(TODO))
+
+
+@pytest.fixture(scope="module")
+def todos(model):
+    return model.collection(TODOS)
+
+
+def test_every_operation_has_its_role(todos):
+    assert [(it.role, *it.key) for it in todos.operations] == [
+        ("create", "POST", TODOS),
+        ("list", "GET", TODOS),
+        ("read", "GET", f"{TODOS}/{{todoId}}"),
+        ("replace", "PUT", f"{TODOS}/{{todoId}}"),
+        ("update", "PATCH", f"{TODOS}/{{todoId}}"),
+        ("delete", "DELETE", f"{TODOS}/{{todoId}}"),
+        ("action", "POST", f"{TODOS}/{{todoId}}/complete"),
+    ]
+
+
+def test_identifier_parents_and_references_are_those_of_the_document(todos):
+    (parent,) = todos.parents
+    assert (todos.identifier, todos.parameter) == ("id", "todoId")
+    assert (parent.parameter, parent.collection) == ("listId", "/lists")
+    assert todos.references == {"listId": "/lists"}
+
+
+def test_a_list_is_found_in_its_envelope_and_an_action_by_the_enumeration(todos):
+    assert todos.operation("list").response_path == ("data",)
+    assert todos.operation("action").changes == {"status": "done"}
+
+
+def test_a_declared_conflict_makes_names_unique(model):
+    assert model.collection("/lists").unique == ("name",)
+
+
+def test_a_resource_that_is_read_and_changed_at_one_path_is_single(model):
+    (settings,) = model.singletons
+    assert [it.role for it in settings.operations] == ["read", "update"]
+
+
+def test_what_creates_nothing_stays_stateless(model):
+    assert "/search" not in {
+        operation.path for _, it in model.roles() for operation in [it.operation]
+    }
+
+
+BLOCKS = """
+openapi: 3.0.3
+info: {title: Blocks, version: '1'}
+paths:
+  /blocks:
+    get: {responses: {'200': {description: ok, content: {application/json: {schema: {type: array, items: {$ref: '#/components/schemas/User'}}}}}}}
+  /blocks/{username}:
+    parameters: [{name: username, in: path, required: true, schema: {type: string}}]
+    put: {responses: {'204': {description: Blocked.}}}
+    delete: {responses: {'204': {description: No longer blocked.}}}
+components:
+  schemas:
+    User: {type: object, required: [id], properties: {id: {type: integer}, username: {type: string}}}
+"""
+
+
+def test_a_put_without_an_item_creates_none(tmp_path):
+    path = tmp_path / "blocks.yaml"
+    path.write_text(BLOCKS)
+    model = find_resources(load(path))
+    assert model.collections == ()
+    assert "no request has an item to create" in "; ".join(model.uncertain[0].reasons)
+
+
+def test_a_written_model_states_what_was_inferred(model, tmp_path):
+    path = tmp_path / "model.yaml"
+    path.write_text(state_model_text(model))
+    stated = infer_resources(load(TODO), path)
+    assert {(it.role, *it.key) for _, it in stated.roles()} == {
+        (it.role, *it.key) for _, it in model.roles()
+    }
+    assert {it.confidence for it in stated.resources} == {1.0}
+
+
+def test_a_collection_can_be_stated_stateless(tmp_path):
+    path = tmp_path / "model.yaml"
+    path.write_text("collections: {/lists: {stateless: true}}\n")
+    stated = infer_resources(load(TODO), path)
+    assert [it.path for it in stated.collections] == [TODOS]
+    assert stated.collections[0].parents[0].collection is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("collections: {/lists: {identifer: id}}", "did you mean 'identifier'?"),
+        ("collections: {/list: {}}", "did you mean '/lists'?"),
+        ("collections: {/lists: {read: GET /lists/{id}}}", "did you mean 'GET /lists/{listId}'?"),
+        ("singletons: {/me/setings: {}}", "did you mean '/me/settings'?"),
+        ("collections: {/lists: {stateless: 3}}", "state_model.schema.json"),
+    ],
+)
+def test_a_misspelt_key_or_path_is_refused_with_the_nearest(text, message, tmp_path):
+    path = tmp_path / "model.yaml"
+    path.write_text(text.replace("GET /lists/{id}", "'GET /lists/{id}'"))
+    with pytest.raises(StartupError, match=r"model\.yaml") as refusal:
+        infer_resources(load(TODO), path)
+    assert message in str(refusal.value)
+
+
+def test_the_schema_of_state_models_is_that_of_the_reader():
+    assert SCHEMA_FILE.read_text() == schema_text(state_model_schema())
+
+
+def test_an_empty_state_model_states_nothing(tmp_path):
+    path = tmp_path / "model.yaml"
+    path.write_text("")
+    assert load_state_model(path).collections == {}

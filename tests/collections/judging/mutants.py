@@ -1,0 +1,184 @@
+"""Mutants of the small service: each does one thing that a reader of its document does not expect."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.collections.judging.service import HARBOURS, NOTES, Service
+
+MUTANTS: "list[InferredMutant]" = []
+
+
+@dataclass(frozen=True)
+class InferredMutant:
+    """A broken service.
+
+    Attributes:
+        kind: The service; its docstring says what is broken.
+        document: The document that it is judged by.
+        rule: The rule that it breaks.
+    """
+
+    kind: type[Service]
+    document: Path
+    rule: str
+
+
+def breaks(rule: str, document: Path = NOTES):
+    """Registers a mutant that breaks a rule."""
+
+    def register(kind):
+        MUTANTS.append(InferredMutant(kind, document, rule))
+        return kind
+
+    return register
+
+
+@breaks("inferred-create-readable")
+class ForgetsWhatIsCreated(Service):
+    def read(self, who, path, identifier):
+        return None
+
+
+@breaks("inferred-create-readable")
+class CutsTitles(Service):
+    def create(self, who, path, sent):
+        return super().create(who, path, {**sent, "title": sent["title"][:3]})
+
+
+@breaks("inferred-create-response")
+class SaysAnotherTextThanItKeeps(Service):
+    def create(self, who, path, sent):
+        return {**super().create(who, path, sent), "text": "A draft."}
+
+
+@breaks("inferred-create-listed")
+class ListsAllButTheNewest(Service):
+    def listed(self, who, path, query):
+        newest = list(self.items(who, path).values())[-1:]
+        return [it for it in super().listed(who, path, query) if it not in newest]
+
+
+@breaks("inferred-create-listed", HARBOURS)
+class ListsBerthsOfNoHarbour(Service):
+    def listed(self, who, path, query):
+        return [] if path.endswith("/berths") else super().listed(who, path, query)
+
+
+@breaks("inferred-create-identifier", HARBOURS)
+class GivesOneIdentifierTwice(Service):
+    def identify(self, path):
+        return "b1"
+
+
+@breaks("inferred-list-once")
+class RepeatsTheLastItemOfAPage(Service):
+    def listed(self, who, path, query):
+        offset = max(int(query.get("offset", "0")) - 1, 0)
+        return super().listed(who, path, {**query, "offset": str(offset)})
+
+
+@breaks("inferred-create-listed")
+class DropsTheFirstItemOfLaterPages(Service):
+    def listed(self, who, path, query):
+        offset = int(query.get("offset", "0"))
+        return super().listed(who, path, {**query, "offset": str(offset and offset + 1)})
+
+
+@breaks("inferred-read-repeatable", HARBOURS)
+class ChangesByBeingRead(Service):
+    def read(self, who, path, identifier):
+        item = super().read(who, path, identifier)
+        if item is not None and "depth" in item:
+            self.items(who, path)[identifier] = {**item, "depth": item["depth"] + 1}
+        return item
+
+
+@breaks("inferred-replace-kept")
+class IgnoresPut(Service):
+    def replace(self, who, path, identifier, sent):
+        item = self.read(who, path, identifier)
+        return None if item is None else {**item, **sent}
+
+
+@breaks("inferred-replace-kept", HARBOURS)
+class KeepsNothingOfAPut(Service):
+    def replace(self, who, path, identifier, sent):
+        return super().replace(who, path, identifier, {"length": 1, "moored": ""})
+
+
+@breaks("inferred-update-merged")
+class LosesTheOtherMembers(Service):
+    def update(self, who, path, identifier, sent):
+        item = super().update(who, path, identifier, sent)
+        return item and self.replace(who, path, identifier, {"title": "Untitled", **sent})
+
+
+@breaks("inferred-update-merged")
+class IgnoresPatch(Service):
+    def update(self, who, path, identifier, sent):
+        return self.read(who, path, identifier)
+
+
+@breaks("inferred-change-isolated")
+class ChangesEveryItemByOnePatch(Service):
+    def update(self, who, path, identifier, sent):
+        for other in list(self.items(who, path)):
+            super().update(who, path, other, sent)
+        return self.read(who, path, identifier)
+
+
+@breaks("inferred-change-isolated")
+class DeletesEveryItem(Service):
+    def delete(self, who, path, identifier):
+        is_there = super().delete(who, path, identifier)
+        if is_there:
+            self.items(who, path).clear()
+        return is_there
+
+
+class Undertaker(Service):
+    """Remembers deleted items."""
+
+    def __init__(self):
+        super().__init__()
+        self.gone = {}
+
+    def delete(self, who, path, identifier):
+        item = self.read(who, path, identifier)
+        is_there = super().delete(who, path, identifier)
+        if is_there and item is not None:
+            self.gone[identifier] = item
+        return is_there
+
+
+@breaks("inferred-delete-gone")
+class ReadsDeletedItems(Undertaker):
+    def read(self, who, path, identifier):
+        return super().read(who, path, identifier) or self.gone.get(identifier)
+
+
+@breaks("inferred-delete-gone", HARBOURS)
+class ListsDeletedItems(Undertaker):
+    def listed(self, who, path, query):
+        gone = [it for it in self.gone.values() if ("length" in it) == path.endswith("/berths")]
+        return [*super().listed(who, path, query), *gone]
+
+
+@breaks("inferred-delete-once", HARBOURS)
+class DeletesTwice(Service):
+    def delete(self, who, path, identifier):
+        super().delete(who, path, identifier)
+        return True
+
+
+@breaks("inferred-owner-only")
+class ShowsOneCallersNotesToAnother(Service):
+    def read(self, who, path, identifier):
+        found = (it for (_, at), items in self.collections.items() if at == path for it in [items])
+        return next((items[identifier] for items in found if identifier in items), None)
+
+
+@breaks("inferred-singleton-kept")
+class ForgetsSettings(Service):
+    def put_single(self, who, path, sent):
+        return sent

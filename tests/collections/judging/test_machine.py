@@ -1,0 +1,66 @@
+"""The state machine finds what only another order of requests shows."""
+
+import pytest
+from tests.collections.judging.service import HARBOURS, NOTES, Service
+from tests.collections.judging.verifying import deployed
+
+from understudy.collections.rules import INFERRED
+from understudy.verify.run import RunOptions, start
+from understudy.verify.scenarios import scenarios
+
+
+class ForgetsAnItemThatIsChangedTwice(Service):
+    """The fixed sequence changes each item once."""
+
+    def __init__(self):
+        super().__init__()
+        self.changed = set()
+
+    def update(self, who, path, identifier, sent):
+        if identifier in self.changed:
+            return self.read(who, path, identifier)
+        self.changed.add(identifier)
+        return super().update(who, path, identifier, sent)
+
+
+@pytest.fixture
+def play():
+    def play(service, document=NOTES):
+        run = start(deployed(service, document), RunOptions(rules=tuple(INFERRED)))
+        assert run.state is not None
+        run.state.judge(run)
+        found = [it.rule.id for it in run.evaluator.findings]
+        scenarios(10)(run)
+        return found, run.evaluator.findings[len(found) :]
+
+    return play
+
+
+@pytest.mark.parametrize("document", [NOTES, HARBOURS], ids=lambda path: path.stem)
+def test_a_service_that_keeps_its_items_breaks_nothing_in_any_order(play, document):
+    service = Service()
+    assert play(service, document) == ([], [])
+    assert not any(service.collections.values())
+
+
+def test_what_only_another_order_shows_is_a_finding_of_the_few_requests_it_rests_on(play):
+    service = ForgetsAnItemThatIsChangedTwice()
+    before, (finding,) = play(service)
+    assert before == []
+    assert finding.rule.id == "inferred-update-merged"
+    first, *changes, last = [step.request.method for step in finding.steps]
+    assert (first, last) == ("POST", "GET")
+    assert changes.count("PATCH") >= 2
+    assert set(changes) <= {"PATCH", "GET"}
+    assert len({step.value for step in finding.steps[1:]}) == 1
+    assert not any(service.collections.values())
+
+
+def test_what_the_fixed_sequence_has_shown_is_not_looked_for_again(play):
+    class IgnoresPatch(Service):
+        def update(self, who, path, identifier, sent):  # noqa: ARG002 - the method that it replaces
+            return self.read(who, path, identifier)
+
+    before, after = play(IgnoresPatch())
+    assert before == ["inferred-update-merged"]
+    assert after == []

@@ -1,0 +1,139 @@
+"""Everything that a run creates at another service is deleted, by the run or by the next one."""
+
+import httpx
+import pytest
+from tests.collections.judging.service import HARBOURS, NOTES, Service
+from tests.collections.judging.verifying import deployed, target, verified
+
+from understudy.collections.client import InferredRun, collection_client
+from understudy.collections.judging import CollectionsJudge, judge_singleton
+from understudy.errors import StartupError
+from understudy.verify.permits import NotPermitted, Unreachable
+from understudy.verify.run import RunOptions, start
+from understudy.verify.runner import carry_out
+
+BEFORE = {"language": "de", "signature": "Bis bald"}
+OWNER = "Bearer token-of-mia"
+
+
+@pytest.fixture
+def service():
+    service = Service()
+    service.singles[OWNER, "/me/settings"] = BEFORE
+    return service
+
+
+@pytest.fixture
+def journal(tmp_path):
+    return tmp_path / "target.journal"
+
+
+def killed(service, journal, document=NOTES):
+    """Begins a run that ends without undoing anything, as after ``kill -9``."""
+    run = start(deployed(service, document, journal=journal), RunOptions(rules=("answers",)))
+    assert isinstance(run.state, CollectionsJudge)
+    return InferredRun(run, run.state.model)
+
+
+def items_of(service):
+    return [item for items in service.collections.values() for item in items.values()]
+
+
+@pytest.mark.parametrize("document", [NOTES, HARBOURS], ids=lambda path: path.stem)
+def test_a_run_leaves_nothing_behind(service, document):
+    outcome = verified(service, document)
+    assert any(line.startswith("POST") for line in service.requests)
+    assert items_of(service) == []
+    assert service.single(OWNER, "/me/settings") == BEFORE
+    assert (outcome.not_restored, outcome.remaining) == ((), ())
+
+
+def test_the_next_run_deletes_what_a_killed_one_created_parents_last(service, journal):
+    state = killed(service, journal, HARBOURS)
+    berths = state.model.collections[1]
+    collection_client(state, berths, "test").create()
+    assert len(items_of(service)) == 2
+    service.requests.clear()
+    carry_out(deployed(service, HARBOURS, journal=journal), RunOptions(rules=("answers",)))
+    assert service.requests[:4] == [
+        *("DELETE /harbours/b41/berths/b42", "GET /harbours/b41/berths/b42"),
+        *("DELETE /harbours/b41", "GET /harbours/b41"),
+    ]
+    assert items_of(service) == []
+    assert not journal.exists()
+
+
+def test_the_next_run_finds_an_item_whose_creation_got_no_response(service, journal, monkeypatch):
+    state = killed(service, journal)
+    created = Service._of_collection
+
+    def lost(service, request, *arguments):
+        created(service, request, *arguments)
+        msg = "no response in time"
+        raise httpx.ReadTimeout(msg, request=request)
+
+    monkeypatch.setattr(Service, "_of_collection", lost)
+    with pytest.raises(Unreachable):
+        collection_client(state, state.model.collections[0], "test").create()
+    monkeypatch.undo()
+    assert len(items_of(service)) == 1
+    carry_out(deployed(service, journal=journal), RunOptions(rules=("answers",)))
+    assert items_of(service) == []
+
+
+def test_the_next_run_restores_what_exists_once(service, journal):
+    state = killed(service, journal)
+    judge_singleton(state, state.model.singletons[0])
+    assert service.single(OWNER, "/me/settings") != BEFORE
+    carry_out(deployed(service, journal=journal), RunOptions(rules=("answers",)))
+    assert service.single(OWNER, "/me/settings") == BEFORE
+
+
+def test_the_next_run_does_not_begin_where_an_item_cannot_be_deleted(service, journal, monkeypatch):
+    state = killed(service, journal)
+    collection_client(state, state.model.collections[0], "test").create()
+    refused = lambda *_: httpx.Response(403)  # noqa: E731 - one expression with a name
+    monkeypatch.setattr(Service, "_of_item", refused)
+    with pytest.raises(StartupError, match=r"/me/notes/41 was not deleted: status 403"):
+        carry_out(deployed(service, journal=journal), RunOptions(rules=("answers",)))
+
+
+@pytest.mark.parametrize("number", [2, 3, 5, 20])
+def test_a_run_that_is_interrupted_leaves_nothing_behind(number):
+    class Interrupted(Service):
+        def respond(self, request):
+            if len(self.requests) == number:
+                super().respond(request)
+                raise KeyboardInterrupt
+            return super().respond(request)
+
+    outcome = verified(interrupted := Interrupted())
+    assert outcome.stopped
+    assert outcome.not_restored == ()
+    assert items_of(interrupted) == []
+
+
+def test_the_mode_observe_writes_nothing(service):
+    outcome = verified(service, judged=target(mode="observe"))
+    assert {line.partition(" ")[0] for line in service.requests} <= {"GET"}
+    reasons = {it.reason for it in outcome.rules if it.rule.id == "inferred-create-listed"}
+    assert reasons == {"writing is not permitted: the mode is observe"}
+
+
+def test_a_spent_budget_ends_the_run_with_everything_undone(service):
+    outcome = verified(service, requests=12)
+    assert outcome.requests <= 12
+    assert items_of(service) == []
+    assert any("inferred state" in name for name in outcome.not_run)
+
+
+def test_in_mode_own_nothing_is_created_that_cannot_be_deleted(service, tmp_path):
+    document = tmp_path / "harbours.yaml"
+    text = HARBOURS.read_text().replace("    delete:\n", "    x-delete:\n")
+    document.write_text(text)
+    state = killed(service, None, document)
+    with pytest.raises(NotPermitted, match="not known how to undo POST /harbours"):
+        collection_client(state, state.model.collections[0], "test").create()
+    outcome = verified(service, document, target(mode="full"))
+    assert items_of(service) != []
+    assert any("which has no DELETE" in line for line in outcome.remaining)

@@ -1,0 +1,66 @@
+"""A POST of a list creates an item each, where the response is a list of them."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from tests.collections.serving.conftest import document_with
+from tests.mock.asking import Ask, asking
+
+from understudy.cli import main
+from understudy.collections.sequences import sequence_source
+from understudy.errors import StartupError
+from understudy.generate import selection
+from understudy.generate.test_data import TestData
+from understudy.mock.app import Mock
+from understudy.mock.settings import Settings
+
+PATHS = """
+  /contacts:
+    post:
+      requestBody: {required: true, content: {application/json: {schema: {type: array, items: {$ref: '#/components/schemas/Sent'}}}}}
+      responses:
+        '201': {description: all, content: {application/json: {schema: {type: array, items: {$ref: '#/components/schemas/Contact'}}}}}
+        '409': {description: taken}
+    get: {responses: {'200': {description: all, content: {application/json: {schema: {type: array, items: {$ref: '#/components/schemas/Contact'}}}}}}}
+  /contacts/{contactId}:
+    parameters: [{name: contactId, in: path, required: true, schema: {type: string}}]
+    get: {responses: {'200': {description: one, content: {application/json: {schema: {$ref: '#/components/schemas/Contact'}}}}}}"""
+SCHEMAS = """
+    Sent: {type: object, properties: {id: {type: string}, email: {type: string}}}
+    Contact: {type: object, required: [id], properties: {id: {type: string}, email: {type: string}, created: {type: string, format: date-time, readOnly: true}}}"""
+
+
+@pytest.fixture
+def document(tmp_path: Path) -> Path:
+    return document_with(tmp_path, PATHS, SCHEMAS)
+
+
+@pytest.fixture
+def ask(document: Path) -> Ask:
+    return asking(Mock(Settings(document=document)))
+
+
+def test_each_item_of_a_list_is_created_and_can_be_read(ask: Ask):
+    created = ask("POST", "/contacts", json=[{"email": "a"}, {"email": "b"}])
+    assert created.status_code == 201
+    assert [it["email"] for it in created.json()] == ["a", "b"]
+    assert [ask("GET", f"/contacts/{it['id']}").json() for it in created.json()] == created.json()
+
+
+def test_of_a_list_with_a_conflict_nothing_is_created(ask: Ask):
+    ask("POST", "/contacts", json=[{"id": "taken", "email": "a"}])
+    before = ask("GET", "/contacts").json()
+    refused = ask("POST", "/contacts", json=[{"email": "b"}, {"id": "taken", "email": "c"}])
+    assert refused.status_code == 409
+    assert ask("GET", "/contacts").json() == before
+
+
+def test_no_sequence_creates_a_list(document: Path):
+    with pytest.raises(StartupError, match="POST /contacts creates a list of items at once"):
+        sequence_source(selection.planners(document, TestData()))
+
+
+def test_infer_says_that_a_list_is_created(document: Path):
+    shown = CliRunner().invoke(main, ["infer", str(document)]).stdout
+    assert "create   POST   /contacts  (a list of items)" in shown

@@ -1,0 +1,93 @@
+"""Items that are created below a parent, and addressed without it."""
+
+from pathlib import Path
+
+import pytest
+from tests.collections.serving.conftest import document_with
+from tests.mock.asking import SITE, Ask, asking
+
+from understudy.collections.sequences import sequence_source
+from understudy.generate import selection
+from understudy.generate.test_data import TestData
+from understudy.mock.app import Mock
+from understudy.mock.settings import Settings
+
+PATHS = """
+  /v1/orders:
+    post:
+      requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/Order'}}}}
+      responses: &order {'201': {description: a, content: {application/json: {schema: {$ref: '#/components/schemas/Order'}}}}}
+  /v1/orders/{id}:
+    parameters: &id [{name: id, in: path, required: true, schema: {type: string}}]
+    get: {responses: *order}
+    delete: {responses: {'204': {description: gone}}}
+  /v1/orders/{id}/lines:
+    parameters: *id
+    get: {responses: {'200': {description: all, content: {application/json: {schema: {type: array, items: {$ref: '#/components/schemas/Line'}}}}}}}
+    post:
+      requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/Line'}}}}
+      responses: &line {'201': {description: a, headers: {Location: {schema: {type: string}}}, content: {application/json: {schema: {$ref: '#/components/schemas/Line'}}}}}
+  /v1/lines/{lineId}:
+    parameters: &lineId [{name: lineId, in: path, required: true, schema: {type: string}}]
+    get: {responses: *line}
+    patch:
+      requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/Line'}}}}
+      responses: *line
+    delete: {responses: {'204': {description: gone}, '404': {description: none}}}
+  /v1/lines/{lineId}/cancel:
+    parameters: *lineId
+    post: {responses: *line}"""
+SCHEMAS = """
+    Order: {type: object, required: [id], properties: {id: {type: string, readOnly: true}, name: {type: string}}}
+    Line:
+      type: object
+      required: [id]
+      properties: {id: {type: string, readOnly: true}, orderId: {type: string, readOnly: true}, sku: {type: string}, status: {enum: [open, cancelled]}}"""
+
+
+@pytest.fixture
+def document(tmp_path: Path) -> Path:
+    return document_with(tmp_path, PATHS, SCHEMAS)
+
+
+@pytest.fixture
+def ask(document: Path) -> Ask:
+    return asking(Mock(Settings(document=document)))
+
+
+def test_an_item_is_read_and_changed_without_its_parent_and_listed_below_it(ask: Ask):
+    order = ask("POST", "/v1/orders", json={"name": "a"}).json()["id"]
+    created = ask("POST", f"/v1/orders/{order}/lines", json={"sku": "x"})
+    line = f"/v1/lines/{created.json()['id']}"
+    assert created.headers["location"] == SITE + line
+    assert ask("GET", line).json() == created.json()
+    assert ask("PATCH", line, json={"sku": "y"}).json()["sku"] == "y"
+    assert ask("POST", f"{line}/cancel").json()["status"] == "cancelled"
+    (listed,) = ask("GET", f"/v1/orders/{order}/lines").json()
+    assert (listed["sku"], listed["status"], listed["orderId"]) == ("y", "cancelled", order)
+
+
+@pytest.mark.parametrize("deleted", ["item", "parent"])
+def test_an_item_is_gone_after_its_own_deletion_or_that_of_its_parent(ask: Ask, deleted: str):
+    order = ask("POST", "/v1/orders", json={"name": "a"}).json()["id"]
+    line = f"/v1/lines/{ask('POST', f'/v1/orders/{order}/lines', json={'sku': 'x'}).json()['id']}"
+    assert ask("DELETE", line if deleted == "item" else f"/v1/orders/{order}").status_code == 204
+    assert ask("GET", line).status_code == 404
+    assert ask("DELETE", line).status_code == 404
+
+
+def test_a_path_with_operations_of_its_own_stays_apart(tmp_path: Path):
+    listing = "  /v1/lines:\n    get: {responses: {'200': {description: all}}}"
+    document = document_with(tmp_path, f"{PATHS}\n{listing}", SCHEMAS)
+    mock = Mock(Settings(document=document))
+    assert asking(mock)("GET", "/v1/lines/none").headers["x-mock-response"] == "generated"
+
+
+def test_a_sequence_creates_the_parent_and_addresses_the_item_alone(document: Path):
+    source = sequence_source(selection.planners(document, TestData()))
+    life = next(source.collections[1].sequences(1, 0, selection.WORDS["valid"]))
+    assert [f"{it.request.method} {it.request.path}" for it in life[:3]] == [
+        "POST /v1/orders",
+        "POST /v1/orders/~~ITEM_1_ENCODED~~/lines",
+        "GET /v1/lines/~~ITEM_2_ENCODED~~",
+    ]
