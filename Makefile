@@ -11,14 +11,20 @@ help:  ## list the targets
 $(VENV)/.serving: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "understudy needs Python 3.11 or later; try make PYTHON=python3.11"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null \
+	  || { echo "$(PYTHON) cannot make environments; on Debian: apt-get install python3-venv"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet 'pip>=25.1'
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable .
-	touch $@
+	@touch $@
 
 $(VENV)/.stamp: $(VENV)/.serving
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[all]' --group dev
-	touch $@
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.stamp
+	$(BIN)/pip install --quiet --constraint constraints.txt --group docs
+	@touch $@
 
 .PHONY: install
 install: $(VENV)/.stamp  ## make the environment with all extras and the pinned tools
@@ -52,8 +58,17 @@ learning: install  ## learn from thirty deployments that choose at random, and c
 drift: install  ## compare fifty sound deployments and every mutant with the mock (half an hour on a quiet machine)
 	$(BIN)/python -m tests.proofs.drifting
 
+.PHONY: tools
+tools: $(VENV)/.docs  ## bring every tool of the tests: by pip and npm into build/tools, and the line for apt
+	$(PYTHON) tests/tools/bring.py
+
+.PHONY: lock
+lock: tools-if-possible  ## renew constraints.txt: the newest packages that Python 3.11.2 and every later one can have
+	build/tools/python/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11.2 --all-extras \
+	  --group dev --group docs --no-header --no-annotate pyproject.toml --output-file constraints.txt
+
 .PHONY: check
-check: lint types layers test  ## all that CI runs; a test builds the site, too
+check: lint types layers coverage  ## style, types, layers, and the tests with branch coverage
 
 .PHONY: lint
 lint: install  ## style, and the format of every file
@@ -69,25 +84,29 @@ layers: install  ## which package may import which
 	$(BIN)/lint-imports --no-logo
 
 # The tests start hundreds of processes, each of which would compile 700 modules by itself where this is set.
-test test-unmeasured: export PYTHONDONTWRITEBYTECODE =
+test coverage: export PYTHONDONTWRITEBYTECODE =
+
+.PHONY: tools-if-possible
+tools-if-possible:
+	@$(PYTHON) tests/tools/bring.py --if-possible
 
 .PHONY: test
-test: install  ## the tests, with branch coverage
-	$(BIN)/coverage run -m pytest
+test: $(VENV)/.docs tools-if-possible  ## the tests; those whose program is missing are skipped (ARGS="-k name" chooses)
+	$(BIN)/pytest $(ARGS)
+
+.PHONY: coverage
+coverage: $(VENV)/.docs tools-if-possible  ## the tests with branch coverage, which doubles their cost
+	$(BIN)/coverage run -m pytest $(ARGS)
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
-.PHONY: test-unmeasured
-test-unmeasured: install  ## the tests without coverage, which doubles their cost: enough for a second Python
-	$(BIN)/pytest
-
 .PHONY: docs
-docs: install  ## build the site into docs/_build, reference included; a dead link fails
+docs: $(VENV)/.docs  ## build the site into docs/_build, reference included; a dead link fails
 	$(BIN)/sphinx-build --quiet --fail-on-warning --builder html docs docs/_build
 
 .PHONY: specmatic
-specmatic: install  ## let Specmatic run openapi/service.yaml against the mock (needs java, and its jar from npm)
-	UNDERSTUDY_SPECMATIC=1 $(BIN)/pytest -n0 -q tests/e2e/test_specmatic.py
+specmatic: install tools-if-possible  ## let Specmatic run openapi/service.yaml against the mock (needs java, and npm)
+	UNDERSTUDY_REQUIRE_TOOLS=1 $(BIN)/pytest -n0 -q tests/e2e/test_specmatic.py
 
 .PHONY: release
 release: install  ## build wheel and sdist, and try the wheel in an empty environment

@@ -1,4 +1,4 @@
-"""Settings of all tests: what coverage measures, and how patient Hypothesis is.
+"""Settings of all tests: what is measured, what may be left, what is said of tools that are missing.
 
 Coverage measures the tests' own process, and child processes where a test says so: tracing makes a
 process three times as slow, and most of what children run is measured elsewhere.
@@ -8,16 +8,55 @@ import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from coverage import Coverage
 from hypothesis import HealthCheck, settings
+from tests.leftovers import Leftovers, Orphans
+from tests.needs import closing_line
 
 settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("house")
 
 CONFIGURATION = "COVERAGE_PROCESS_CONFIG"
 """The variable by which ``coverage run`` has child processes measured (``patch = subprocess``)."""
+
+SKIPPED = Path(__file__).parents[1] / "build" / "skipped-tests.txt"
+"""The tests that the last run has skipped, for a run that has what they were missing."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds an option to run what an earlier run has skipped."""
+    about = "run only the tests that stand in FILE, as build/skipped-tests.txt lists them"
+    parser.addoption("--only", type=Path, metavar="FILE", help=about)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Watches for what tests leave behind: threads and children in each worker, orphans in the first."""
+    config.pluginmanager.register(Leftovers())
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Orphans())
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out what the file of ``--only`` does not name."""
+    file = config.getoption("only")
+    if file is None:
+        return
+    named = set(file.read_text().splitlines())
+    config.hook.pytest_deselected(items=[it for it in items if it.nodeid not in named])
+    items[:] = [it for it in items if it.nodeid in named]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says in one line what skipped tests were missing, and writes their names down."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    SKIPPED.parent.mkdir(exist_ok=True)
+    SKIPPED.write_text("".join(f"{report.nodeid}\n" for report in skipped))
+    line = closing_line(str(report.longrepr) for report in skipped)
+    if line is not None:
+        terminalreporter.write_line(line, yellow=True)
 
 
 @pytest.fixture(autouse=True)

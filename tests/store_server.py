@@ -1,7 +1,5 @@
 """Starts a real Valkey or Redis server for tests; it listens on this machine only."""
 
-import os
-import shutil
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -9,12 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
+from tests.needs import program
 
 from understudy.mock.store.fleet.address import StoreAddress
 from understudy.mock.store.fleet.connection import send_once
-
-PROGRAM = shutil.which("valkey-server") or shutil.which("redis-server")
 
 
 class StoreServer:
@@ -34,10 +30,11 @@ class StoreServer:
 
     def _started(self) -> subprocess.Popen[str]:
         """Starts the program, and waits for the line with which it says that it is ready."""
-        assert PROGRAM is not None
         about = ("--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self._directory))
         process = subprocess.Popen(
-            [PROGRAM, *about, "--save", "", *self._options], stdout=subprocess.PIPE, text=True
+            [program("redis-server"), *about, "--save", "", *self._options],
+            stdout=subprocess.PIPE,
+            text=True,
         )
         assert process.stdout is not None
         lines = iter(process.stdout.readline, "")
@@ -67,8 +64,6 @@ class StoreServer:
 @contextmanager
 def store_server(directory: Path, *options: str) -> Iterator[StoreServer]:
     """Runs a server; skips the test where none is installed, unless one is required."""
-    if PROGRAM is None and not os.environ.get("UNDERSTUDY_REQUIRE_STORE"):
-        pytest.skip("neither valkey-server nor redis-server is installed")
     server = StoreServer(directory, *options)
     try:
         yield server

@@ -48,6 +48,7 @@ _EXTRAS = {
     "faker": "people",
     "hiredis": "fleet",
     "hypothesis": "verify",
+    "jsonschema_path": "verify",
     "mcp": "mcp",
     "pillow_heif": "heic",
     "openapi_core": "verify",

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, 
 from tests import patient
 from tests.cli.conftest import Running
 from tests.e2e.console import Console
+from tests.needs import program
 
 SINGLE_PAGE = Path(__file__).parents[2] / "examples" / "single_page" / "index.html"
 SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
@@ -23,9 +23,6 @@ PATIENCE = 60_000
 """Milliseconds that a busy machine may take."""
 
 expect.set_options(timeout=PATIENCE)
-
-BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-"""The first that is installed is started: the same engine without a window takes half the processor time."""
 
 FLAGS = (
     "--disable-background-networking",
@@ -37,20 +34,18 @@ FLAGS = (
 """A browser that is driven need not call home."""
 
 
-def browser_program() -> str | None:
-    """Returns the path of the browser that tests start, or None where there is none."""
-    return next(filter(None, map(shutil.which, BROWSERS)), None)
+def browser_program() -> str:
+    """Returns the path of the browser that tests start, or skips the test.
+
+    The same engine without a window takes half the processor time, so it is the first choice.
+    """
+    return program("chromium-headless-shell")
 
 
 @contextmanager
 def started_chromium() -> Iterator[Browser]:
     """Starts Chromium until the context ends; so long an event loop runs in this thread."""
     path = browser_program()
-    if path is None:
-        msg = "no Chromium; install it: apt-get install chromium"
-        if os.environ.get("UNDERSTUDY_REQUIRE_BROWSER"):
-            pytest.fail(msg)
-        pytest.skip(msg)
     is_root = os.geteuid() == 0  # whom the sandbox refuses to serve
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(

@@ -7,10 +7,10 @@ import pytest
 from playwright.sync_api import Page, expect
 from tests.cli.conftest import Running
 from tests.e2e.test_looks import PAGES, SCHEMES, opened
+from tests.needs import package
 from tests.tools.benchmarks.page import page as benchmark_page
 from tests.tools.benchmarks.small_results import small_results
 from tests.tools.benchmarks.targets import targets
-from tests.verify.packages import package
 
 RUN = "axe.run(document, {resultTypes: ['violations']})"
 

@@ -17,7 +17,7 @@ from tests.cli.conftest import PATIENCE, UNDERSTUDY
 from tests.drift.documents.edits import EDITS
 from tests.e2e.runner import Ran, Runner
 from tests.house.documentation import ROOT, blocks
-from tests.verify.packages import package
+from tests.needs import package
 
 from understudy.mock.settings import Settings
 from understudy.testing.background import Background

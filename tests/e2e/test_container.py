@@ -5,7 +5,6 @@ here, without a container.
 """
 
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -19,8 +18,8 @@ import yaml
 from tests import patient
 from tests.cli.conftest import Running
 from tests.house.documentation import ROOT
+from tests.needs import program
 from tests.tools.dockerfile import Instruction, lineage, read_stages
-from tests.verify.packages import missing
 
 from understudy.cli.serve import serve
 from understudy.openapi.yaml_files import read_yaml
@@ -64,9 +63,13 @@ def by_default(text: str) -> str:
 
 
 def test_compose_accepts_the_file():
-    if shutil.which("docker-compose") is None:
-        missing("docker-compose")
-    command = ["docker-compose", "--file", str(CONTAINER / "compose.yaml"), "config", "--quiet"]
+    command = [
+        program("docker-compose"),
+        "--file",
+        str(CONTAINER / "compose.yaml"),
+        "config",
+        "--quiet",
+    ]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (result.returncode, result.stderr) == (0, "")
 

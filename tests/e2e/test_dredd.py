@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 from tests.cli.conftest import Running
-from tests.verify.packages import MODULES, missing
+from tests.needs import program
 
 from understudy.openapi.loader import load
 from understudy.openapi.operations import operations
@@ -16,12 +16,10 @@ HOOKS = ROOT / "examples" / "dredd" / "hooks.js"
 
 
 def test_dredd_gets_every_declared_status_from_the_mock(tmp_path: Path):
-    program = MODULES / ".bin" / "dredd"
-    if not program.exists():
-        missing("dredd")
+    dredd = program("dredd")
     mock = Running(tmp_path)
     try:
-        command = [str(program), str(DOCUMENT), mock.base_url, f"--hookfiles={HOOKS}"]
+        command = [dredd, str(DOCUMENT), mock.base_url, f"--hookfiles={HOOKS}"]
         result = subprocess.run(
             [*command, "--loglevel=error"],
             capture_output=True,

@@ -1,8 +1,6 @@
 """``examples/fleet``: several mocks on one store, behind a proxy, as the files say and without a container."""
 
-import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,8 +16,8 @@ from tests.cli.conftest import Running
 from tests.e2e.test_container import KUBERNETES, STAGES
 from tests.e2e.test_proxies import free_port, site
 from tests.house.documentation import ROOT
+from tests.needs import program
 from tests.store_server import StoreServer, store_server
-from tests.verify.packages import missing
 
 from understudy.cli.serve import serve
 from understudy.openapi.yaml_files import read_yaml
@@ -54,9 +52,7 @@ class Fleet(NamedTuple):
 @pytest.fixture(scope="module")
 def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
     """Runs each service with the command line of compose, as often as it says."""
-    program = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
-    if program is None:
-        missing("nginx")
+    nginx = program("nginx")
     with ExitStack() as stack:
         _, *words = SERVICES["store"]["command"]
         store = stack.enter_context(store_server(tmp_path_factory.mktemp("store"), *words))
@@ -69,7 +65,7 @@ def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
         port = free_port()
         (place / "fleet.nginx.conf").write_text(configuration(mocks, port))
         (place / "nginx.conf").write_text(NGINX.format(place=place))
-        started = [str(program), "-p", str(place), "-c", str(place / "nginx.conf")]
+        started = [nginx, "-p", str(place), "-c", str(place / "nginx.conf")]
         proxy = subprocess.Popen(started, text=True)
         stack.callback(proxy.wait)
         stack.callback(proxy.terminate)
@@ -101,9 +97,7 @@ def configuration(mocks: list[Running], port: int) -> str:
 
 
 def test_compose_accepts_the_file():
-    if shutil.which("docker-compose") is None:
-        missing("docker-compose")
-    words = ["docker-compose", "--file", str(FLEET / "compose.yaml"), "config", "--quiet"]
+    words = [program("docker-compose"), "--file", str(FLEET / "compose.yaml"), "config", "--quiet"]
     result = subprocess.run(words, capture_output=True, text=True, check=False)
     assert (result.returncode, result.stderr) == (0, "")
 

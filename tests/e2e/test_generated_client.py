@@ -4,12 +4,10 @@ import os
 import subprocess
 from pathlib import Path
 
-import pytest
 from tests.cli.conftest import Running
+from tests.needs import PYTHON_PROGRAMS, program
 
 DOCUMENT = Path(__file__).parents[1] / "collections" / "inference" / "labelled" / "todo.yaml"
-CLIENTS = Path.home() / ".cache" / "understudy-clients" / "bin"
-GENERATOR = CLIENTS / "openapi-python-client"
 
 PROGRAM = """
 import sys
@@ -56,12 +54,10 @@ The item '11' of /lists/{listId}/todos was deleted.
 
 
 def test_a_todo_client_works_unchanged(tmp_path: Path):
-    if not GENERATOR.exists():
-        wanted = pytest.fail if "UNDERSTUDY_REQUIRE_FORMATS" in os.environ else pytest.skip
-        wanted(f"openapi-python-client is wanted in {CLIENTS}; .ci/run puts it there")
+    generator = program("openapi-python-client")
     settings = tmp_path / "generator.yaml"
     settings.write_text("post_hooks: []\n")
-    generate = [str(GENERATOR), "generate", "--path", str(DOCUMENT), "--config", str(settings)]
+    generate = [generator, "generate", "--path", str(DOCUMENT), "--config", str(settings)]
     subprocess.run(
         [*generate, "--meta", "none", "--output-path", str(tmp_path / "todo_client")],
         check=True,
@@ -71,7 +67,7 @@ def test_a_todo_client_works_unchanged(tmp_path: Path):
     running = Running(tmp_path, "--document", str(DOCUMENT), "--log", "off")
     try:
         done = subprocess.run(
-            [str(CLIENTS / "python"), "-c", PROGRAM, running.base_url],
+            [str(PYTHON_PROGRAMS / "python"), "-c", PROGRAM, running.base_url],
             capture_output=True,
             text=True,
             check=False,

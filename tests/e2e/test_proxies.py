@@ -15,7 +15,7 @@ from playwright.sync_api import Page
 from tests import patient
 from tests.cli.conftest import Running
 from tests.house.documentation import ROOT, blocks
-from tests.verify.packages import MODULES, missing
+from tests.needs import MODULES, package, program
 
 RECIPES = ROOT / "examples" / "proxies"
 PREFIX = "/mock"
@@ -50,13 +50,10 @@ def site(mock: Running) -> str:
     return mock.base_url.removesuffix("/v3")
 
 
-def on_node(
-    program: str, place: Path, *arguments: str, **environment: str
-) -> subprocess.Popen[str]:
+def on_node(name: str, place: Path, *arguments: str, **environment: str) -> subprocess.Popen[str]:
     """Starts a server that npm has installed; its project is a copy of the recipe."""
-    path = MODULES / ".bin" / program
-    if not path.exists():
-        missing(program)
+    path = MODULES / ".bin" / name
+    package(name)
     (place / "node_modules").symlink_to(MODULES)
     return subprocess.Popen(
         [str(path), *arguments], cwd=place, env={**os.environ, **environment}, text=True
@@ -83,9 +80,7 @@ def next_(place: Path, port: int) -> tuple[Running, subprocess.Popen[str]]:
 
 
 def nginx(place: Path, port: int) -> tuple[Running, subprocess.Popen[str]]:
-    program = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
-    if program is None:
-        missing("nginx")
+    server = program("nginx")
     url = f"http://127.0.0.1:{port}"
     mock = Running(place, "--public-url", url + PREFIX, "--public-auth-url", f"{url}/login")
     recipe = (RECIPES / "understudy.nginx.conf").read_text()
@@ -94,7 +89,7 @@ def nginx(place: Path, port: int) -> tuple[Running, subprocess.Popen[str]]:
     (place / "understudy.nginx.conf").write_text(recipe)
     main = place / "nginx.conf"
     main.write_text(NGINX.format(place=place, port=port))
-    return mock, subprocess.Popen([program, "-p", str(place), "-c", str(main)], text=True)
+    return mock, subprocess.Popen([server, "-p", str(place), "-c", str(main)], text=True)
 
 
 STARTS: dict[str, Callable[[Path, int], tuple[Running, subprocess.Popen[str]]]] = {

@@ -1,19 +1,16 @@
 """Specmatic runs ``openapi/service.yaml`` against the mock, with the requests of ``examples/specmatic``.
 
-Only ``make specmatic`` runs this, as a Java machine takes 8 s of CPU time; that its requests name every
-operation is tested always.
+It needs a Java machine; that its requests name every operation is tested without one.
 """
 
 import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 import orjson
-import pytest
 from tests.cli.conftest import Running
-from tests.verify.packages import MODULES
+from tests.needs import package, program
 
 from understudy.openapi.loader import load
 from understudy.openapi.operations import operations
@@ -21,7 +18,6 @@ from understudy.openapi.operations import operations
 ROOT = Path(__file__).parents[2]
 DOCUMENT = ROOT / "openapi" / "service.yaml"
 EXAMPLES = ROOT / "examples" / "specmatic"
-JAR = MODULES / "specmatic" / "specmatic.jar"
 
 
 def test_every_operation_has_a_request_and_its_response():
@@ -38,16 +34,13 @@ def test_no_alias_hides_a_part_of_the_document_from_parsers_without_them():
     assert re.findall(r"(?m)^ *[^#\n]*: [&*]\w+ *$", DOCUMENT.read_text()) == []
 
 
-@pytest.mark.skipif("UNDERSTUDY_SPECMATIC" not in os.environ, reason="run by make specmatic")
 def test_every_operation_passes(tmp_path: Path):
-    java = shutil.which("java")
-    assert java, "java is needed; .ci/run installs it"
-    assert JAR.exists(), f"{JAR} is needed; .ci/run installs it"
+    java, jar = program("java"), package("specmatic") / "specmatic.jar"
     mock = Running(tmp_path)
     try:
         result = subprocess.run(
             [
-                *(java, "-jar", str(JAR), "test", str(DOCUMENT), f"--examples={EXAMPLES}"),
+                *(java, "-jar", str(jar), "test", str(DOCUMENT), f"--examples={EXAMPLES}"),
                 *("--strict", f"--testBaseURL={mock.base_url}", "--filter=PATH!='/openapi'"),
                 f"--junitReportDir={tmp_path}",
             ],

@@ -12,7 +12,7 @@ import pytest
 from tests.cli.conftest import PATIENCE
 from tests.e2e.docker_daemon import TAKEN, DockerDaemon
 from tests.house.documentation import ROOT, blocks
-from tests.verify.packages import MODULES, package
+from tests.needs import MODULES, package
 
 RECIPES = ROOT / "examples" / "testcontainers"
 

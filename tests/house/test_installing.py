@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
+from tests.needs import program
 
 ROOT = Path(__file__).parents[2]
-INSTALLERS = os.environ.get("UNDERSTUDY_INSTALLERS")
-"""The directory of pipx and uv; .ci/run makes it, as installing needs a package index."""
 
 LOOKS_UP = (
     "import os, httpx; "
@@ -24,6 +24,8 @@ LOOKS_UP = (
 )
 PIP = (sys.executable, "-m", "pip")
 """This run's pip, which installs into another environment as well as one of its own does."""
+
+OLDEST = "3.11.2"
 
 JUDGING = ("schemathesis", "hypothesis", "openapi_core", "zxingcpp", "pytest", "faker")
 
@@ -118,10 +120,8 @@ def test_a_command_that_needs_an_extra_says_which(bare: Path, words: tuple[str, 
     assert re.search(rf"^Error: .* pip install 'understudy-mock\[{extra}\]'$", done.stderr, re.M)
 
 
-@pytest.mark.skipif(INSTALLERS is None, reason="UNDERSTUDY_INSTALLERS names no pipx and uv")
 @pytest.mark.parametrize("way", ["pip", "uv", "pipx"])
 def test_each_way_to_install_gives_a_command_that_runs(wheel: Path, tmp_path: Path, way: str):
-    tools = Path(str(INSTALLERS))
     environment = {
         **{name: text for name, text in os.environ.items() if name != "PYTHONPATH"},
         "UV_TOOL_DIR": str(tmp_path / "uv"),
@@ -134,8 +134,8 @@ def test_each_way_to_install_gives_a_command_that_runs(wheel: Path, tmp_path: Pa
             [sys.executable, "-m", "venv", "--without-pip", str(tmp_path)],
             [*PIP, "--python", str(tmp_path), "install", "--quiet", "--no-compile", str(wheel)],
         ],
-        "uv": [[str(tools / "uv"), "tool", "install", "--quiet", str(wheel)]],
-        "pipx": [[str(tools / "pipx"), "install", "--quiet", str(wheel)]],
+        "uv": [[program("uv"), "tool", "install", "--quiet", str(wheel)]],
+        "pipx": [[program("pipx"), "install", "--quiet", str(wheel)]],
     }
     for command in commands[way]:
         subprocess.run(command, check=True, env=environment, cwd=tmp_path)
@@ -147,6 +147,33 @@ def test_each_way_to_install_gives_a_command_that_runs(wheel: Path, tmp_path: Pa
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/v3\n", done.stdout)
 
 
+def pins() -> list[Requirement]:
+    return [Requirement(line) for line in (ROOT / "constraints.txt").read_text().splitlines()]
+
+
 def test_the_pinned_packages_are_sorted_by_name():
-    names = [Requirement(line).name for line in (ROOT / "constraints.txt").read_text().splitlines()]
+    names = [pin.name for pin in pins()]
     assert names == sorted(names, key=canonicalize_name)
+
+
+def oldest() -> dict[str, str]:
+    """The environment of markers on the oldest Python that the README promises, as Debian 12 has it."""
+    return {"python_version": "3.11", "python_full_version": OLDEST}
+
+
+def test_the_oldest_python_can_have_every_package_that_is_pinned_for_it():
+    refused = []
+    for pin in pins():
+        if pin.marker is not None and not pin.marker.evaluate(oldest()):
+            continue
+        for found in importlib.metadata.distributions(name=pin.name):
+            wants = found.metadata["Requires-Python"] or ""
+            if pin.specifier.contains(found.version) and not SpecifierSet(wants).contains(OLDEST):
+                refused.append(f"{pin}: {wants}")
+    assert refused == []
+
+
+def test_every_package_is_pinned_once_for_the_oldest_python():
+    names = [it.name for it in pins() if it.marker is None or it.marker.evaluate(oldest())]
+    assert len(names) == len(set(names))
+    assert {"soupsieve", "connexion"} <= set(names)

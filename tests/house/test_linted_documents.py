@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.verify.packages import MODULES, missing
+from tests.needs import program
 
 OPENAPI = Path(__file__).parents[2] / "openapi"
 DOCUMENTS = ("service", "authorization", "web", "admin", "user-info")
@@ -19,11 +19,8 @@ ERROR = 0
 """How Spectral writes the severity of an error."""
 
 
-def linted(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    path = MODULES / ".bin" / program
-    if not path.exists():
-        missing(program)
-    command = [str(path), "lint", "--format=json", *arguments, *PATHS]
+def linted(linter: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [program(linter), "lint", "--format=json", *arguments, *PATHS]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 from tests.cli.conftest import PATIENCE, UNDERSTUDY
-from tests.verify.packages import package
+from tests.needs import package
 
 EXPECTED_FAILURES = Path(__file__).with_name("conformance.yaml")
 

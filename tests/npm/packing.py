@@ -1,7 +1,7 @@
 """Builds and packs ``src/understudy-js``, and lays out projects of npm that have it installed.
 
-Tools and runners lie in ``~/.cache/understudy-npm``, where ``.ci/run`` installs the versions that the
-package and the example name; elsewhere a test without them is skipped.
+Tools and runners lie in ``build/tools/js``, where ``make tools`` installs the versions that the package and
+the example name; a test without them is skipped.
 """
 
 import hashlib
@@ -9,50 +9,38 @@ import os
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from filelock import FileLock
 from tests.house.documentation import ROOT
+from tests.needs import JS_MODULES, js_package
 
-CACHE = Path.home() / ".cache" / "understudy-npm"
-MODULES = CACHE / "node_modules"
+PACKED = ROOT / "build" / "packed"
 PROJECTS = Path(__file__).parent / "projects"
 DAY = 24 * 60 * 60
 MADE = {"node_modules", "dist", "generated", "python", "__pycache__"}
 
 
-def required(name: str) -> Path:
-    """Returns where a package of npm lies; skips the test without it, or fails it in CI."""
-    path = MODULES / name
-    if not path.exists():
-        message = f"{name} is not installed; .ci/run puts it into {CACHE}"
-        if "UNDERSTUDY_REQUIRE_FORMATS" in os.environ:
-            pytest.fail(message)
-        pytest.skip(message)
-    return path
-
-
 def tarball() -> Path:
     """Returns the package as ``npm pack`` makes it, built once for each state of the sources."""
     for name in ("typescript", "openapi-typescript"):
-        required(name)
-    place = CACHE / f"understudy-js-{_state()}.tgz"
-    with FileLock(CACHE / "packing.lock"):
+        js_package(name)
+    PACKED.mkdir(parents=True, exist_ok=True)
+    place = PACKED / f"understudy-js-{_state()}.tgz"
+    with FileLock(PACKED / "packing.lock"):
         if not place.exists():
             _remove_old_tarballs()
-            with tempfile.TemporaryDirectory(dir=CACHE) as directory:
+            with tempfile.TemporaryDirectory(dir=PACKED) as directory:
                 _packed(Path(directory)).replace(place)
     return place
 
 
 def _remove_old_tarballs() -> None:
     """Removes what was built before yesterday; another run may be unpacking a younger one."""
-    newest = max((path.stat().st_mtime for path in CACHE.glob("*.tgz")), default=0)
-    for path in CACHE.glob("*.tgz"):
+    newest = max((path.stat().st_mtime for path in PACKED.glob("*.tgz")), default=0)
+    for path in PACKED.glob("*.tgz"):
         if path.stat().st_mtime < newest - DAY:
             path.unlink()
 
@@ -78,7 +66,7 @@ def _packed(directory: Path) -> Path:
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, copy)
     package = directory / "src" / "understudy-js"
-    (package / "node_modules").symlink_to(MODULES)
+    (package / "node_modules").symlink_to(JS_MODULES)
     done = subprocess.run(
         ["npm", "pack", "--silent", "--pack-destination", str(directory)],
         cwd=package,
@@ -96,11 +84,10 @@ def installed(place: Path) -> Path:
     """Lays out ``node_modules`` with the package and links to everything else; returns the package."""
     modules = place / "node_modules"
     modules.mkdir(parents=True)
-    for entry in MODULES.iterdir():
+    for entry in JS_MODULES.iterdir():
         if entry.name != ".bin":
             (modules / entry.name).symlink_to(entry)
-    with tarfile.open(tarball()) as archive:
-        archive.extractall(modules, filter="data")
+    subprocess.run(["tar", "-xzf", str(tarball()), "-C", str(modules)], check=True)
     package = (modules / "package").rename(modules / "understudy-js")
     _link_programs(modules, package)
     return package
@@ -109,7 +96,7 @@ def installed(place: Path) -> Path:
 def _link_programs(modules: Path, package: Path) -> None:
     programs = modules / ".bin"
     programs.mkdir()
-    for program in (MODULES / ".bin").iterdir():
+    for program in (JS_MODULES / ".bin").iterdir():
         (programs / program.name).symlink_to(program)
     (programs / "understudy-js").symlink_to(package / "dist" / "esm" / "launcher" / "cli.js")
 

@@ -4,7 +4,6 @@ The package comes from its tarball; its launcher makes an environment with the w
 for a user. The dev server and a browser run as in the example.
 """
 
-import os
 import re
 import shutil
 import subprocess
@@ -17,10 +16,10 @@ from pathlib import Path
 import pytest
 from tests import patient
 from tests.e2e.conftest import browser_program
-from tests.e2e.test_examples import missing
 from tests.e2e.test_proxies import free_port
 from tests.house.documentation import ROOT
-from tests.npm.packing import PROJECTS, project, required
+from tests.needs import IS_REQUIRED, js_package
+from tests.npm.packing import PROJECTS, project
 from tests.npm.test_launcher import wait_for
 
 Done = subprocess.CompletedProcess[str]
@@ -35,7 +34,7 @@ RUNS_BROWSER = '#!/bin/sh\nPATH=/usr/bin:/bin exec {path} "$@"\n'
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example, with the package and the other packages that it names installed."""
     for name in ("@vitejs/plugin-react", "react-dom", "@playwright/test", "vite"):
-        required(name)
+        js_package(name)
     place = project(tmp_path_factory.mktemp("react") / "app", EXAMPLE)
     shutil.copy(PROJECTS / "browser" / "client.spec.ts", place / "tests")
     return place
@@ -45,7 +44,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def machine(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The environment of a machine with node, npm, a browser and Python, and nothing of this checkout.
 
-    Where no index can be reached, the packages that the wheel needs are those of this run.
+    Where no tool is required, no index need be reached: the packages of the wheel are those of this run.
     """
     home = tmp_path_factory.mktemp("home")
     programs = home / "bin"
@@ -55,7 +54,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     base = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
     (programs / "python3").symlink_to(base)
     environment = {"PATH": str(programs), "HOME": str(home), "NO_COLOR": "1"}
-    if "UNDERSTUDY_INSTALLERS" in os.environ:
+    if IS_REQUIRED:
         return environment
     packages = sysconfig.get_path("purelib")
     return {**environment, "PIP_NO_DEPS": "1", "PIP_NO_INDEX": "1", "PYTHONPATH": packages}
@@ -63,8 +62,6 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 def test_its_tests_pass_on_a_machine_that_has_only_python(place: Path, machine: dict[str, str]):
     path = browser_program()
-    if path is None:
-        missing("Chromium is wanted: apt-get install chromium")
     browser = Path(machine["PATH"]) / "chromium"
     browser.write_text(RUNS_BROWSER.format(path=path))
     browser.chmod(0o755)

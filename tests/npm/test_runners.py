@@ -12,7 +12,8 @@ import pytest
 from tests import patient
 from tests.cli.conftest import Running
 from tests.house.documentation import blocks
-from tests.npm.packing import PROJECTS, environment, installed, project, required, run
+from tests.needs import js_package
+from tests.npm.packing import PROJECTS, environment, installed, project, run
 
 MANY = os.environ.get("UNDERSTUDY_NPM_TESTS", "12")
 """Tests in parallel workers of Playwright; ``make npm-worlds`` has 300."""
@@ -22,7 +23,7 @@ REASON = "There is no profile for 'nobody-at-all'"
 
 def with_runners(place: Path, source: Path) -> Path:
     for name in ("@playwright/test", "vitest", "jest", "msw"):
-        required(name)
+        js_package(name)
     return project(place, source)
 
 

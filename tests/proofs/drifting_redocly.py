@@ -11,10 +11,10 @@ from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tests.needs import MODULES
 from tests.proofs.drifting import ELSEWHERE, deployment
 from tests.proofs.mutants.edge import Change
 from tests.proofs.mutants.runner import chosen
-from tests.verify.packages import MODULES
 
 from understudy.openapi.bundled import openapi_directory
 from understudy.verify.reports.traffic_archive import traffic_archive

@@ -1,16 +1,12 @@
 """Starts a real Valkey or Redis server for tests; it listens on this machine only."""
 
-import os
-import shutil
 import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
-PROGRAM = shutil.which("valkey-server") or shutil.which("redis-server")
+from tests.needs import program
 
 
 @contextmanager
@@ -21,13 +17,11 @@ def served(directory: Path, *options: str) -> Iterator[tuple[str, subprocess.Pop
         directory: The directory for its files.
         options: Further options of the program; a port among them replaces the free one.
     """
-    if PROGRAM is None and not os.environ.get("UNDERSTUDY_REQUIRE_STORE"):
-        pytest.skip("neither valkey-server nor redis-server is installed")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     named = [option.replace("PORT", str(port)) for option in options]
     ports = [] if "--tls-port" in named else ["--port", str(port)]
-    command = [PROGRAM or "valkey-server", *ports, "--bind", "127.0.0.1", "--dir", str(directory)]
+    command = [program("redis-server"), *ports, "--bind", "127.0.0.1", "--dir", str(directory)]
     process = subprocess.Popen([*command, "--save", "", *named], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     lines = iter(process.stdout.readline, "")

@@ -15,11 +15,12 @@ import orjson
 import pytest
 import xmlschema
 from rich.console import Console
+from tests.needs import package
 from tests.proofs.mutants import generous, own_profile
 from tests.proofs.mutants.edge import MUTANTS, Edge
 from tests.test_terminal import HOSTILE, steers
 from tests.verify.conftest import PATIENT, Wire
-from tests.verify.packages import har_faults, package
+from tests.verify.packages import har_faults
 
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET

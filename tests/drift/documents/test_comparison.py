@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.drift.documents.edits import DOCUMENTS, EDITS, Edit, content
-from tests.verify.packages import package
+from tests.needs import package
 
 from understudy.drift.documents.changes import STATEMENTS
 from understudy.drift.documents.comparison import document_changes

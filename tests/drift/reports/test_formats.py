@@ -11,9 +11,9 @@ import pytest
 from msgspec import structs
 from rich.console import Console
 from tests.drift.reports.compared import CHANGED, RULES, compared_report
+from tests.needs import package
 from tests.proofs.drifting import ELSEWHERE
 from tests.test_terminal import HOSTILE, steers
-from tests.verify.packages import package
 
 from understudy.cli.schema import output_schemas
 from understudy.drift.accepting import with_accepted, write_baseline

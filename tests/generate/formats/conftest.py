@@ -1,7 +1,6 @@
 """Fresh worlds of a mock in a process of its own, and the tools that the formats are for."""
 
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -10,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 from tests import patient
 from tests.cli.conftest import Running
-from tests.verify.packages import MODULES, PYTHON_TOOLS, missing
+from tests.needs import program
 
 from understudy.cli import main
 from understudy.generate.test_data import SECRETS, TestData
@@ -79,12 +78,4 @@ def generate(*words: object) -> Result:
 @pytest.fixture
 def tool() -> Callable[[str], str]:
     """Finds a tool, or skips the test."""
-
-    def find(name: str) -> str:
-        places = f"{MODULES / '.bin'}{os.pathsep}{PYTHON_TOOLS}"
-        found = shutil.which(name) or shutil.which(name, path=places)
-        if found is None:
-            missing(name)
-        return str(found)
-
-    return find
+    return program

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests.generate.formats import hostile
 from tests.generate.formats.conftest import PYTEST, generate, without_secrets
 from tests.generate.formats.hostile import CANARY, PAYLOADS, Server
+from tests.needs import program
 
 from understudy.errors import StartupError
 from understudy.generate.cases import VARIABLE
@@ -63,7 +64,7 @@ def address(server: Server) -> str:
 
 @pytest.mark.parametrize("form", WORDS)
 def test_a_hostile_document_runs_nothing(form: str, server: Server, tool, tmp_path: Path):
-    program = tool(WORDS[form][0])
+    tool_path = tool(WORDS[form][0])
     out = tmp_path / OUT.get(form, "out.js")
     count = 2 if form == "bruno" else 6
     words = (
@@ -78,7 +79,7 @@ def test_a_hostile_document_runs_nothing(form: str, server: Server, tool, tmp_pa
     )
     done = generate(*words, "--base-url", address(server))
     assert done.exit_code == 0, done.output
-    run(tmp_path, program, form, "secret")
+    run(tmp_path, tool_path, form, "secret")
     assert [*tmp_path.rglob(CANARY)] == []
     assert server.seen > len(PAYLOADS)
 
@@ -102,11 +103,11 @@ def target(directory: Path, server: Server, text: str) -> Path:
     "text", [PAYLOADS[0], PAYLOADS[2], PAYLOADS[4], PAYLOADS[13], PAYLOADS[29]]
 )
 def test_hostile_test_data_and_secrets_run_nothing(form, text, server, tool, tmp_path):
-    program = tool(WORDS[form][0])
+    tool_path = tool(WORDS[form][0])
     words = ("--target", target(tmp_path, server, text), "--format", form, "--count", 3)
     done = generate(*words, "--out", tmp_path / OUT.get(form, "out.js"), "--include-secrets")
     assert done.exit_code == 0, done.output
-    run(tmp_path, program, form, text)
+    run(tmp_path, tool_path, form, text)
     assert [*tmp_path.rglob(CANARY)] == []
     assert server.seen > 10
 
@@ -166,7 +167,11 @@ def test_the_shell_reads_a_quoted_text_as_it_is(texts: list[str]):
 def test_javascript_reads_a_quoted_text_as_it_is(texts: list[str]):
     script = f"process.stdout.write(JSON.stringify({javascript(texts)}))"
     done = subprocess.run(
-        ["node", "-"], input=script.encode(), capture_output=True, check=True, env=os.environ
+        [program("node"), "-"],
+        input=script.encode(),
+        capture_output=True,
+        check=True,
+        env=os.environ,
     )
     assert json.loads(done.stdout) == texts
 

@@ -4,8 +4,6 @@ The proxy sends each request to another process, and writes down which one it wa
 with options of its own state, or of its own ports, stays one process.
 """
 
-import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -14,8 +12,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from tests.cli.conftest import PATIENCE, Running
+from tests.needs import program
 from tests.proofs.fleet.replicated import LOGIN, REPLICAS, shared_database
-from tests.verify.packages import missing
 
 ONE_PROCESS = {"--state", "--workers", "--reload", "--port", "--auth-port"}
 """Options of a mock that is not served by replicas."""
@@ -97,9 +95,7 @@ class RunningFleet(Running):
 
     def _start_proxy(self, ports: dict[str, int], tls: Path | None) -> None:
         place = self.requests.parent
-        program = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
-        if program is None:
-            missing("nginx")
+        nginx = program("nginx")
         place.mkdir()
         urls = {
             "resource": [it.base_url for it in self.replicas],
@@ -121,7 +117,7 @@ class RunningFleet(Running):
         configuration.write_text(
             NGINX.format(place=place, requests=self.requests, sites="".join(sites))
         )
-        proxy = subprocess.Popen([str(program), "-p", str(place), "-c", str(configuration)])
+        proxy = subprocess.Popen([nginx, "-p", str(place), "-c", str(configuration)])
         self._stack.callback(proxy.wait, PATIENCE)
         self._stack.callback(proxy.terminate)
         self.wait_for((place / "pid").exists)

@@ -1,11 +1,11 @@
 """The page of the benchmark, and one round of it, as short as wrk allows."""
 
 import re
-import shutil
 from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
+from tests.needs import program
 from tests.tools.benchmarks.__main__ import measured
 from tests.tools.benchmarks.loads import Spread
 from tests.tools.benchmarks.page import page, write
@@ -65,8 +65,8 @@ def test_each_chart_is_a_file_that_can_be_shown_alone(tmp_path):
         assert ElementTree.parse(path).getroot().tag == f"{SPACE}svg"
 
 
-@pytest.mark.skipif(shutil.which("wrk") is None, reason="wrk is not installed")
 def test_one_round_measures_a_server_that_runs_alone(tmp_path):
+    program("wrk")
     bare, _ = bare_and_prism()
     short = replace(bare, works=lambda _cache: workloads()[:1])
     figures = measured([short], tmp_path, rounds=1, seconds=1).servers[BARE]

@@ -1,0 +1,143 @@
+"""Fails a test that leaves a thread or a process behind, so that nobody else is charged with it.
+
+What a fixture of a wider scope starts may live until that fixture ends; anything else has to be over when the
+test is torn down. A process whose parent is gone is found when the session ends, by the name of the test in its
+environment.
+"""
+
+import os
+import threading
+import time
+import uuid
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+GRACE: Final = 10.0
+"""Seconds in which what was told to end may do so."""
+
+RUN: Final = "UNDERSTUDY_TEST_RUN"
+"""The variable by which processes of this run are told from those of another one on the machine."""
+
+POOLS: Final = ("asyncio_", "ThreadPoolExecutor-", "AnyIO worker thread", "Dummy-")
+"""Threads of pools that a server starts when it is first asked, and ends with itself or the process."""
+
+Started = threading.Thread | int
+
+
+def _children() -> Iterator[int]:
+    """Yields the processes that this one has started; nothing where the system does not list them."""
+    for task in Path("/proc/self/task").glob("*/children"):
+        try:
+            yield from map(int, task.read_text().split())
+        except OSError:
+            continue  # the thread has ended
+
+
+def _is_over(process: int) -> bool:
+    """Returns whether a process has ended, if only its parent has not asked for its exit code yet."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def _described(started: Started) -> str:
+    if isinstance(started, threading.Thread):
+        return f"thread {started.name}"
+    try:
+        command = Path(f"/proc/{started}/cmdline").read_bytes()
+    except OSError:
+        command = b"(over)"
+    return f"process {started}: {command.replace(bytes(1), b' ').decode(errors='replace').strip()}"
+
+
+class Leftovers:
+    """Knows what lives on purpose."""
+
+    def __init__(self) -> None:
+        self._known: set[Started] = set()
+        self._owned: dict[int, set[Started]] = {}
+
+    @staticmethod
+    def _living() -> set[Started]:
+        threads = {it for it in threading.enumerate() if not it.name.startswith(POOLS)}
+        return {*threads, *_children()}
+
+    def pytest_collection_finish(self) -> None:
+        self._known = self._living()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(
+        self, fixturedef: pytest.FixtureDef[Any]
+    ) -> Generator[None, object, object]:
+        if fixturedef.scope == "function":
+            return (yield)
+        before = self._living()
+        result = yield  # one that fails halfway owns nothing, and the test is charged
+        self._owned[id(fixturedef)] = self._living() - before
+        return result
+
+    def pytest_fixture_post_finalizer(self, fixturedef: pytest.FixtureDef[Any]) -> None:
+        self._owned.pop(id(fixturedef), None)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, object, object]:
+        result = yield
+        left = self._left()
+        if left:
+            self._known |= left  # charged once
+            names = "\n".join(sorted(map(_described, left)))
+            pytest.fail(f"{item.nodeid} leaves behind:\n{names}", pytrace=False)
+        return result
+
+    def _left(self) -> set[Started]:
+        """Returns what should be over and is not."""
+        left = self._living() - self._known.union(*self._owned.values())
+        deadline = time.monotonic() + GRACE
+        while left:
+            left = {
+                it
+                for it in left
+                if (it.is_alive() if isinstance(it, threading.Thread) else not _is_over(it))
+            }
+            if not left or time.monotonic() > deadline:
+                break
+            time.sleep(0.01)  # noqa: TID251 - waits for what was told to end
+        return left
+
+
+class Orphans:
+    """Fails a session after which a process of one of its tests still runs; its first process asks."""
+
+    def __init__(self) -> None:
+        self._run = uuid.uuid4().hex  # noqa: TID251 - names this run among others on the machine
+        self._left: list[str] = []
+        os.environ[RUN] = self._run
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        deadline = time.monotonic() + GRACE
+        while (left := list(self._found())) and time.monotonic() < deadline:
+            time.sleep(0.05)  # noqa: TID251 - waits for what was told to end
+        self._left = left
+        if left and session.exitstatus == 0:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        for line in self._left:
+            terminalreporter.write_line(line, red=True)
+
+    def _found(self) -> Iterator[str]:
+        mark = f"{RUN}={self._run}".encode()
+        for place in Path("/proc").glob("[0-9]*"):
+            try:
+                variables = (place / "environ").read_bytes().split(b"\0")
+            except OSError:
+                continue  # over, or another user's
+            tests = [it for it in variables if it.startswith(b"PYTEST_CURRENT_TEST=")]
+            process = int(place.name)
+            if mark in variables and tests and process != os.getpid() and not _is_over(process):
+                test = tests[0].partition(b"=")[2].decode(errors="replace")
+                yield f"{test} leaves behind {_described(process)}"
