@@ -11,9 +11,9 @@ from understudy.interface.operations import OWN_PROFILE, UPDATE_PROFILE
 from understudy.verify import rules as sections
 from understudy.verify.account_history import differing
 from understudy.verify.history import History
-from understudy.verify.rules.bodies import body_is_json
+from understudy.verify.rules.errors import body_is_json
 from understudy.verify.rules.own_profile import disabled_profile_is_not_found
-from understudy.verify.rules.token_responses import error_is_described
+from understudy.verify.rules.token_requests import error_is_described
 from understudy.verify.shapes import EDITABLE
 from understudy.verify.target import Target
 from understudy.verify.value_texts import as_pairs

@@ -10,7 +10,7 @@ from understudy.api.bundled_target import TARGET
 from understudy.exchange.messages import Response
 from understudy.interface.operations import LOOKUP
 from understudy.verify.history import History
-from understudy.verify.rules.query_parameters import unknown_parameter_changes_nothing
+from understudy.verify.rules.lookups import unknown_parameter_changes_nothing
 
 PROFILE = {"hash": "a", "links": [{"label": "b", "url": "1"}, {"label": "a", "url": "2"}]}
 REORDERED = {"links": [{"url": "2", "label": "a"}, {"label": "b", "url": "1"}], "hash": "a"}

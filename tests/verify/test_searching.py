@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.interface.switch_values import NumberRange
-from understudy.verify.readings.searching import Bracket, bracket_of, most_trials, next_trial
+from understudy.verify.readings import Bracket, bracket_of, most_trials, next_trial
 
 PIXELS = NumberRange(least=512, most=2048, unit="pixels")
 SECONDS = NumberRange(least=60, most=3600, step=10, unit="seconds")

@@ -5,7 +5,7 @@ from tests.verify.exchanges import BASE_URL, exchange_of
 
 from understudy.exchange.messages import Headers, Request
 from understudy.verify.pictures import picture
-from understudy.verify.readings.shown_requests import command_of, commands_of
+from understudy.verify.shown_requests import command_of, commands_of
 from understudy.verify.target import Credentials, Known, Target
 
 PLANTED = "planted-canary"

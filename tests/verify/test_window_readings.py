@@ -9,7 +9,7 @@ from understudy.api.bundled_target import TARGET
 from understudy.exchange.messages import Exchange, Response
 from understudy.interface.operations import LOOKUP
 from understudy.verify.history import History
-from understudy.verify.readings.switch_readings import WINDOW_RULE, options_shown
+from understudy.verify.readings import options_shown
 
 NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
 
@@ -34,7 +34,9 @@ def read(*lookups: tuple[float, float]) -> list[str]:
     history, options = History(TARGET), []
     for number, (at, reset) in enumerate(lookups):
         exchange = lookup(number, at, reset)
-        options += [name for rule, name in options_shown(exchange, history) if rule == WINDOW_RULE]
+        options += [
+            name for rule, name in options_shown(exchange, history) if rule == "rate-limit-window"
+        ]
         history.add(exchange)
     return options
 

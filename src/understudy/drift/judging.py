@@ -17,9 +17,8 @@ from understudy.verify.checks import CheckResult, InternalError, Unmet, check_re
 from understudy.verify.evaluator import Evaluator
 from understudy.verify.findings import DOCUMENT, Finding
 from understudy.verify.history import History
-from understudy.verify.readings.contradictions import contradictions
-from understudy.verify.readings.number_readings import NUMBER_READINGS
-from understudy.verify.readings.switch_readings import options_shown
+from understudy.verify.readings import contradictions, options_shown
+from understudy.verify.switches import NUMBER_READINGS
 
 BROKEN: Final = "broken"
 KEPT: Final = "kept"

@@ -17,8 +17,7 @@ from understudy.verify.catalogue import catalogue
 from understudy.verify.checks import proven
 from understudy.verify.evaluator import Evaluator
 from understudy.verify.learner import fact_of_switch
-from understudy.verify.readings.number_readings import Trials
-from understudy.verify.readings.switch_readings import options_shown
+from understudy.verify.readings import Trials, options_shown
 
 _PASSING: Final = re.compile(r"(?<!status )\b\d+\b|\b[0-9a-f]{16,}\b")
 """The parts of a behaviour that differ from day to day: counts and identifiers, not statuses."""

@@ -11,10 +11,10 @@ from understudy.interface.declared_inputs import DeclaredInputs
 from understudy.interface.facts import Fact
 from understudy.verify.deployment import Deployment
 from understudy.verify.evaluator import Evaluator
+from understudy.verify.experiments import carry_out_experiments
 from understudy.verify.findings import Finding
 from understudy.verify.outcome import Outcome
-from understudy.verify.readings.experiments import carry_out_experiments
-from understudy.verify.readings.number_readings import Trials
+from understudy.verify.readings import Trials
 from understudy.verify.run import Phase, Run, RunOptions, evaluator_of
 from understudy.verify.runner import carry_out
 

@@ -10,8 +10,8 @@ from understudy.interface.facts import Facts, Unsettled
 from understudy.interface.rules import Rule
 from understudy.verify.history import History
 from understudy.verify.learner import fact_of_switch
-from understudy.verify.readings.shown_requests import SHOWN
-from understudy.verify.readings.switch_readings import options_shown
+from understudy.verify.readings import options_shown
+from understudy.verify.shown_requests import SHOWN
 
 _CONTRADICTION: Final = "the readings contradict each other: {}"
 

@@ -24,7 +24,7 @@ from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED, Finding, ke
 from understudy.verify.history import History
 from understudy.verify.item_undo import is_of_deleted
 from understudy.verify.outcome import Coverage, RuleOutcome
-from understudy.verify.readings.contradictions import binds, contradictions
+from understudy.verify.readings import binds, contradictions
 from understudy.verify.value_texts import as_json
 
 # The steps of a finding. A check names the exchanges that it compares, but its conditions read more

@@ -22,15 +22,14 @@ from understudy.interface.rules import Rule, SwitchEntry, switch_of
 from understudy.verify.catalogue import catalogue
 from understudy.verify.deployment import Deployment
 from understudy.verify.events import Event, Exchanged
+from understudy.verify.experiments import SENDERS, carry_out_experiments
 from understudy.verify.history import History
 from understudy.verify.outcome import Outcome, RuleOutcome
-from understudy.verify.readings.experiments import SENDERS, carry_out_experiments
-from understudy.verify.readings.number_readings import Trials
-from understudy.verify.readings.shown_requests import SHOWN, command_of, commands_of
-from understudy.verify.readings.switch_readings import options_shown
+from understudy.verify.readings import Trials, options_shown
 from understudy.verify.repetitions import Repetitions, deciding_breach
 from understudy.verify.run import Run, RunOptions
 from understudy.verify.runner import carry_out
+from understudy.verify.shown_requests import SHOWN, command_of, commands_of
 from understudy.verify.target import Target
 
 

@@ -18,10 +18,9 @@ from understudy.verify.findings import Finding
 from understudy.verify.permits import Refusal, Unreachable
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import PROBES, Probe
-from understudy.verify.readings.experiments import EXPERIMENTS
-from understudy.verify.readings.number_experiments import NUMBER_EXPERIMENTS
-from understudy.verify.readings.number_readings import Trials
+from understudy.verify.readings import Trials
 from understudy.verify.run import Run
+from understudy.verify.switches import EXPERIMENTS, NUMBER_EXPERIMENTS
 
 
 class _Sender(NamedTuple):

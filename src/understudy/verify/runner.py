@@ -16,13 +16,13 @@ from understudy.verify.clock import machine_time
 from understudy.verify.deployment import Deployment
 from understudy.verify.evaluator import UNJUDGED
 from understudy.verify.events import Found, PhaseStarted
+from understudy.verify.experiments import carry_out_experiments
 from understudy.verify.outcome import Outcome
 from understudy.verify.permits import BudgetSpent, OutOfTime, Refusal, Unreachable
 from understudy.verify.preflight import preflight
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Probe, candidates, needs_of, order_of_parts
-from understudy.verify.readings.experiments import carry_out_experiments
-from understudy.verify.readings.number_readings import Trials
+from understudy.verify.readings import Trials
 from understudy.verify.run import Phase, Run, RunOptions, start
 from understudy.verify.run_lock import locked
 from understudy.verify.wording import as_on_the_wire

@@ -8,7 +8,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
-from hashlib import sha256
+from hashlib import md5, sha256
 from ipaddress import ip_address
 from pathlib import Path
 from types import MappingProxyType
@@ -269,6 +269,11 @@ def _identities(credentials: Credentials) -> Mapping[str, tuple[Identity, str]]:
 
 
 @lru_cache(maxsize=256)
+def md5_of(email: str) -> str:
+    """Returns the MD5 hash of an e-mail address, as old clients send it."""
+    return md5(email.strip().lower().encode(), usedforsecurity=False).hexdigest()
+
+
 def email_hash(address: str) -> str:
     """Returns the SHA-256 hash of an e-mail address (interface, Profile)."""
     return sha256(address.strip().lower().encode()).hexdigest()

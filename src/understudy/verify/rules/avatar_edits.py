@@ -1,13 +1,28 @@
-"""Rating and text alternative of an avatar (interface, Authenticated avatar operations)."""
+"""Changing and deleting an avatar (interface, Authenticated avatar operations)."""
 
-from understudy.exchange.messages import Exchange
-from understudy.interface.operations import LIST_AVATARS, UPDATE_AVATAR
+from understudy.exchange.messages import GRANTEE, Exchange
+from understudy.interface.operations import (
+    AVATAR_CHANGES,
+    DELETE_AVATAR,
+    LIST_AVATARS,
+    SET_AVATAR,
+    UPDATE_AVATAR,
+    UPLOAD_AVATAR,
+)
 from understudy.verify.account_history import (
     MEMBERS,
+    address_of,
     avatar_in,
+    ids_in,
     is_live,
+    is_sound_change,
     is_sound_update,
     last_mention,
+    names_own_address,
+    names_unknown_address,
+    names_unknown_rating,
+    selected_in,
+    shows_selection,
 )
 from understudy.verify.causes import update_before
 from understudy.verify.checks import (
@@ -16,13 +31,23 @@ from understudy.verify.checks import (
     document_allows,
     expect,
     expect_refused,
+    expect_status,
     may_manage,
     proven,
+    succeeded,
 )
-from understudy.verify.history import History
-from understudy.verify.pictures import an_avatar, avatars
+from understudy.verify.history import MADE_UP, History, made_up_hash
+from understudy.verify.pictures import an_avatar, avatars, id_of, picture, upload
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
+from understudy.verify.switches import (
+    DELETED,
+    UPLOADING,
+    experiment,
+    reading,
+    reading_of_two_errors,
+    status_of,
+)
 from understudy.verify.value_texts import as_json, as_pairs, differing_pairs
 
 
@@ -168,3 +193,264 @@ def two_updates_at_once(client: ProbeClient) -> None:
     changes = ({"rating": "PG"}, {"alt_text": "Understudy at once"})
     client.send_together("PATCH", path, "owner", *({"json": each} for each in changes))
     avatars(client)
+
+
+# Deleting an avatar, and avatars that do not exist or are another account's (interface, as
+# above).
+
+
+def last_deletion(exchange: Exchange, history: History) -> Exchange | None:
+    """Returns the account's newest successful deletion."""
+    return history.last(DELETE_AVATAR, account=exchange.identity.account)
+
+
+def something_was_deleted(exchange: Exchange, history: History) -> bool:
+    """Tells whether the account deleted an avatar before."""
+    return last_deletion(exchange, history) is not None
+
+
+def list_with_deleted_selected(exchange: Exchange, history: History) -> Exchange | None:
+    """Returns the newest list for the same address, if the avatar deleted since was selected in it.
+
+    None where another avatar was uploaded or set since, as that may rightly be selected now.
+    """
+    deleted, account = proven(last_deletion(exchange, history)), exchange.identity.account
+    later = history.last(UPLOAD_AVATAR, SET_AVATAR, account=account)
+    for before in history.of(LIST_AVATARS):
+        if address_of(before) != address_of(exchange) or before.identity.account != account:
+            continue
+        is_stale = later is not None and later.number > before.number
+        is_later = before.number > deleted.number
+        was_selected = avatar_in(before, deleted.value).get("selected")
+        return before if was_selected and not (is_stale or is_later) else None
+    return None
+
+
+def selected_avatar_was_deleted(exchange: Exchange, history: History) -> bool:
+    """Tells whether the avatar that was selected for the address was deleted since."""
+    return list_with_deleted_selected(exchange, history) is not None
+
+
+def is_of_other_account(exchange: Exchange, history: History) -> bool:
+    """Tells whether the avatar is known to be another account's."""
+    owner, account = history.owner_of(exchange.value), exchange.identity.account
+    is_others = account != GRANTEE and owner not in {None, account}
+    return is_others and not history.is_gone(exchange.value)
+
+
+def was_deleted(exchange: Exchange, history: History) -> bool:
+    """Tells whether the avatar was deleted."""
+    return history.is_gone(exchange.value)
+
+
+def does_not_exist(exchange: Exchange, history: History) -> bool:
+    """Tells whether the avatar is made up or was deleted."""
+    return history.is_made_up(exchange.value) or history.is_gone(exchange.value)
+
+
+@check("avatar-delete-no-content", on=[DELETE_AVATAR], when=[may_manage, is_live])
+def deletion_has_no_content(exchange: Exchange, _history: History) -> CheckResult:
+    """A deletion succeeds and has no body."""
+    is_right = exchange.response.is_success and not exchange.response.body
+    actual = f"status {exchange.status}, {len(exchange.response.body)} bytes"
+    return expect(is_right, "success without content", actual)
+
+
+@check("avatar-delete-no-content", on=[LIST_AVATARS], when=[succeeded, something_was_deleted])
+def deleted_avatar_is_not_listed(exchange: Exchange, history: History) -> CheckResult:
+    """A deleted avatar is not listed any more."""
+    before = proven(last_deletion(exchange, history))
+    is_listed = before.value in ids_in(exchange)
+    return expect(not is_listed, "a list without it", "it is still listed", before)
+
+
+@check(
+    "avatar-delete-no-content",
+    on=[UPDATE_AVATAR, SET_AVATAR],
+    when=[was_deleted, is_sound_change, may_manage],
+)
+def deleted_avatar_cannot_be_changed(exchange: Exchange, history: History) -> CheckResult:
+    """A deleted avatar is neither updated nor assigned."""
+    actual = f"status {exchange.status}"
+    deletions = (each for each in history.of(DELETE_AVATAR) if each.value == exchange.value)
+    return expect(exchange.response.is_refusal, "a refusal", actual, next(deletions, None))
+
+
+@check("avatar-delete-status", on=[DELETE_AVATAR], when=[succeeded])
+def deletion_is_204(exchange: Exchange, _history: History) -> CheckResult:
+    """A deletion has status 204."""
+    return expect_status(exchange, 204)
+
+
+@check(
+    "avatar-delete-unselects",
+    on=[LIST_AVATARS],
+    when=[shows_selection, something_was_deleted, selected_avatar_was_deleted],
+)
+def nothing_takes_its_place(exchange: Exchange, history: History) -> CheckResult:
+    """Where the selected avatar was deleted, no other is selected in its place."""
+    before, deleted = (
+        list_with_deleted_selected(exchange, history),
+        last_deletion(exchange, history),
+    )
+    selected = selected_in(exchange)
+    return expect(not selected, "no other takes its place", selected, before, deleted)
+
+
+@check("foreign-avatars-invisible", on=AVATAR_CHANGES, when=[is_of_other_account, may_manage])
+def avatar_of_other_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """Another account's avatar cannot be changed, assigned or deleted."""
+    return expect_refused(exchange)
+
+
+@check(
+    "foreign-avatars-invisible",
+    on=AVATAR_CHANGES,
+    when=[is_of_other_account, may_manage],
+    is_choice=True,
+)
+def avatar_of_other_is_not_found(exchange: Exchange, _history: History) -> CheckResult:
+    """Another account's avatar is not found, as if it did not exist."""
+    return expect_status(exchange, 404)
+
+
+@check("avatar-unknown-404", on=AVATAR_CHANGES, when=[does_not_exist, is_sound_change, may_manage])
+def unknown_avatar_is_not_found(exchange: Exchange, _history: History) -> CheckResult:
+    """An avatar that does not exist is not found."""
+    return expect_status(exchange, 404)
+
+
+@check(
+    "avatar-email-both-unknown",
+    on=[SET_AVATAR],
+    when=[may_manage, does_not_exist, names_unknown_address],
+)
+def unknown_avatar_is_refused_before_the_address(
+    exchange: Exchange, _history: History
+) -> CheckResult:
+    """An avatar that does not exist is not found, although nobody has the address either."""
+    return expect_status(exchange, 404)
+
+
+@check(
+    "avatar-body-both-wrong",
+    on=[UPDATE_AVATAR],
+    when=[may_manage, does_not_exist, names_unknown_rating],
+)
+def invalid_update_is_refused_before_the_avatar(
+    exchange: Exchange, _history: History
+) -> CheckResult:
+    """An unknown rating is what is refused, although the avatar does not exist either."""
+    return expect_status(exchange, 400)
+
+
+@probe(
+    *("avatar-unknown-404", "avatar-email-both-unknown", "error-unknown-avatar"),
+    "avatar-body-both-wrong",
+    needs=("owner", "writes"),
+)
+def changes_of_unknown_avatars(client: ProbeClient) -> Parts:
+    """Changes, deletes and assigns an avatar that does not exist, also for an unknown address."""
+    yield client.send("PATCH", f"/me/avatars/{MADE_UP}", "owner", json={"rating": "G"})
+    yield client.send("PATCH", f"/me/avatars/{MADE_UP}", "owner", json={"rating": "M"})
+    yield client.send("DELETE", f"/me/avatars/{MADE_UP}", "owner")
+    for hash_ in (*client.known.own_hashes[:1], made_up_hash(5)):
+        body = {"email_hash": hash_}
+        yield client.send("POST", f"/me/avatars/{MADE_UP}/email", "owner", json=body)
+
+
+@probe(
+    *("avatar-delete-no-content", "avatar-delete-status", "avatar-list-of-caller"),
+    *("avatar-unknown-404", "avatar-urls-resolve"),
+    needs=("owner", "writes", "uploads"),
+)
+def deletion_twice(client: ProbeClient) -> Parts:
+    """Deletes an avatar, lists both accounts', and deletes, updates and assigns it again."""
+    image = id_of(upload(client, picture(), select_avatar="false"))
+    avatars(client)
+    if client.has("other"):
+        client.recall("/me/avatars", "other")
+    client.send("DELETE", f"/me/avatars/{image}", "owner")
+    yield avatars(client)
+    if client.has("other"):
+        yield avatars(client, who="other")
+    yield client.send("DELETE", f"/me/avatars/{image}", "owner")
+    yield client.send("PATCH", f"/me/avatars/{image}", "owner", json={"rating": "G"})
+    body = {"email_hash": (client.known.own_hashes or (made_up_hash(5),))[0]}
+    yield client.send("POST", f"/me/avatars/{image}/email", "owner", json=body)
+
+
+@probe(
+    *("avatar-delete-unselects", "avatar-email-assign"),
+    needs=("owner", "writes", "uploads", "hashes"),
+)
+def deletion_of_selected_avatar(client: ProbeClient) -> None:
+    """Sets an avatar for each address, lists, deletes it, and lists again."""
+    hashes = client.known.own_hashes
+    image = id_of(upload(client, picture(), select_avatar="true"))
+    for hash_ in hashes[1:]:
+        client.send("POST", f"/me/avatars/{image}/email", "owner", json={"email_hash": hash_})
+    for hash_ in hashes:
+        avatars(client, hash_)
+    client.send("DELETE", f"/me/avatars/{image}", "owner")
+    for hash_ in hashes:
+        avatars(client, hash_)
+
+
+@probe(
+    *("foreign-avatars-invisible", "avatar-list-of-caller"),
+    needs=("owner", "other", "writes", "uploads"),
+)
+def changes_by_other_account(client: ProbeClient) -> Parts:
+    """Lets another account change, assign and delete an avatar of the test account."""
+    image = an_avatar(client)
+    client.recall("/me/avatars", "owner")
+    client.send("PATCH", f"/me/avatars/{image}", "other", json={"rating": "X"})
+    yield avatars(client)
+    for hash_ in client.known.others_hashes[:1]:
+        body = {"email_hash": hash_}
+        yield client.send("POST", f"/me/avatars/{image}/email", "other", json=body)
+    client.send("DELETE", f"/me/avatars/{image}", "other")
+    yield avatars(client)
+
+
+def _is_own_avatar(exchange: Exchange, history: History) -> bool:
+    return history.owner_of(exchange.value) == exchange.identity.account
+
+
+reading("avatar-delete-status", on=[DELETE_AVATAR], when=[succeeded], read=status_of)
+reading_of_two_errors(
+    "avatar-body-both-wrong",
+    UPDATE_AVATAR,
+    when=[may_manage, does_not_exist, names_unknown_rating],
+    alone={
+        "avatar": [may_manage, does_not_exist, is_sound_update],
+        "body": [may_manage, _is_own_avatar, names_unknown_rating],
+    },
+)
+reading_of_two_errors(
+    "avatar-email-both-unknown",
+    SET_AVATAR,
+    when=[may_manage, does_not_exist, names_unknown_address],
+    alone={
+        "avatar": [may_manage, does_not_exist, names_own_address],
+        "email": [may_manage, _is_own_avatar, names_unknown_address],
+    },
+)
+
+
+@experiment("avatar-body-both-wrong", needs=UPLOADING, requests=5, undo=DELETED)
+def updates_with_errors(client: ProbeClient) -> None:
+    """Gives an unknown avatar a rating, an avatar an unknown one, and an unknown one an unknown one."""
+    avatar = an_avatar(client)
+    for image, rating in ((MADE_UP, "G"), (avatar, "M"), (MADE_UP, "M")):
+        client.send("PATCH", f"/me/avatars/{image}", "owner", json={"rating": rating})
+
+
+@experiment("avatar-email-both-unknown", needs=(*UPLOADING, "hashes"), requests=5, undo=DELETED)
+def assignments_of_unknowns(client: ProbeClient) -> None:
+    """Assigns an unknown avatar, one for an unknown address, and an unknown one for an unknown address."""
+    avatar, own, unknown = an_avatar(client), client.known.own_hashes[0], made_up_hash(6)
+    for image, hash_ in ((MADE_UP, own), (avatar, unknown), (MADE_UP, unknown)):
+        path = f"/me/avatars/{image}/email"
+        client.send("POST", path, "owner", json={"email_hash": hash_})

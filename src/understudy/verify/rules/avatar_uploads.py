@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 from io import BytesIO
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from PIL import Image, UnidentifiedImageError
 
@@ -19,13 +19,24 @@ from understudy.verify.checks import (
     expect_refused,
     expect_status,
     may_manage,
+    may_read,
     proven,
     succeeded,
 )
 from understudy.verify.history import History
-from understudy.verify.pictures import avatars, picture, upload
+from understudy.verify.pictures import avatars, id_of, picture, plain_picture, upload
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
+from understudy.verify.switches import (
+    DELETED,
+    UPLOADING,
+    by_success,
+    experiment,
+    number_experiment,
+    number_reading,
+    reading,
+    status_of,
+)
 from understudy.verify.value_texts import as_json
 
 TAKEN = frozenset({"JPEG", "PNG", "GIF"})
@@ -297,3 +308,101 @@ def huge_upload(client: ProbeClient) -> None:
 def upload_without_scope(client: ProbeClient) -> None:
     """Uploads with a token that may only read."""
     upload(client, picture(), "reader", select_avatar="false")
+
+
+def sends_webp(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the picture of an upload is a WebP."""
+    return b"RIFF" in exchange.request.body and b"WEBPVP8" in exchange.request.body
+
+
+def avatars_are_counted(exchange: Exchange, history: History) -> bool:
+    """Tells whether it is known how many avatars the account has."""
+    return avatars_owned(exchange, history) is not None
+
+
+_TAKEN_FILE: Final = (may_manage, query_is_in_order, sends_one_file, is_of_taken_type, is_square)
+
+reading("avatar-upload-status", on=[UPLOAD_AVATAR], when=[succeeded], read=status_of)
+reading(
+    "upload-image-types",
+    on=[UPLOAD_AVATAR],
+    when=[may_manage, sends_one_file, is_small, sends_webp, is_square],
+    read=by_success("webp-heic-too", "jpeg-png-gif"),
+)
+number_reading(
+    "upload-size-limit",
+    UPLOAD_AVATAR,
+    when=[*_TAKEN_FILE, is_narrow],
+    number=lambda exchange, history: proven(file_in(exchange, history)).size,
+)
+number_reading(
+    "upload-largest-side",
+    UPLOAD_AVATAR,
+    when=[*_TAKEN_FILE, has_few_bytes],
+    number=lambda exchange, history: proven(file_in(exchange, history)).side,
+)
+number_reading(
+    "avatars-most",
+    UPLOAD_AVATAR,
+    when=[*_TAKEN_FILE, is_small, avatars_are_counted],
+    number=lambda exchange, history: proven(avatars_owned(exchange, history)) + 1,
+)
+number_reading(
+    "avatars-most",
+    LIST_AVATARS,
+    when=[may_read, succeeded],
+    number=lambda exchange, _history: len(ids_in(exchange)),
+)
+
+
+@experiment("upload-image-types", needs=UPLOADING, requests=2, undo=DELETED)
+def upload_of_webp(client: ProbeClient) -> None:
+    """Uploads a WebP picture, which is deleted again if it is taken."""
+    upload(client, picture("WEBP"), select_avatar="false")
+
+
+@number_experiment(
+    "upload-size-limit",
+    needs=UPLOADING,
+    likely=(
+        *(100_000, 131_072, 200_000, 262_144, 500_000, 524_288, 1_000_000, 1_048_576),
+        *(2_000_000, 2_097_152, 3_000_000, 3_145_728, 4_000_000, 4_194_304),
+        *(5_000_000, 5_242_880, 8_000_000, 8_388_608, 10_000_000, 10_485_760),
+    ),
+    requests=2,
+    undo=DELETED,
+    sends_bytes=True,
+)
+def upload_of_size(client: ProbeClient, size: int) -> None:
+    """Uploads a picture of so many bytes, and deletes it again if it is taken."""
+    content = picture()
+    _upload_and_delete(client, content + bytes(size - len(content)))
+
+
+@number_experiment(
+    "upload-largest-side",
+    needs=UPLOADING,
+    likely=(
+        *(512, 600, 800, 1000, 1024, 1200, 1500, 1600, 1920, 2000, 2048, 2500, 2560),
+        *(3000, 3072, 3840, 4000, 4096, 5000, 6000),
+    ),
+    requests=2,
+    undo=DELETED,
+)
+def upload_of_width(client: ProbeClient, side: int) -> None:
+    """Uploads a picture that is so many pixels wide, and deletes it again if it is taken."""
+    _upload_and_delete(client, plain_picture(side))
+
+
+@number_experiment("avatars-most", needs=UPLOADING, requests=2, undo=DELETED, uploads=100)
+def upload_of_one_more(client: ProbeClient, _number: int) -> None:
+    """Lists the avatars, and uploads one more."""
+    avatars(client)
+    upload(client, picture(), select_avatar="false")
+
+
+def _upload_and_delete(client: ProbeClient, content: bytes) -> None:
+    """Uploads a picture, and deletes it at once, so that the account is not filled up by trials."""
+    uploaded = upload(client, content, select_avatar="false")
+    if uploaded.response.is_success:
+        client.send("DELETE", f"/me/avatars/{id_of(uploaded)}", "owner")

@@ -1,26 +1,104 @@
 """Whose request it is: bearer tokens, API keys and scopes (interface, Bearer tokens; RFC 6750)."""
 
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from understudy.exchange.messages import Exchange
-from understudy.interface.operations import CHANGES, LOOKUP, ME, OWN_PROFILE, READS
-from understudy.interface.scopes import AUTH, MANAGE_PROFILE
+from understudy.interface.operations import (
+    ASSOCIATED_EMAIL,
+    CHANGES,
+    LIST_AVATARS,
+    LOOKUP,
+    ME,
+    OWN_PROFILE,
+    READS,
+    UPDATE_PROFILE,
+)
+from understudy.interface.scopes import AUTH, MANAGE_PROFILE, READ_PROFILE
+from understudy.verify.account_history import has_texts_only, names_editable_only
+from understudy.verify.browsing import code, form_of, post, token_in
 from understudy.verify.checks import (
     CheckResult,
     check,
     expect,
     expect_refused,
     expect_status,
+    is_anonymous,
     is_public_profile,
     is_unknown_identifier,
     may_read,
+    succeeded,
 )
 from understudy.verify.history import MADE_UP, History, made_up_hash
-from understudy.verify.needed_scopes import has_the_scopes, lacks_a_scope
 from understudy.verify.pictures import an_avatar, picture, upload
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
+from understudy.verify.rules.code_grant import GRANTED
+from understudy.verify.switches import (
+    ISSUED,
+    by_success,
+    experiment,
+    reading,
+    reading_of_two_errors,
+)
 from understudy.verify.value_texts import as_json
+
+# Tells which scopes open an operation of the account, as far as the interface or facts say. The
+# interface names the scope that edits, and ``auth`` for everything (Scopes); which scopes open
+# what is read is not shown (Bearer tokens, 6), so facts of a deployment decide there.
+
+SCOPE_RULES: Final[Mapping[str, str]] = {
+    OWN_PROFILE: "scope-of-own-profile",
+    LIST_AVATARS: "scope-of-avatar-list",
+    ASSOCIATED_EMAIL: "scope-of-associated-email",
+}
+"""Operation that reads the account to the rule that assumes which scopes open it."""
+
+ALONE: Final = frozenset({AUTH})
+READING: Final = frozenset({AUTH, READ_PROFILE})
+MANAGING: Final = frozenset({AUTH, MANAGE_PROFILE})
+
+_OPENED_BY: Final[Mapping[str, tuple[frozenset[str], ...]]] = {
+    "read": (READING,),
+    "any": (READING, MANAGING),
+    "auth": (ALONE,),
+}
+"""Option of the rules' switches to the sets of scopes of which each is enough."""
+
+
+def has_the_scopes(exchange: Exchange, history: History) -> bool:
+    """Tells whether the token has the scopes that the operation needs."""
+    granted = exchange.identity.scopes or frozenset(())
+    return any(granted >= scopes for scopes in _opened_by(exchange.operation, history))
+
+
+def lacks_a_scope(exchange: Exchange, history: History) -> bool:
+    """Tells whether the token lacks a scope that the operation needs."""
+    rule = SCOPE_RULES.get(exchange.operation)
+    if history.facts and rule is not None and rule not in history.facts:
+        return AUTH not in (exchange.identity.scopes or ())  # the rest was not learnt
+    return not has_the_scopes(exchange, history)
+
+
+def lacks_an_assumed_scope(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the token lacks a scope that is assumed to be needed, whatever was learnt."""
+    assumed = READING if exchange.operation in SCOPE_RULES else MANAGING
+    return not (exchange.identity.scopes or frozenset(())) >= assumed
+
+
+def scopes_are_needed(_exchange: Exchange, history: History) -> bool:
+    """Tells whether no fact says that the deployment opens everything to any token."""
+    fact = history.facts.get("scope-per-operation")
+    return fact is None or fact.reading != "ignored"
+
+
+def _opened_by(operation: str, history: History) -> tuple[frozenset[str], ...]:
+    rule = SCOPE_RULES.get(operation)
+    if rule is None:
+        return (MANAGING,)
+    fact = history.facts.get(rule)
+    return _OPENED_BY.get("read" if fact is None else fact.reading, (READING,))
+
 
 OK, UNAUTHORIZED, FORBIDDEN = 200, 401, 403
 ACCOUNTS: Final = frozenset({"own", "other", "private"})
@@ -251,3 +329,167 @@ def _every_change(client: ProbeClient, who: str) -> Parts:
     yield client.send("DELETE", f"/me/avatars/{MADE_UP}", who)
     body = {"email_hash": made_up_hash(1)}
     yield client.send("POST", f"/me/avatars/{MADE_UP}/email", who, json=body)
+
+
+# Scopes that open what is read of the account (interface, Bearer tokens, 6: not shown).
+
+
+def has_no_scope_but_to_manage(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the token has the scopes auth and manage, and no other."""
+    return exchange.identity.scopes == MANAGING
+
+
+_MANAGING = (is_oauth, has_no_scope_but_to_manage, scopes_are_needed)
+
+
+@check("scope-of-own-profile", on=[OWN_PROFILE], when=_MANAGING)
+def own_profile_needs_read_scope(exchange: Exchange, _history: History) -> CheckResult:
+    """A token with the manage scope, and not the read scope, does not read the own profile."""
+    return expect_refused(exchange)
+
+
+@check("scope-of-avatar-list", on=[LIST_AVATARS], when=_MANAGING)
+def avatar_list_needs_read_scope(exchange: Exchange, _history: History) -> CheckResult:
+    """A token with the manage scope, and not the read scope, does not list avatars."""
+    return expect_refused(exchange)
+
+
+@check("scope-of-associated-email", on=[ASSOCIATED_EMAIL], when=_MANAGING)
+def associated_email_needs_read_scope(exchange: Exchange, _history: History) -> CheckResult:
+    """A token with the manage scope, and not the read scope, does not ask about addresses."""
+    return expect_refused(exchange)
+
+
+def token_of(client: ProbeClient, *scopes: str) -> str:
+    """Returns a new token that has these scopes."""
+    changes = {f"scope[{index}]": scope for index, scope in enumerate(scopes)}
+    redirect_code = code(client, **{"scope[1]": None, **changes})
+    return token_in(client, post(client, form_of(client.app, redirect_code)), scopes)
+
+
+def read_profile(client: ProbeClient, who: str) -> None:
+    """Reads the own profile."""
+    client.get("/me/profile", who)
+
+
+def list_avatars(client: ProbeClient, who: str) -> None:
+    """Lists the avatars."""
+    client.get("/me/avatars", who)
+
+
+def ask_about_address(client: ProbeClient, who: str) -> None:
+    """Asks whether the account has an unknown address."""
+    client.get("/me/associated-email", who, {"email_hash": made_up_hash(1)})
+
+
+@probe(
+    *SCOPE_RULES.values(),
+    needs=GRANTED,
+)
+def reads_with_manage_scope(client: ProbeClient) -> None:
+    """Reads with a token that has the manage scope, and not the read scope."""
+    token = token_of(client, AUTH, MANAGE_PROFILE)
+    read_profile(client, token)
+    list_avatars(client, token)
+    ask_about_address(client, token)
+
+
+reading(
+    "invalid-token-refused",
+    on=[LOOKUP],
+    when=[token_is_invalid, is_public_profile],
+    read=by_success("anonymous", "refuse"),
+)
+reading(
+    "scope-per-operation",
+    on=[OWN_PROFILE, LIST_AVATARS],
+    when=[is_oauth, scopes_are_known, lacks_auth],
+    read=by_success("ignored", "enforced"),
+)
+reading(
+    "scope-per-operation",
+    on=[UPDATE_PROFILE],
+    when=[is_oauth, scopes_are_known, lacks_scope_to_change, names_editable_only, has_texts_only],
+    read=by_success("ignored", "enforced"),
+)
+reading_of_two_errors(
+    "invalid-token-unknown-profile",
+    LOOKUP,
+    when=[token_is_invalid, is_unknown_identifier],
+    alone={
+        "token": [token_is_invalid, is_public_profile],
+        "profile": [is_anonymous, is_unknown_identifier],
+    },
+)
+
+# Which scopes open an operation shows only where scopes are checked at all, which a refusal for want
+# of one has shown.
+
+
+def _is_lacking(exchange: Exchange, history: History) -> bool:
+    """Tells whether an OAuth token with known scopes was refused for want of one."""
+    is_known = is_oauth(exchange, history) and exchange.identity.scopes is not None
+    is_sound = names_editable_only(exchange, history) and has_texts_only(exchange, history)
+    is_refused = is_known and is_sound and exchange.response.is_refusal
+    return is_refused and lacks_an_assumed_scope(exchange, history)
+
+
+def scopes_are_checked(exchange: Exchange, history: History) -> bool:
+    """Tells whether this or an earlier request was refused for want of a scope."""
+    earlier = (exchange, *history.of(*SCOPE_RULES, UPDATE_PROFILE))
+    return any(_is_lacking(each, history) for each in earlier)
+
+
+def has_auth_alone(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the token has the scope auth, and no other."""
+    return exchange.identity.scopes == ALONE
+
+
+def auth_alone_was_refused(exchange: Exchange, history: History) -> bool:
+    """Tells whether a token with the scope auth alone was refused by the same operation."""
+    return any(
+        has_auth_alone(each, history) and each.response.is_refusal
+        for each in history.of(exchange.operation)
+    )
+
+
+def _of_managing(exchange: Exchange) -> str:
+    return "any" if exchange.response.is_success else "read"
+
+
+for _operation, _rule in SCOPE_RULES.items():
+    reading(
+        _rule,
+        on=[_operation],
+        when=[is_oauth, has_auth_alone, succeeded, scopes_are_checked],
+        read="auth",
+    )
+    reading(
+        _rule,
+        on=[_operation],
+        when=[is_oauth, has_no_scope_but_to_manage, auth_alone_was_refused, scopes_are_checked],
+        read=_of_managing,
+    )
+
+
+@experiment("scope-of-own-profile", needs=GRANTED, requests=8, undo=ISSUED)
+def own_profile_without_read_scope(client: ProbeClient) -> None:
+    """Reads the own profile with a token that can sign in alone, and with one that can manage alone."""
+    _with_lesser_scopes(client, read_profile)
+
+
+@experiment("scope-of-avatar-list", needs=GRANTED, requests=8, undo=ISSUED)
+def avatars_without_read_scope(client: ProbeClient) -> None:
+    """Lists the avatars with the same two tokens."""
+    _with_lesser_scopes(client, list_avatars)
+
+
+@experiment("scope-of-associated-email", needs=GRANTED, requests=8, undo=ISSUED)
+def address_without_read_scope(client: ProbeClient) -> None:
+    """Asks about an e-mail address with the same two tokens."""
+    _with_lesser_scopes(client, ask_about_address)
+
+
+def _with_lesser_scopes(client: ProbeClient, read: Callable[[ProbeClient, str], None]) -> None:
+    read(client, "auth_only" if client.has("auth_only") else token_of(client, AUTH))
+    read(client, token_of(client, AUTH, MANAGE_PROFILE))

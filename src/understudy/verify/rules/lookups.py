@@ -1,9 +1,17 @@
-"""Judges who is found by which identifier, and with what status (interface, Public operations)."""
+"""Who is found by which identifier, with what status, and where the addresses lead (interface, Public operations)."""
 
-from typing import Final
+import re
+from typing import Any, Final
 
 from understudy.exchange.messages import NO_JSON, Exchange
-from understudy.interface.operations import ASSOCIATED_EMAIL, LOOKUP, PROFILES
+from understudy.interface.operations import (
+    ASSOCIATED_EMAIL,
+    AVATARS,
+    LOOKUP,
+    OWN_PROFILE,
+    PROFILES,
+    QR_CODE,
+)
 from understudy.verify.causes import read_by_other
 from understudy.verify.checks import (
     CheckResult,
@@ -12,19 +20,24 @@ from understudy.verify.checks import (
     document_allows,
     expect,
     expect_equal,
+    expect_refused,
     expect_status,
     holds_profile,
+    is_anonymous,
+    is_get,
     is_public_profile,
     is_unknown_identifier,
     proven,
     was_refused,
 )
-from understudy.verify.history import MADE_UP, History, made_up_hash, profile_in
+from understudy.verify.history import MADE_UP, History, avatars_in, made_up_hash, profile_in
+from understudy.verify.pictures import DEFAULT_SIZE, fitting, picture_of
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.shapes import fault
-from understudy.verify.target import email_hash
-from understudy.verify.value_texts import as_pairs, differing_pairs
+from understudy.verify.switches import by_success, experiment, reading, status_of
+from understudy.verify.target import email_hash, md5_of
+from understudy.verify.value_texts import as_json, as_pairs, differing_pairs
 
 OK = 200
 STATED: Final = frozenset({200, 404, 429, 500})  # interface, Endpoints
@@ -280,3 +293,232 @@ def lookups_of_private_profile(client: ProbeClient) -> Parts:
     for who in ("anonymous", "other", "private"):
         if client.has(who):
             yield client.get(f"/profiles/{client.known.private_slug}", who)
+
+
+# Every URL in a response leads to what it names (interface, What the service does).
+
+
+def addresses_in(profile: Any) -> list[tuple[str, str]]:
+    """Returns the URLs of a profile that the service itself serves, with their names."""
+    addresses = [(name, str(profile.get(name) or "")) for name in ("avatar_url", "profile_url")]
+    header = re.search(r"url\(['\"]?([^'\")]+)", str(profile.get("header_image", "")))
+    addresses += [("header_image", header[1])] if header else []
+    for name, key in (("gallery", "url"), ("verified_accounts", "service_icon")):
+        items = [item for item in profile.get(name) or () if isinstance(item, dict)]
+        addresses += [(name, str(item.get(key, ""))) for item in items]
+    return [(name, url) for name, url in addresses if url]
+
+
+def _name_in(exchange: Exchange, url: str) -> str:
+    """Returns under which name a response holds a URL; empty where it does not."""
+    if any(avatar.get("image_url") == url for avatar in avatars_in(exchange)):
+        return "image_url"
+    addresses = addresses_in(profile_in(exchange))
+    return next((name for name, address in addresses if address == url), "")
+
+
+def named_in(exchange: Exchange, history: History) -> Exchange | None:
+    """Returns the newest response that contains the requested URL."""
+    url = exchange.request.url
+    return next((each for each in history.of(*PROFILES, *AVATARS) if _name_in(each, url)), None)
+
+
+def is_of_no_operation(exchange: Exchange, _history: History) -> bool:
+    """Tells whether an anonymous client requests what is not an operation."""
+    return not exchange.operation and exchange.identity.kind == "none"
+
+
+def was_named(exchange: Exchange, history: History) -> bool:
+    """Tells whether an earlier response holds the URL."""
+    return named_in(exchange, history) is not None
+
+
+@check("avatar-urls-resolve", when=[is_of_no_operation, is_get, was_named])
+def address_leads_to_what_it_names(exchange: Exchange, history: History) -> CheckResult:
+    """The profile's URL leads to its page, and every other one to a picture."""
+    before = proven(named_in(exchange, history))
+    is_success = exchange.response.is_success
+    if _name_in(before, exchange.request.url) == "profile_url":
+        return expect(is_success, "the profile's page", exchange.status, before)
+    is_picture = exchange.response.media_type.startswith("image/")
+    actual = f"status {exchange.status}, {exchange.response.media_type}"
+    return expect(is_success and is_picture, "a picture", actual, before)
+
+
+@probe("avatar-urls-resolve", needs=("slug",))
+def addresses_of_profile(client: ProbeClient) -> Parts:
+    """Follows the URLs in a profile that the service itself serves, one of each kind."""
+    able = (who for who in ("owner", "api_key") if client.has(who))
+    who = next(able, "anonymous")
+    profile = profile_in(client.recall(f"/profiles/{client.known.slug}", who, is_lasting=True))
+    for url in dict(addresses_in(profile)).values():
+        yield client.get(url)
+
+
+@probe("avatar-urls-resolve", needs=("owner",))
+def address_of_avatar(client: ProbeClient) -> None:
+    """Follows the URL of the first avatar."""
+    for avatar in avatars_in(client.recall("/me/avatars", "owner", is_lasting=True))[:1]:
+        client.get(str(avatar.get("image_url")))
+
+
+# Query parameters that no operation declares (interface, Versioning: clients and servers grow).
+
+DECLARED: Final = {
+    LOOKUP: frozenset[str](),
+    OWN_PROFILE: frozenset[str](),
+    ASSOCIATED_EMAIL: frozenset({"email_hash"}),
+    QR_CODE: frozenset({"size", "version", "utm_medium", "utm_campaign", "type"}),
+}
+
+
+SIZES: Final = (96, 120)
+"""Pixels of the two sizes of one request."""
+
+
+def _unknown(exchange: Exchange) -> list[str]:
+    declared = DECLARED[exchange.operation]
+    return [name for name, _ in exchange.request.pairs if name not in declared and "[" not in name]
+
+
+def has_unknown_parameter(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the query has a parameter that is not declared."""
+    return bool(_unknown(exchange))
+
+
+def without_it(exchange: Exchange, history: History) -> Exchange | None:
+    """Returns the same request without its unknown parameters, if it succeeded."""
+    declared = DECLARED[exchange.operation]
+    plain = {(name, text) for name, text in exchange.request.pairs if name in declared}
+    for before in history.near(exchange.operation):
+        is_twin = before.path == exchange.path and before.identity == exchange.identity
+        if is_twin and set(before.request.pairs) == plain and before.response.is_success:
+            return before
+    return None
+
+
+def succeeded_without_it(exchange: Exchange, history: History) -> bool:
+    """Tells whether the same request succeeded without the unknown parameter."""
+    return without_it(exchange, history) is not None
+
+
+@check(
+    "unknown-query-parameters-accepted",
+    on=DECLARED,
+    when=[is_get, has_unknown_parameter, succeeded_without_it],
+)
+def unknown_parameter_changes_nothing(exchange: Exchange, history: History) -> CheckResult:
+    """A parameter that is not declared changes nothing."""
+    before = proven(without_it(exchange, history))
+    is_same = before.status == exchange.status
+    if history.still(before):
+        is_same = is_same and _content(before) == _content(exchange)
+    actual = f"status {exchange.status}, without it {before.status}; the bodies may differ"
+    return expect(is_same, f"the response without {_unknown(exchange)[0]}", actual, before)
+
+
+def _content(exchange: Exchange) -> object:
+    """Returns a body to compare: of JSON its value, in which the order of lists means nothing."""
+    return exchange.response.body if exchange.body is NO_JSON else _unordered(exchange.body)
+
+
+def _unordered(value: Any) -> object:
+    if isinstance(value, dict):
+        return {name: _unordered(value[name]) for name in sorted(value)}
+    if isinstance(value, list):
+        return sorted((_unordered(item) for item in value), key=as_json)
+    return value
+
+
+def repeats_a_size(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the query has two sizes that differ, and no more."""
+    sizes = {text for name, text in exchange.request.pairs if name == "size"}
+    is_repeated = len(exchange.request.pairs) == len(sizes) == len(SIZES)
+    return is_repeated and all(size.isdecimal() for size in sizes)
+
+
+def has_empty_size(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the query has an empty size, and no more."""
+    return exchange.request.pairs == (("size", ""),)
+
+
+@check("query-parameter-repeated", on=[QR_CODE], when=[is_get, repeats_a_size])
+def repeated_parameter_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """A parameter that is given twice is refused."""
+    return expect_refused(exchange)
+
+
+@check("query-parameter-empty", on=[QR_CODE], when=[is_get, has_empty_size])
+def empty_parameter_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """An empty text is refused where a number is due."""
+    return expect_refused(exchange)
+
+
+@probe("query-parameter-repeated", needs=("slug",))
+def code_with_two_sizes(client: ProbeClient) -> None:
+    """Requests a QR code of two sizes."""
+    first, last = (fitting(client, size) for size in SIZES)
+    client.get(f"/qr-code/{client.known.slug}", query=[("size", first), ("size", last)])
+
+
+@probe("query-parameter-empty", needs=("slug",))
+def code_with_an_empty_size(client: ProbeClient) -> None:
+    """Requests a QR code of an empty size."""
+    client.get(f"/qr-code/{client.known.slug}", query=[("size", "")])
+
+
+@probe("unknown-query-parameters-accepted", needs=("slug",))
+def lookup_with_unknown_parameter(client: ProbeClient) -> None:
+    """Sends what an official client adds to every lookup."""
+    client.recall(f"/profiles/{client.known.slug}")
+    client.get(f"/profiles/{client.known.slug}", query={"source": "understudy"})
+
+
+def is_by_md5(exchange: Exchange, history: History) -> bool:
+    """Tells whether the identifier is the MD5 hash of a known e-mail address."""
+    emails = (*history.known.emails, *history.known.other_emails)
+    return exchange.value in {md5_of(email) for email in emails}
+
+
+def _width(exchange: Exchange) -> str:
+    size = picture_of(exchange).size
+    return "" if size is None else str(size[0])
+
+
+def _of_repeated(exchange: Exchange) -> str:
+    if not exchange.response.is_success:
+        return "refuse"
+    first, last = (size for _, size in exchange.request.pairs)
+    width = _width(exchange)
+    return {first: "first", last: "last"}.get(width, f"a code {width} pixels wide")
+
+
+def _of_empty(exchange: Exchange) -> str:
+    if not exchange.response.is_success:
+        return "refuse"
+    width = _width(exchange)
+    return "ignore" if width == str(DEFAULT_SIZE) else f"a code {width} pixels wide"
+
+
+reading(
+    "email-hash-normalised", on=[LOOKUP], when=[is_by_md5], read=by_success("md5-too", "sha256")
+)
+reading("profile-private", on=[LOOKUP], when=[is_private_profile, is_anonymous], read=status_of)
+reading(
+    "query-parameter-repeated",
+    on=[QR_CODE],
+    when=[is_get, is_public_profile, repeats_a_size],
+    read=_of_repeated,
+)
+reading(
+    "query-parameter-empty",
+    on=[QR_CODE],
+    when=[is_get, is_public_profile, has_empty_size],
+    read=_of_empty,
+)
+
+
+@experiment("email-hash-normalised", needs=("emails",))
+def lookup_by_md5(client: ProbeClient) -> None:
+    """Looks the test account up by the MD5 hash of its primary address."""
+    client.get(f"/profiles/{md5_of(client.known.emails[0])}")

@@ -11,11 +11,13 @@ from understudy.verify.checks import (
     is_of_test_accounts,
     may_read,
     succeeded,
+    was_refused,
 )
 from understudy.verify.history import History, made_up_hash
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.shapes import fault
+from understudy.verify.switches import error_form, reading
 from understudy.verify.value_texts import as_json
 
 NOT_FOUND = 404
@@ -119,3 +121,8 @@ def own_profile_of_other_account(client: ProbeClient) -> None:
 def no_address(client: ProbeClient) -> None:
     """Asks about no address."""
     client.get("/me/associated-email", "owner")
+
+
+reading(
+    "own-profile-disabled-404", on=[OWN_PROFILE], when=[is_disabled, was_refused], read=error_form
+)

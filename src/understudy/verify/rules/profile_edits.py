@@ -2,11 +2,14 @@
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Final
 
-from understudy.exchange.messages import Exchange
+from understudy.exchange.messages import Exchange, media_type
 from understudy.interface.operations import LOOKUP, OWN_PROFILE, UPDATE_PROFILE
 from understudy.verify.account_history import (
+    ABLE,
+    BEFORE_AND_AFTER,
     LONG,
     SOUND,
     TEXTS,
@@ -14,8 +17,17 @@ from understudy.verify.account_history import (
     changes_something,
     differing,
     has_long_text,
+    has_object,
+    has_other_value,
+    has_texts_only,
     keeps_something,
+    last_update,
+    last_update_had_other_value,
+    last_update_named_others,
+    names_editable_only,
+    names_others,
     not_as_wanted,
+    profile_before_update,
     profile_was_read,
     something_was_unset,
     unsets_something,
@@ -27,16 +39,36 @@ from understudy.verify.causes import same_request_before, update_before
 from understudy.verify.checks import (
     CheckResult,
     check,
+    document_allows_no_such,
     expect,
     expect_accepted,
+    expect_refused,
+    expect_status,
     holds_profile,
+    is_of_test_accounts,
+    may_manage,
     proven,
     succeeded,
 )
-from understudy.verify.history import History, profile_in
+from understudy.verify.history import History, made_up_hash, profile_in
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
+from understudy.verify.rules.bearer import (
+    FORBIDDEN,
+    is_oauth,
+    lacks_scope_to_change,
+    scopes_are_known,
+)
+from understudy.verify.rules.errors import is_one_number
 from understudy.verify.shapes import EDITABLE
+from understudy.verify.switches import (
+    by_success,
+    experiment,
+    number_experiment,
+    number_reading,
+    reading,
+    reading_of_two_errors,
+)
 from understudy.verify.value_texts import as_json, as_pairs
 
 TOLERANCE: Final = timedelta(seconds=2)
@@ -254,3 +286,229 @@ def edit_of_nothing(client: ProbeClient) -> None:
     """Sends an empty object, which changes nothing."""
     update(client)
     client.get("/me/profile", "owner")
+
+
+# Updates of the own profile that ask for too much (interface, Rules for PATCH /me/profile, 3).
+
+
+@check(
+    "profile-patch-seven-fields",
+    on=[UPDATE_PROFILE],
+    when=[*ABLE, names_others, succeeded, profile_was_read],
+)
+def other_members_stay(exchange: Exchange, history: History) -> CheckResult:
+    """No other member than the seven is changed (rule 3)."""
+    before = proven(history.profile_before(exchange))
+    others = [name for name in changes_in(exchange) if name not in EDITABLE]
+    changed = differing(exchange, before, others)
+    return expect(not changed, "no other field changed", as_pairs(changed), before)
+
+
+@check(
+    "profile-patch-seven-fields",
+    on=[OWN_PROFILE],
+    when=[last_update_named_others, *BEFORE_AND_AFTER],
+)
+def other_members_are_read_unchanged(exchange: Exchange, history: History) -> CheckResult:
+    """After an update that names other members than the seven, those read as before (rule 3)."""
+    before = proven(profile_before_update(exchange, history))
+    update = last_update(exchange, history)
+    others = [name for name in changes_in(proven(update)) if name not in EDITABLE]
+    changed = differing(exchange, before, others)
+    return expect(not changed, "no other field changed", as_pairs(changed), before, update)
+
+
+@check(
+    "profile-patch-unknown-members",
+    on=[OWN_PROFILE],
+    when=[last_update_named_others, *BEFORE_AND_AFTER],
+)
+def update_of_other_members_changes_nothing(exchange: Exchange, history: History) -> CheckResult:
+    """After an update that names another member, nothing is changed."""
+    return _expect_unchanged(exchange, history)
+
+
+@check("profile-patch-unknown-members", on=[UPDATE_PROFILE], when=[*ABLE, names_others])
+def update_of_other_members_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """An update that names another member than the seven is refused."""
+    return expect_refused(exchange)
+
+
+@check(
+    "profile-patch-strings",
+    on=[UPDATE_PROFILE],
+    when=[*ABLE, names_editable_only, has_other_value, document_allows_no_such],
+)
+def update_with_other_value_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """An update with a value that is not a text is refused."""
+    return expect_refused(exchange)
+
+
+@check(
+    "profile-patch-strings",
+    on=[OWN_PROFILE],
+    when=[last_update_had_other_value, *BEFORE_AND_AFTER],
+)
+def update_with_other_value_changes_nothing(exchange: Exchange, history: History) -> CheckResult:
+    """After an update with a value that is not a text, nothing is changed."""
+    return _expect_unchanged(exchange, history)
+
+
+def _expect_unchanged(exchange: Exchange, history: History) -> CheckResult:
+    before = proven(profile_before_update(exchange, history))
+    changed = differing(exchange, before, EDITABLE)
+    update = last_update(exchange, history)
+    return expect(not changed, "nothing changed", as_pairs(changed), before, update)
+
+
+def sends_json_that_is_no_object(exchange: Exchange, history: History) -> bool:
+    """Tells whether the body is said to be JSON and is not an object."""
+    is_json = media_type(exchange.request.headers) == "application/json"
+    return is_json and not has_object(exchange, history)
+
+
+@check(
+    "json-bodies",
+    on=[UPDATE_PROFILE],
+    when=[may_manage, is_of_test_accounts, sends_json_that_is_no_object],
+)
+def update_without_object_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """An update whose body is not a JSON object is refused (RFC 9110, 15.5.1)."""
+    return expect_refused(exchange)
+
+
+@probe("json-bodies", needs=("owner", "writes"))
+def edits_without_an_object(client: ProbeClient) -> Parts:
+    """Sends an update that ends too early, and one that is a list."""
+    yield client.send("PATCH", "/me/profile", "owner", malformed=b'{"location": "now')
+    yield client.send("PATCH", "/me/profile", "owner", json=["location"])
+
+
+@probe(
+    *("profile-patch-unknown-members", "profile-patch-seven-fields", "error-unknown-member"),
+    needs=("owner", "writes"),
+)
+def edits_of_other_members(client: ProbeClient) -> Parts:
+    """Tries to change what is not among the seven members, alone and beside one that is."""
+    changes: list[dict[str, object]] = [
+        {"timezone": "Etc/UTC"},
+        {"location": "nowhere", "hash": made_up_hash(2)},
+        {"first_name": "Understudy", "company": "nowhere"},
+    ]
+    for change in changes:
+        update(client, **change)
+        yield client.get("/me/profile", "owner")
+
+
+@probe("profile-patch-strings", "error-invalid-member", needs=("owner", "writes"))
+def edits_with_other_types(client: ProbeClient) -> Parts:
+    """Tries each member with a value of another type."""
+    values: tuple[object, ...] = (7, None, True, ["a"], {"a": "b"}, 1.5, 0)
+    for name, value in zip(EDITABLE, values, strict=True):
+        exchange = update(client, **{name: value})
+        is_read = name in {EDITABLE[0], EDITABLE[-1]}
+        yield client.get("/me/profile", "owner") if is_read else exchange
+
+
+# Judges which of two errors of an update is refused (interface, Errors: not shown).
+
+NOT_PERMITTED = (is_oauth, scopes_are_known, is_of_test_accounts, lacks_scope_to_change, has_object)
+INVALID = (names_editable_only, is_one_number, document_allows_no_such)
+"""Conditions of an update that is refused for its value alone, which is a number."""
+
+
+@check("scope-body-both-wrong", on=[UPDATE_PROFILE], when=[*NOT_PERMITTED, *INVALID])
+def invalid_update_is_refused_for_the_scope(exchange: Exchange, _history: History) -> CheckResult:
+    """A missing scope is what is refused, although the body is invalid too."""
+    return expect_status(exchange, FORBIDDEN)
+
+
+def send_number(client: ProbeClient, who: str) -> None:
+    """Sends an update whose one value is a number."""
+    client.send("PATCH", "/me/profile", who, json={"job_title": 7})
+
+
+@probe("scope-body-both-wrong", needs=("reader", "writes"))
+def invalid_update_without_scope(client: ProbeClient) -> None:
+    """Sends an invalid update with a token that may only read."""
+    send_number(client, "reader")
+
+
+reading(
+    "profile-patch-unknown-members",
+    on=[UPDATE_PROFILE],
+    when=[*ABLE, names_others],
+    read=by_success("ignore", "refuse"),
+)
+reading_of_two_errors(
+    "scope-body-both-wrong",
+    UPDATE_PROFILE,
+    when=[*NOT_PERMITTED, *INVALID],
+    alone={
+        "scope": [*NOT_PERMITTED, names_editable_only, has_texts_only],
+        "body": [*ABLE, *INVALID],
+    },
+)
+
+
+@experiment(
+    "scope-body-both-wrong",
+    needs=("owner", "reader", "writes"),
+    requests=3,
+    undo="the profile is restored",
+)
+def profile_updates_with_errors(client: ProbeClient) -> None:
+    """Sends an update with a token that may only read, an invalid one, and an invalid one so."""
+    client.send("PATCH", "/me/profile", "reader", json={"job_title": "nowhere"})
+    send_number(client, "owner")
+    send_number(client, "reader")
+
+
+def _register_length(member: str, alike: str) -> None:
+    """Registers the reading and the experiment of how long the text of a member may be.
+
+    Args:
+        member: The member; an update sets it to a plain text, and nothing else.
+        alike: Id of the rule on another member, which often has the same bound.
+    """
+    rule = length_rule(member)
+
+    def names_it_alone(exchange: Exchange, _history: History) -> bool:
+        return list(changes_in(exchange)) == [member]
+
+    def is_plain(exchange: Exchange, _history: History) -> bool:
+        text: str = changes_in(exchange)[member]
+        return text.isascii() and text.isprintable() and text == text.strip()
+
+    def length(exchange: Exchange, _history: History) -> int:
+        return len(changes_in(exchange)[member])
+
+    def is_kept(exchange: Exchange) -> bool:
+        is_shown = exchange.json_object.get(member) == changes_in(exchange)[member]
+        return exchange.response.is_success and is_shown
+
+    def of_length(client: ProbeClient, length: int) -> None:
+        update(client, **{member: "u" * length})
+
+    when = [*ABLE, names_it_alone, has_texts_only, is_plain]
+    number_reading(rule, UPDATE_PROFILE, when=when, number=length, is_accepted=is_kept)
+    of_length.__name__ = f"{member}_of_length"
+    number_experiment(
+        rule,
+        needs=("owner", "writes"),
+        likely=(
+            *(100, 120, 128, 140, 150, 160, 200, 250, 255, 256, 300, 400, 500),
+            *(512, 1000, 1024, 1500, 2000, 2048, 2500, 3000, 4000, 4096, 5000, 8000, 8192),
+        ),
+        undo="the profile is restored",
+        alike=alike,
+    )(of_length)
+
+
+def length_rule(member: str) -> str:
+    """Returns the id of the rule on how long the text of a profile member may be."""
+    return f"{member.replace('_', '-')}-length"
+
+
+for _before, _member in pairwise(("", *EDITABLE)):
+    _register_length(_member, length_rule(_before) if _before else "")

@@ -1,30 +1,58 @@
-"""Judges that a write leaves alone every view of a profile, the caller's and others' (interface).
+"""What a write must leave alone: every other view of a profile, other avatars and addresses (interface).
 
 Each check compares a view with the same view before, whoever requested it and whatever was written
 in between, so that it judges recorded traffic like the probes' own.
 """
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
 
 from understudy.exchange.messages import Exchange
 from understudy.interface.operations import (
     AVATAR_CHANGES,
+    DELETE_AVATAR,
+    LIST_AVATARS,
     LOOKUP,
     OWN_PROFILE,
     PROFILES,
+    SET_AVATAR,
+    UPDATE_AVATAR,
     UPDATE_PROFILE,
     UPLOAD_AVATAR,
 )
 from understudy.interface.scopes import MANAGE_PROFILE
-from understudy.verify.account_history import update
-from understudy.verify.causes import attempts_since, latest_attempts, writes_since
-from understudy.verify.checks import CheckResult, check, expect, holds_profile, proven
-from understudy.verify.history import History, profile_in
+from understudy.verify.account_history import (
+    MEMBERS,
+    address_of,
+    assigned_hash,
+    ids_in,
+    own_hashes,
+    selected_in,
+    shows_selection,
+    update,
+)
+from understudy.verify.causes import (
+    assignment_before,
+    attempts_since,
+    latest_attempts,
+    update_of_member,
+    writes_since,
+)
+from understudy.verify.checks import (
+    CheckResult,
+    check,
+    expect,
+    holds_avatars,
+    holds_profile,
+    proven,
+    succeeded,
+)
+from understudy.verify.history import History, avatars_in, profile_in
+from understudy.verify.pictures import an_avatar, avatars, picture, upload
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.shapes import EDITABLE
-from understudy.verify.value_texts import Pairs, as_pairs, differing_pairs
+from understudy.verify.value_texts import Pairs, as_json, as_pairs, differing_pairs
 
 TEST_ACCOUNTS: Final = frozenset({"own", "other"})
 MAY_DIFFER: Final = frozenset({"avatar_url", "header_image", "last_profile_edit"})
@@ -176,3 +204,178 @@ VIEWED: Final = (
     {"location": "", "company": "0"},
 )
 """Two updates: of members that the second changes again, unsets, and leaves alone."""
+
+
+# Judges that a write leaves alone the lists of avatars: other avatars, addresses and accounts.
+# Each check compares a list with one before, whatever was written in between, so that it judges
+# recorded traffic like the probes' own.
+
+SELECTING: Final = frozenset({SET_AVATAR, DELETE_AVATAR, UPLOAD_AVATAR})
+"""The operations that may change what is selected for an address."""
+
+
+def list_before(exchange: Exchange, history: History, *, is_for_same: bool) -> Exchange | None:
+    """Returns the account's newest list of avatars, if only test accounts wrote since.
+
+    Args:
+        exchange: A list of avatars.
+        history: What was exchanged before.
+        is_for_same: Whether it must be for the same e-mail address.
+    """
+    for before in history.near(LIST_AVATARS):
+        is_same = not is_for_same or address_of(before) == address_of(exchange)
+        is_own = before.identity.account == exchange.identity.account
+        if is_same and is_own and before.response.is_success:
+            writers = {write.identity.account for write in writes_since(before, history)}
+            return before if writers <= TEST_ACCOUNTS else None
+    return None
+
+
+def was_listed_before(exchange: Exchange, history: History) -> bool:
+    """Tells whether the account's avatars were listed before, and a write was attempted since."""
+    before = list_before(exchange, history, is_for_same=False)
+    if before is None or exchange.identity.account not in TEST_ACCOUNTS:
+        return False
+    return any(attempts_since(before, history))
+
+
+def only_other_wrote(exchange: Exchange, history: History) -> bool:
+    """Tells whether nobody but the other test account attempted a write since the list before."""
+    before = proven(list_before(exchange, history, is_for_same=False))
+    writers = {attempt.identity.account for attempt in attempts_since(before, history)}
+    return writers == TEST_ACCOUNTS - {exchange.identity.account}
+
+
+def selection_is_unchanged(exchange: Exchange, history: History) -> bool:
+    """Tells whether a write was attempted since the list for the address that cannot select for it."""
+    before = list_before(exchange, history, is_for_same=True)
+    if before is None or exchange.identity.account not in TEST_ACCOUNTS:
+        return False
+    if not shows_selection(before, history) or not address_of(exchange):
+        return False
+    selected = selected_in(before)
+    return any(attempts_since(before, history)) and not any(
+        _may_select(write, exchange, history, selected) for write in writes_since(before, history)
+    )
+
+
+def _may_select(write: Exchange, listed: Exchange, history: History, selected: list[Any]) -> bool:
+    """Tells whether a write may change what is selected for the address of a list."""
+    if write.identity.account != listed.identity.account or write.operation not in SELECTING:
+        return False
+    if write.operation == SET_AVATAR:
+        return assigned_hash(write) not in {*own_hashes(listed, history)} - {address_of(listed)}
+    if write.operation == DELETE_AVATAR:
+        return write.value in selected
+    is_chosen = write.request.query.get("select_avatar") != "false"
+    address = address_of(write)
+    others = {*own_hashes(listed, history)} - {address_of(listed)}
+    return is_chosen and address not in others
+
+
+@check("avatar-list-of-caller", on=[LIST_AVATARS], when=[succeeded, was_listed_before])
+def only_deleted_avatars_vanish(exchange: Exchange, history: History) -> CheckResult:
+    """The list keeps every avatar that the account did not delete, whatever else it wrote."""
+    before = proven(list_before(exchange, history, is_for_same=False))
+    deleted = {
+        write.value.casefold()
+        for write in writes_since(before, history)
+        if write.operation == DELETE_AVATAR and write.identity.account == exchange.identity.account
+    }
+    listed = {*ids_in(exchange)}
+    vanished = [
+        image
+        for image in ids_in(before)
+        if image not in listed and str(image).casefold() not in deleted
+    ]
+    steps = (before, *latest_attempts(before, history))
+    return expect(not vanished, "every avatar that was not deleted", vanished, *steps)
+
+
+@check("avatar-patch-partial", on=[LIST_AVATARS], when=[holds_avatars, was_listed_before])
+def other_avatars_stay_as_they_were(exchange: Exchange, history: History) -> CheckResult:
+    """Rating and text alternative of an avatar stay as they were, unless it is updated itself."""
+    before = proven(list_before(exchange, history, is_for_same=False))
+    account = exchange.identity.account
+    updated = {
+        write.value
+        for write in writes_since(before, history)
+        if write.operation == UPDATE_AVATAR and write.identity.account == account
+    }
+    changed = sorted(_changed(before, exchange) - updated)
+    names = [name for name in MEMBERS if _changed(before, exchange, [name])]
+    steps = (before, update_of_member(names, history), *latest_attempts(before, history))
+    return expect(not changed, "avatars that were not updated as before", changed, *steps)
+
+
+@check(
+    "foreign-avatars-invisible",
+    on=[LIST_AVATARS],
+    when=[succeeded, was_listed_before, only_other_wrote],
+)
+def other_account_changes_no_avatar(exchange: Exchange, history: History) -> CheckResult:
+    """No request of another account changes the account's avatars, refused or not."""
+    before = proven(list_before(exchange, history, is_for_same=False))
+    changed = _changed(before, exchange) | ({*ids_in(before)} ^ {*ids_in(exchange)})
+    steps = (before, *latest_attempts(before, history))
+    return expect(not changed, "the account's avatars as before", sorted(changed), *steps)
+
+
+def _changed(before: Exchange, exchange: Exchange, names: Iterable[str] = MEMBERS) -> set[str]:
+    """Returns the avatars of two lists that differ in one of some members."""
+    then = {str(each.get("image_id")): each for each in avatars_in(before)}
+    now = {str(each.get("image_id")): each for each in avatars_in(exchange)}
+    return {
+        image
+        for image in then.keys() & now.keys()
+        if any(then[image].get(name) != now[image].get(name) for name in names)
+    }
+
+
+@check("avatar-email-assign", on=[LIST_AVATARS], when=[shows_selection, selection_is_unchanged])
+def selection_for_other_addresses_stays(exchange: Exchange, history: History) -> CheckResult:
+    """An e-mail address keeps its selected avatar, whatever is done for another one."""
+    before = proven(list_before(exchange, history, is_for_same=True))
+    selected, now = selected_in(before), selected_in(exchange)
+    assignment = assignment_before(selected, before, history)
+    steps = (assignment, before, *latest_attempts(before, history))
+    return expect(now == selected, f"{as_json(selected)} selected as before", now, *steps)
+
+
+@probe(
+    *("avatar-email-assign", "avatar-patch-partial", "select-avatar"),
+    *("avatar-patch-rating-and-alt-text", "avatar-list-of-caller"),
+    needs=("owner", "writes", "uploads", "two_emails"),
+)
+def views_of_avatar_changes(client: ProbeClient) -> Parts:
+    """Changes one of several avatars and the profile, and looks at all avatars and addresses."""
+    first, last = client.known.own_hashes[0], client.known.own_hashes[-1]
+    image = an_avatar(client)
+    other = str(upload(client, picture("GIF"), select_avatar="false").json_object.get("image_id"))
+
+    def lists() -> list[Exchange]:
+        return [avatars(client, hash_) for hash_ in (first, last)]
+
+    client.send("PATCH", f"/me/avatars/{other}", "owner", json={"rating": "R", "alt_text": "0"})
+    yield lists()
+    client.send("PATCH", f"/me/avatars/{image}", "owner", json={"alt_text": EDGES})
+    yield lists()
+    for assignments in (((image, last),), ((other, first),), ((image, last), (image, first))):
+        for hash_ in (first, last):  # again, if another probe has written since
+            client.recall("/me/avatars", "owner", {"selected_email_hash": hash_})
+        for assigned, hash_ in assignments:
+            path = f"/me/avatars/{assigned}/email"
+            client.send("POST", path, "owner", json={"email_hash": hash_})
+        yield lists()
+    update(client, display_name="Understudy", description="")
+    yield lists()
+    upload(client, picture("JPEG"), selected_email_hash=last, select_avatar="true")
+    yield lists()
+    client.send("DELETE", f"/me/avatars/{other}", "owner")
+    yield lists()
+
+
+EDGES: Final = (
+    " Ångström  👩‍🚀 & <b>'\"</b> 100%41 \\ 東京,\nhttps://example.com/?a=1+1 " + "and on " * 20
+)
+"""A text with what shortcuts lose: other scripts, signs of HTML, SQL and URLs, spaces, length."""

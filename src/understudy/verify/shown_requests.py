@@ -24,10 +24,9 @@ from understudy.exchange.messages import (
 )
 from understudy.verify.findings import QUIET
 from understudy.verify.history import MADE_UP_HASHES
-from understudy.verify.readings.switch_readings import md5_of
 from understudy.verify.reproducing import curl
 from understudy.verify.rules.avatar_uploads import only_file
-from understudy.verify.target import Target
+from understudy.verify.target import Target, md5_of
 from understudy.verify.wording import as_on_the_wire
 
 SHOWN: Final = 3

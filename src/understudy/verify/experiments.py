@@ -1,0 +1,204 @@
+"""Plans and sends the experiments of ``learn``: requests for the questions that no probe settles.
+
+An experiment only sends; what its exchanges show is for the readings to say. One that tries a number
+is sent again with the next number to try, until one is left.
+"""
+
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from functools import partial
+from operator import attrgetter
+from typing import Final, NamedTuple
+
+from understudy.exchange.messages import Exchange
+from understudy.interface.facts import Fact
+from understudy.verify.clock import Time
+from understudy.verify.gateway import Gateway
+from understudy.verify.permits import BudgetSpent, NotPermitted, OutOfTime, Refusal
+from understudy.verify.pictures import avatars, id_of, picture, upload
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probing import lacking
+from understudy.verify.readings import Trials, most_trials, next_trial
+from understudy.verify.switches import EXPERIMENTS, NUMBER_EXPERIMENTS, NumberExperiment, range_of
+from understudy.verify.target import Target
+
+NEIGHBOURS: Final = 2
+"""Numbers beside an answer, the one accepted and the other refused, that are tried again."""
+
+
+class PlannedExperiment(NamedTuple):
+    """An experiment that may be sent.
+
+    Attributes:
+        rule: Id of the rule whose question it settles.
+        name: Its name in reports.
+        requests: How many it sends at most.
+        repetition: How many it sends at most to see the answer again.
+        bytes: How many bytes of files it uploads at most.
+        undo: How what it changes is undone; empty where nothing is changed.
+        reason: Why it cannot be sent; None if it can.
+    """
+
+    rule: str
+    name: str
+    requests: int
+    repetition: int
+    bytes: int
+    undo: str
+    reason: str | None
+
+
+def planned_experiments(
+    wanted: Container[str], target: Target, time: Time
+) -> Iterator[PlannedExperiment]:
+    """Yields the experiments of some rules; those are not sent whose answer the probes show.
+
+    Args:
+        wanted: Ids of the rules.
+        target: What is permitted.
+        time: Whether the deployment's time can be moved.
+    """
+    for each in EXPERIMENTS:
+        if each.rule in wanted:
+            reason = lacking(each.needs, target, time)
+            yield PlannedExperiment(
+                each.rule, each.name, each.requests, each.requests, 0, each.undo, reason
+            )
+    for search in searches():
+        if search.rule in wanted:
+            numbers = range_of(search.rule)
+            trials = _most_trials(search)
+            yield PlannedExperiment(
+                search.rule,
+                search.name,
+                trials * search.requests,
+                NEIGHBOURS * search.requests,
+                trials * numbers.most * search.sends_bytes,
+                search.undo,
+                lacking(search.needs, target, time),
+            )
+
+
+def _most_trials(search: NumberExperiment) -> int:
+    """Returns how many trials a search takes at most."""
+    if search.uploads:
+        return search.uploads + 2  # two lists are as one trial, and an upload is tried again
+    expected = NEIGHBOURS if search.alike else 0  # the number of a rule alike, and the next
+    return expected + most_trials(range_of(search.rule), search.likely)
+
+
+SENDERS: Final[Mapping[str, str]] = {
+    **{each.name: each.rule for each in EXPERIMENTS},
+    **{each.name: each.rule for each in NUMBER_EXPERIMENTS},
+}
+"""The rule of each experiment, by the source of its exchanges."""
+
+
+def searches() -> list[NumberExperiment]:
+    """Returns the searches for numbers in their order; those that fill an account up come last."""
+    return sorted(NUMBER_EXPERIMENTS, key=attrgetter("uploads"))
+
+
+def carry_out_experiments(
+    gateway: Gateway,
+    earlier: Sequence[Exchange],
+    wanted: Container[str],
+    trials: Trials,
+    facts: Mapping[str, Fact],
+) -> dict[str, str]:
+    """Sends the experiments of some rules.
+
+    Args:
+        gateway: Sends the requests.
+        earlier: What the run exchanged so far, kept up to date.
+        wanted: Ids of the rules.
+        trials: Reads which numbers were accepted.
+        facts: What was learnt of the deployment before, by rule: its numbers are tried first.
+
+    Returns:
+        The reason why an experiment could not be carried out, by its rule.
+
+    Raises:
+        Refusal: The budget or the time is used up.
+    """
+    reasons = {}
+    for experiment in EXPERIMENTS:
+        if experiment.rule in wanted:
+            reason = lacking(experiment.needs, gateway.target, gateway.time)
+            client = ProbeClient(gateway, experiment.name, earlier)
+            reason = reason or _tried(partial(experiment.run, client))
+            if reason is not None:
+                reasons[experiment.rule] = reason
+    for search in searches():
+        if search.rule in wanted:
+            reason = lacking(search.needs, gateway.target, gateway.time)
+            client = ProbeClient(gateway, search.name, earlier)
+            expected = expected_number(search, trials, facts)
+            reason = reason or _tried(partial(find_number, search, client, trials, expected))
+            if reason is not None:
+                reasons[search.rule] = reason
+    return reasons
+
+
+def _tried(run: Callable[[], object]) -> str | None:
+    """Carries out an experiment, and returns the reason where that cannot be done."""
+    try:
+        run()
+    except (BudgetSpent, OutOfTime):
+        raise
+    except Refusal as refusal:
+        return str(refusal)
+    return None
+
+
+def expected_number(
+    search: NumberExperiment, trials: Trials, facts: Mapping[str, Fact]
+) -> int | None:
+    """Returns the number that is tried first: the one learnt before, or that of a rule alike."""
+    fact = facts.get(search.rule)
+    if fact is not None and fact.reading.isdecimal():
+        return int(fact.reading)
+    bracket = trials.bracket(search.alike) if search.alike else None
+    is_settled = bracket is not None and bracket.is_settled and bracket.value.isdecimal()
+    return int(bracket.value) if bracket is not None and is_settled else None
+
+
+def find_number(
+    search: NumberExperiment, client: ProbeClient, trials: Trials, expected: int | None
+) -> None:
+    """Tries one number after the other until one is left, or a trial shows nothing."""
+    if search.uploads:
+        _count_up(search, client, trials)
+        return
+    trials.heed(client.earlier)
+    bracket = trials.bracket(search.rule)
+    number = next_trial(bracket, search.likely, expected)
+    while number is not None:
+        search.run(client, number)
+        trials.heed(client.earlier)
+        before, bracket = bracket, trials.bracket(search.rule)
+        number = None if bracket == before else next_trial(bracket, search.likely, expected)
+
+
+def _count_up(search: NumberExperiment, client: ProbeClient, trials: Trials) -> None:
+    """Uploads one avatar after the other until one is refused, or there were enough uploads.
+
+    What is refused is tried again at once, and then all are deleted, as nothing else can be uploaded
+    to an account that is full.
+
+    Raises:
+        NotPermitted: None was refused, and a run uploads no more.
+    """
+    avatars(client)
+    uploaded = []
+    for _upload in range(search.uploads):
+        exchange = upload(client, picture(), select_avatar="false")
+        if not exchange.response.is_success:
+            search.run(client, 0)
+            break
+        uploaded.append(id_of(exchange))
+    trials.heed(client.earlier)
+    for image in uploaded:
+        client.send("DELETE", f"/me/avatars/{image}", "owner")
+    if len(uploaded) == search.uploads:
+        msg = f"a run uploads {search.uploads} avatars at most"
+        raise NotPermitted(msg)

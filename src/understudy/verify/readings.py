@@ -1,0 +1,238 @@
+"""Tells from exchanges which option or number of a switch a deployment takes, and judges by what was learnt.
+
+A number is searched by as few trials as possible: everything up to it is accepted, and everything
+beyond is refused. Operators choose round numbers, so these are tried before the ranges between them
+are halved.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Final
+
+from understudy.exchange.messages import Exchange
+from understudy.interface.facts import OTHERWISE, Fact, is_as_chosen
+from understudy.interface.rules import Rule
+from understudy.interface.switch_values import NumberRange
+from understudy.verify import rules
+from understudy.verify.checks import CheckResult, expect
+from understudy.verify.history import History
+from understudy.verify.switches import NUMBER_READINGS, READINGS, Trial, range_of
+
+LOADED: Final = rules.SECTIONS
+"""Named, so that importing this registers every reading."""
+
+
+def options_shown(exchange: Exchange, history: History) -> Iterator[tuple[str, str]]:
+    """Yields each rule that an exchange shows a reading of, with the option."""
+    for reading in READINGS:
+        option = reading.option(exchange, history)
+        if option is not None:
+            yield reading.rule, option
+
+
+def binds(fact: Fact, rule: Rule, result: CheckResult) -> bool:
+    """Tells whether a deployment must meet what a check judges, as it was learnt to keep its rule.
+
+    Of a rule with a switch that is so where the fact says nothing else: a number says nothing of
+    other numbers, and that a request is refused says nothing of how. Those are facts of their own.
+
+    Args:
+        fact: What was learnt of the rule.
+        rule: The rule.
+        result: What a check of the rule says of an exchange.
+    """
+    if not is_as_chosen(fact, rule):
+        return False
+    return rule.switch is None or (rule.switch.range is None and not result.is_form)
+
+
+def contradictions(
+    exchange: Exchange, history: History, facts: Mapping[str, Fact]
+) -> Iterator[tuple[str, CheckResult]]:
+    """Yields what an exchange shows of the questions that facts answer, each with its rule.
+
+    Args:
+        exchange: The exchange.
+        history: What was exchanged before.
+        facts: By rule.
+    """
+    if not facts:
+        return
+    for reading in READINGS:
+        fact = facts.get(reading.rule)
+        if fact is None or fact.reading == OTHERWISE:
+            continue
+        option = reading.option(exchange, history)
+        if option is not None:
+            result = expect(
+                option == fact.reading,
+                f"{fact.reading}, as learnt on {fact.learnt}",
+                option,
+            )
+            yield reading.rule, result._replace(is_learnt=True)
+    for rule, result in number_contradictions(exchange, history, facts):
+        yield rule, result._replace(is_learnt=True)
+
+
+def number_contradictions(
+    exchange: Exchange, history: History, facts: Mapping[str, Fact]
+) -> Iterator[tuple[str, CheckResult]]:
+    """Yields whether an exchange is as the facts about numbers say, each with its rule."""
+    for reading in NUMBER_READINGS:
+        fact = facts.get(reading.rule)
+        if fact is None or not fact.reading.isdecimal():
+            continue
+        trial = reading.trial(exchange, history)
+        if trial is not None:
+            is_as_learnt = trial.is_accepted == (trial.number <= int(fact.reading))
+            yield (
+                reading.rule,
+                expect(is_as_learnt, reading.expectation(fact), trial.described()),
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Bracket:
+    """The numbers that a deployment's own can still be.
+
+    Attributes:
+        range: The numbers that the switch takes. The deployment's own may be smaller or larger.
+        low: The largest number that was accepted; one step below the range if none was.
+        high: The smallest number that was refused; two steps above the range if none was.
+        is_smallest: Whether the number is the smallest that the deployment takes: it was tried by
+            the number one step below, and counts as accepted where that was refused.
+    """
+
+    range: NumberRange
+    low: int
+    high: int
+    is_smallest: bool = False
+
+    @property
+    def is_contradictory(self) -> bool:
+        """True if a number was refused, and the same or a larger one accepted."""
+        return self.low >= self.high
+
+    @property
+    def is_settled(self) -> bool:
+        """True if one number is left."""
+        return self.high - self.low == self.range.step
+
+    @property
+    def value(self) -> str:
+        """The number that is left, as a switch takes it; or on which side of the range it is."""
+        if self.low < self.range.least:
+            return f"less than {self.range.least}"
+        return f"more than {self.range.most}" if self.low > self.range.most else str(self.low)
+
+    def narrowed(self, number: int, *, is_accepted: bool) -> "Bracket":
+        """Returns what is left after the trial of a number."""
+        if is_accepted:
+            beyond = self.range.most + self.range.step
+            return replace(self, low=max(self.low, min(number, beyond)))
+        return replace(self, high=min(self.high, number))
+
+    def __str__(self) -> str:
+        """Returns the bracket in words."""
+        below = self.range.step if self.is_smallest else 0
+        done, other = ("refused", "accepted") if self.is_smallest else ("accepted", "refused")
+        has_high = self.high <= self.range.most + self.range.step
+        low = "" if self.low < self.range.least else f"{self.low - below} was {done}"
+        high = f"{self.high - below} was {other}" if has_high else ""
+        return " and ".join(filter(None, (low, high))) or "no number was tried"
+
+
+def bracket_of(
+    numbers: NumberRange, trials: Iterable[tuple[int, bool]], *, is_smallest: bool = False
+) -> Bracket:
+    """Returns what trials leave of a range.
+
+    Args:
+        numbers: The range.
+        trials: Numbers, each with whether it was accepted.
+        is_smallest: As of a bracket.
+    """
+    step = numbers.step
+    bracket = Bracket(numbers, numbers.least - step, numbers.most + 2 * step, is_smallest)
+    for number, is_accepted in trials:
+        bracket = bracket.narrowed(number, is_accepted=is_accepted)
+    return bracket
+
+
+def most_trials(numbers: NumberRange, likely: Sequence[int]) -> int:
+    """Returns how many trials a search takes at most; a likely number takes one more than halving them."""
+    step = numbers.step
+    ends = (numbers.least - step, *likely, numbers.most + 2 * step)
+    widest = max((high - low) // step for low, high in pairwise(ends))
+    return len(likely).bit_length() + 1 + widest.bit_length()
+
+
+def next_trial(bracket: Bracket, likely: Sequence[int], expected: int | None = None) -> int | None:
+    """Returns the number to try next; None where nothing is left to be tried.
+
+    Args:
+        bracket: What the trials so far leave.
+        likely: The numbers that operators choose, in ascending order.
+        expected: The number that the deployment had before, which two trials confirm.
+    """
+    if bracket.is_settled or bracket.is_contradictory:
+        return None
+    step = bracket.range.step
+    if expected is not None:
+        for number in (expected, expected + step):
+            if bracket.low < number < bracket.high:
+                return number
+    steps = range(bracket.low + step, bracket.high, step)
+    between = [number for number in likely if number in steps]
+    if between:
+        return between[len(between) // 2]
+    if bracket.low in likely:
+        return bracket.low + step
+    return bracket.low + (bracket.high - bracket.low) // step // 2 * step
+
+
+@dataclass
+class Trials:
+    """The numbers that the exchanges of a run have tried.
+
+    Attributes:
+        history: The exchanges that were read.
+        by_rule: Rule to its trials.
+    """
+
+    history: History
+    by_rule: dict[str, list[Trial]] = field(default_factory=dict)
+    _read: int = 0
+
+    def heed(self, exchanges: Sequence[Exchange]) -> None:
+        """Reads the exchanges that were not read before, of a list that grows."""
+        for exchange in exchanges[self._read :]:
+            for reading in NUMBER_READINGS:
+                trial = reading.trial(exchange, self.history)
+                if trial is not None:
+                    self.by_rule.setdefault(reading.rule, []).append(trial)
+            self.history.add(exchange)
+        self._read = len(exchanges)
+
+    def bracket(self, rule: str) -> Bracket:
+        """Returns what the trials leave of the range of a rule."""
+        trials: Iterable[Trial] = self.by_rule.get(rule, ())
+        tried = ((each.number, each.is_accepted) for each in trials)
+        is_smallest = any(each.is_smallest for each in NUMBER_READINGS if each.rule == rule)
+        return bracket_of(range_of(rule), tried, is_smallest=is_smallest)
+
+    def neighbours(self, rule: str) -> list[Trial]:
+        """Returns the largest number that was accepted and the smallest that was refused."""
+        bracket = self.bracket(rule)
+        ends = {bracket.low: True, bracket.high: False}
+        trials = self.by_rule.get(rule, ())
+        return [each for each in trials if ends.get(each.number) is each.is_accepted]
+
+    def tried_once(self, rule: str) -> list[int]:
+        """Returns those of the two numbers beside the answer that were tried only once."""
+        if rule not in self.by_rule or not self.bracket(rule).is_settled:
+            return []
+        times = Counter(each.number for each in self.neighbours(rule))
+        return [number for number, count in times.items() if count == 1]

@@ -1,1 +1,0 @@
-"""Tells from exchanges how a deployment reads what the interface leaves open."""

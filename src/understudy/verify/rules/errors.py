@@ -1,0 +1,380 @@
+"""The form of errors: status, code and body (interface, Errors; RFC 9110).
+
+Every check here is the same comparison, so that a check is one call: the rule, the status and the
+code, the operations, and what makes that error the only one that fits.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from understudy.exchange.messages import NO_JSON, Exchange
+from understudy.interface.operations import (
+    AVATAR_CHANGES,
+    LIST_AVATARS,
+    LOOKUP,
+    ME,
+    OWN_PROFILE,
+    QR_CODE,
+    RESOURCE,
+    SET_AVATAR,
+    TOKEN,
+    TOKEN_INFO,
+    UPDATE_AVATAR,
+    UPDATE_PROFILE,
+    UPLOAD_AVATAR,
+)
+from understudy.verify.account_history import (
+    ABLE,
+    changes_in,
+    has_texts_only,
+    is_live,
+    is_sound_change,
+    names_editable_only,
+    names_others,
+    names_unknown_address,
+)
+from understudy.verify.checks import (
+    CheckResult,
+    Condition,
+    check,
+    document_allows_no_such,
+    expect,
+    is_anonymous,
+    is_get,
+    is_unknown_identifier,
+    may_manage,
+    may_read,
+    proven,
+    sends_no_credentials,
+    status_is,
+    was_refused,
+)
+from understudy.verify.history import MADE_UP, History
+from understudy.verify.pictures import has_one_parameter
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probing import Parts, probe
+from understudy.verify.rules.avatar_edits import does_not_exist, has_unknown_member
+from understudy.verify.rules.avatar_lists import names_foreign_address
+from understudy.verify.rules.avatar_uploads import (
+    SURELY_TAKEN,
+    file_in,
+    is_not_square,
+    is_of_taken_type,
+    is_small,
+    is_square,
+    query_is_in_order,
+    sends_one_file,
+)
+from understudy.verify.rules.bearer import (
+    has_profile,
+    lacks_a_scope,
+    scopes_are_known,
+    token_is_invalid,
+)
+from understudy.verify.rules.lookups import is_private_profile
+from understudy.verify.shapes import fault
+from understudy.verify.switches import error_form, reading
+from understudy.verify.value_texts import as_json
+
+FORBIDDEN: Final = 403
+_PLAIN: Final = (OWN_PROFILE, LIST_AVATARS)
+"""Operations of the account with which nothing but the credentials can be wrong."""
+
+_PLAIN_NUMBER: Final = 2**31 - 1
+_NO_SIZE: Final = "understudy"
+_ONE_FILE: Final = (may_manage, query_is_in_order, sends_one_file)
+
+
+def is_of_no_picture_type(exchange: Exchange, history: History) -> bool:
+    """Tells whether the file is of a type that no reading takes: a BMP, or no picture."""
+    return proven(file_in(exchange, history)).form in {"", "BMP"}
+
+
+def is_not_small(exchange: Exchange, history: History) -> bool:
+    """Tells whether the file is so large that a deployment may refuse it."""
+    return proven(file_in(exchange, history)).size > SURELY_TAKEN
+
+
+def size_is_a_word(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the size is a word."""
+    return exchange.request.query.get("size", "").isalpha()
+
+
+def is_one_number(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the body has one value, a number or boolean that no limit of a server refuses."""
+    values = list(changes_in(exchange).values())
+    return len(values) == 1 and isinstance(values[0], int) and abs(values[0]) <= _PLAIN_NUMBER
+
+
+def _check_error(
+    rule: str, form: str, *, on: Sequence[str], when: Sequence[Condition], name: str = ""
+) -> None:
+    """Registers a check that a refusal has this status and this code, and the reading of what it has.
+
+    Args:
+        rule: Id of the rule.
+        form: The status and the code, as ``error_form`` returns them.
+        on: The operations that it judges.
+        when: What must hold of the request, so that nothing else is wrong with it.
+        name: Name of the check, where the rule has another one; that of the rule without it.
+    """
+
+    def has_form(exchange: Exchange, _history: History) -> CheckResult:
+        actual = error_form(exchange)
+        return expect(actual == form, form, actual)
+
+    has_form.__name__ = name or rule.replace("-", "_")
+    has_form.__doc__ = f"The refusal is {form}."
+    check(rule, on=on, when=[*when, was_refused], is_shape=True)(has_form)
+    reading(rule, on=on, when=[*when, was_refused], read=error_form)
+
+
+_check_error("error-no-token", "401", on=_PLAIN, when=[sends_no_credentials])
+_check_error("error-invalid-token", "401 invalid_token", on=_PLAIN, when=[token_is_invalid])
+_check_error(
+    "error-missing-scope",
+    "403 insufficient_scope",
+    on=(*_PLAIN, UPDATE_PROFILE),
+    when=[has_profile, scopes_are_known, lacks_a_scope, names_editable_only, has_texts_only],
+)
+_check_error(
+    "error-unknown-profile",
+    "404 profile_not_found",
+    on=[LOOKUP],
+    when=[is_unknown_identifier, is_anonymous],
+)
+_check_error(
+    "error-private-profile",
+    "403 private_profile",
+    on=[LOOKUP],
+    when=[is_private_profile, is_anonymous, status_is(FORBIDDEN)],
+)
+_check_error(
+    "error-unknown-avatar",
+    "404 avatar_not_found",
+    on=AVATAR_CHANGES,
+    when=[does_not_exist, is_sound_change, may_manage],
+)
+_check_error(
+    "error-unknown-address",
+    "403 unknown_email",
+    on=[LIST_AVATARS],
+    when=[names_foreign_address, may_read],
+)
+_check_error(
+    "error-unknown-address",
+    "403 unknown_email",
+    on=[SET_AVATAR],
+    when=[is_live, names_unknown_address, may_manage],
+    name="error_unknown_address_of_assignment",
+)
+_check_error(
+    "error-picture-type",
+    "400 unsupported_image",
+    on=[UPLOAD_AVATAR],
+    when=[*_ONE_FILE, is_small, is_of_no_picture_type],
+)
+_check_error(
+    "error-picture-shape",
+    "400 uncropped_image",
+    on=[UPLOAD_AVATAR],
+    when=[*_ONE_FILE, is_small, is_of_taken_type, is_not_square],
+)
+_check_error(
+    "error-upload-size",
+    "413 image_too_large",
+    on=[UPLOAD_AVATAR],
+    when=[*_ONE_FILE, is_not_small, is_of_taken_type, is_square],
+)
+_check_error(
+    "error-invalid-member",
+    "400 invalid_body",
+    on=[UPDATE_PROFILE],
+    when=[*ABLE, names_editable_only, is_one_number, document_allows_no_such],
+)
+_check_error(
+    "error-unknown-member",
+    "400 invalid_body",
+    on=[UPDATE_PROFILE],
+    when=[*ABLE, names_others],
+)
+_check_error(
+    "error-unknown-member",
+    "400 invalid_body",
+    on=[UPDATE_AVATAR],
+    when=[has_unknown_member, may_manage, is_live],
+    name="error_unknown_member_of_avatar",
+)
+_check_error(
+    "error-invalid-parameter",
+    "400 invalid_parameter",
+    on=[QR_CODE],
+    when=[is_get, has_one_parameter, size_is_a_word],
+)
+
+
+@probe("error-invalid-parameter", needs=("slug",))
+def code_with_a_word_as_size(client: ProbeClient) -> None:
+    """Requests a QR code whose size is a word."""
+    client.get(f"/qr-code/{client.known.slug}", query={"size": _NO_SIZE})
+
+
+# Bodies of responses: JSON, and errors in the interface's shape (interface, Errors).
+
+ERRORS = 400
+"""The least status of an error."""
+
+PREVIEW = 80
+"""Bytes of a body that a finding shows."""
+
+
+def has_body(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the response has a body."""
+    return bool(exchange.response.body) and exchange.request.method != "HEAD"
+
+
+def is_error(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the status is an error."""
+    return exchange.status >= ERRORS
+
+
+def is_json_object(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the body is a JSON object with members."""
+    return bool(exchange.json_object)
+
+
+def is_of_resource_api(exchange: Exchange, _history: History) -> bool:
+    """Tells whether a request to the resource API names one of its operations, or none at all."""
+    is_known = exchange.operation in {*RESOURCE, ""}
+    return exchange.site == "resource" and is_known and exchange.request.method != "HEAD"
+
+
+def _shown(exchange: Exchange) -> str:
+    preview = exchange.response.body[:PREVIEW].decode(errors="replace")
+    return f"{exchange.response.media_type}: {as_json(preview)}"
+
+
+@check(
+    "json-bodies",
+    on=[name for name in (*RESOURCE, TOKEN, TOKEN_INFO) if name != QR_CODE],
+    when=[has_body],
+)
+def body_is_json(exchange: Exchange, _history: History) -> CheckResult:
+    """A body is JSON, and says so in its content type."""
+    is_json = exchange.response.media_type == "application/json" and exchange.body is not NO_JSON
+    return expect(is_json, "a body of JSON", _shown(exchange))
+
+
+@check("error-members", on=RESOURCE, when=[is_error, is_json_object], is_shape=True)
+def error_has_its_members(exchange: Exchange, _history: History) -> CheckResult:
+    """An error has its message, and a code that is a text."""
+    error = fault(exchange.body, "Error")
+    return expect(not error, "error as a text, and code as one", error)
+
+
+@check("error-shape", when=[is_of_resource_api, is_error], is_shape=True)
+def error_is_json_with_a_message(exchange: Exchange, _history: History) -> CheckResult:
+    """Whatever the resource API refuses, it says why under ``error`` in JSON."""
+    message = exchange.json_object.get("error")
+    is_right = isinstance(message, str) and exchange.response.media_type == "application/json"
+    return expect(is_right, "JSON with a message under error", _shown(exchange))
+
+
+# Judges what HTTP demands of credentials and of refusals (RFC 9110, 11.1, 15.5.2 and 15.5.6).
+
+UNAUTHORIZED: Final = 401
+METHOD_NOT_ALLOWED: Final = 405
+READS: Final = (LOOKUP, OWN_PROFILE, LIST_AVATARS)
+
+
+def writes_scheme_in_other_case(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the scheme of a valid token is not written ``Bearer``."""
+    scheme = exchange.request.header("authorization").partition(" ")[0]
+    is_good = exchange.identity.kind == "oauth"
+    return is_good and scheme.lower() == "bearer" and scheme != "Bearer"
+
+
+def same_with_usual_scheme(exchange: Exchange, history: History) -> Exchange | None:
+    """Returns the newest success of the same request with the scheme written ``Bearer``."""
+    for before in history.near(exchange.operation):
+        is_same = (
+            before.identity == exchange.identity and before.request.url == exchange.request.url
+        )
+        is_usual = before.request.header("authorization").startswith("Bearer ")
+        if is_same and is_usual and before.response.is_success:
+            return before
+    return None
+
+
+def succeeds_with_usual_scheme(exchange: Exchange, history: History) -> bool:
+    """Tells whether the same request with the scheme written ``Bearer`` succeeded before."""
+    return same_with_usual_scheme(exchange, history) is not None
+
+
+def _members(exchange: Exchange) -> set[str]:
+    return set(exchange.json_object)
+
+
+@check(
+    "bearer-scheme-any-case",
+    on=READS,
+    when=[writes_scheme_in_other_case, succeeds_with_usual_scheme],
+)
+def scheme_is_read_in_any_case(exchange: Exchange, history: History) -> CheckResult:
+    """The name of the scheme is compared without regard to case (RFC 9110, 11.1)."""
+    before = proven(same_with_usual_scheme(exchange, history))
+    lacking = sorted(_members(before) - _members(exchange))
+    is_right = exchange.response.is_success and not lacking
+    actual = f"status {exchange.status}, lacking {as_json(lacking)}"
+    return expect(is_right, "the response to Bearer", actual, before)
+
+
+@check("unauthorized-challenge", on=RESOURCE, when=[status_is(UNAUTHORIZED)])
+def refusal_has_challenge(exchange: Exchange, _history: History) -> CheckResult:
+    """A 401 names the scheme of the credentials that are taken (RFC 9110, 15.5.2)."""
+    challenge = exchange.response.header("www-authenticate")
+    scheme = challenge.partition(" ")[0].lower()
+    is_right = scheme == "bearer" if exchange.operation in {*ME, LOOKUP} else bool(challenge)
+    return expect(is_right, "401 with WWW-Authenticate", f"WWW-Authenticate: {as_json(challenge)}")
+
+
+@check("method-not-allowed-allow", when=[status_is(METHOD_NOT_ALLOWED)])
+def refusal_names_methods(exchange: Exchange, _history: History) -> CheckResult:
+    """A 405 names the methods that the path takes, and the refused one is not among them."""
+    allowed = exchange.response.header("allow")
+    names = {name.strip() for name in allowed.split(",")}
+    is_right = bool(allowed) and exchange.request.method not in names
+    return expect(is_right, "405 with the other methods in Allow", f"Allow: {as_json(allowed)}")
+
+
+@probe("bearer-scheme-any-case", needs=("owner", "slug"))
+def schemes_in_other_case(client: ProbeClient) -> Parts:
+    """Reads with ``bearer`` and ``BEARER`` what was read with ``Bearer``."""
+    token = client.token("owner")
+    for path, scheme in (
+        ("/me/profile", "bearer"),
+        ("/me/avatars", "bearer"),
+        (f"/profiles/{client.known.slug}", "BEARER"),
+        (f"/profiles/{client.known.slug}", "bearer"),
+    ):
+        client.recall(path, "owner", is_lasting=True)
+        yield client.get(path, headers={"authorization": f"{scheme} {token}"})
+
+
+@probe("unauthorized-challenge", "me-needs-oauth-token", "error-no-token")
+def reads_without_credentials(client: ProbeClient) -> Parts:
+    """Reads the avatars and the own profile without credentials."""
+    for path in ("/me/avatars", "/me/profile"):
+        yield client.get(path)
+
+
+@probe("method-not-allowed-allow", needs=("writes",))
+def method_that_a_profile_does_not_take(client: ProbeClient) -> None:
+    """Sends PUT for a profile that does not exist, so that nothing changes where it is taken."""
+    client.send("PUT", f"/profiles/{MADE_UP}-slug")
+
+
+@probe("method-not-allowed-allow", needs=("auth_url", "tokens"))
+def method_that_the_token_endpoint_does_not_take(client: ProbeClient) -> None:
+    """Sends GET to the token endpoint."""
+    client.auth("GET", "/oauth2/token")

@@ -1,0 +1,366 @@
+"""Registers how exchanges show what a deployment takes of a switch, and the requests that make them show it.
+
+A reading is a pure function of an exchange and what was exchanged before, as a check is, so probes,
+experiments and recorded traffic settle the same questions. An experiment is the smallest request that
+tells the options apart, or tries a number, where no probe sends one; it only sends.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Final, NamedTuple
+
+from understudy.exchange.messages import Exchange
+from understudy.interface.facts import Fact
+from understudy.interface.switch_values import NumberRange
+from understudy.verify.catalogue import catalogue
+from understudy.verify.checks import TOO_MANY, Condition, proven
+from understudy.verify.history import History
+from understudy.verify.probe_client import ProbeClient
+
+UPLOADING: Final = ("owner", "writes", "uploads")
+"""What an experiment needs that uploads pictures."""
+
+DELETED: Final = "the uploaded avatars are deleted"
+ISSUED: Final = "the tokens that were issued remain"
+PUT_BACK: Final = "the clock is put back, where it was moved"
+
+Read = Callable[[Exchange], str]
+"""Returns the option that an exchange shows; a status that is none is what the deployment does."""
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchReading:
+    """A way in which exchanges show an option of a switch.
+
+    Attributes:
+        rule: Id of the rule that has the switch.
+        operations: Where it shows.
+        when: What must hold of an exchange before it shows anything.
+        read: The option that it shows.
+        is_of_limits: Whether a 429 shows something too.
+    """
+
+    rule: str
+    operations: tuple[str, ...]
+    when: tuple[Condition, ...]
+    read: Read
+    is_of_limits: bool = False
+
+    def option(self, exchange: Exchange, history: History) -> str | None:
+        """Returns the option that an exchange shows; None where it shows none."""
+        if exchange.operation not in self.operations:
+            return None
+        if exchange.status == TOO_MANY and not self.is_of_limits:
+            return None
+        if not all(condition(exchange, history) for condition in self.when):
+            return None
+        return self.read(exchange)
+
+
+READINGS: Final[list[SwitchReading]] = []
+"""Every registered reading of a switch with options, in the order of the sections."""
+
+
+def reading(
+    rule: str,
+    *,
+    on: Iterable[str],
+    when: Sequence[Condition],
+    read: Read | str,
+    is_of_limits: bool = False,
+) -> None:
+    """Registers a reading.
+
+    Args:
+        rule: Id of the rule that has the switch.
+        on: The operations whose exchanges show it.
+        when: What must hold of an exchange before it shows anything.
+        read: Returns the option that it shows; or the only option that it can show.
+        is_of_limits: Whether a 429 shows something too.
+    """
+    reads = partial(_option, read) if isinstance(read, str) else read
+    READINGS.append(SwitchReading(rule, tuple(on), tuple(when), reads, is_of_limits))
+
+
+def _option(option: str, _exchange: Exchange) -> str:
+    return option
+
+
+def status_of(exchange: Exchange) -> str:
+    """Returns the status, where it is the option."""
+    return str(exchange.status)
+
+
+def by_success(success: str, refusal: str) -> Read:
+    """Returns what reads one option from a success and the other from a refusal."""
+
+    def read(exchange: Exchange) -> str:
+        if exchange.response.is_success:
+            return success
+        return refusal if exchange.response.is_refusal else status_of(exchange)
+
+    return read
+
+
+def error_form(exchange: Exchange, member: str = "code") -> str:
+    """Returns the status and the error code of a response, as a switch takes them.
+
+    Args:
+        exchange: The exchange.
+        member: The member of the body that is the code.
+    """
+    code = exchange.json_object.get(member)
+    return f"{exchange.status} {code}" if isinstance(code, str) and code else status_of(exchange)
+
+
+def oauth_error_form(exchange: Exchange) -> str:
+    """Returns the status and the error of a response of the authorization server (RFC 6749, 5.2)."""
+    return error_form(exchange, "error")
+
+
+def reading_of_two_errors(
+    rule: str,
+    operation: str,
+    *,
+    when: Sequence[Condition],
+    alone: dict[str, Sequence[Condition]],
+) -> None:
+    """Registers which of two errors of one request is refused, beside requests with either alone.
+
+    Args:
+        rule: Id of the rule that assumes an answer.
+        operation: Where it shows.
+        when: What must hold of a request with both errors.
+        alone: Option to the conditions of a request that has this error alone.
+    """
+
+    def is_refused_for(option: str) -> Condition:
+        def condition(exchange: Exchange, history: History) -> bool:
+            refusals = {each: _refusal_of(operation, alone[each], history) for each in alone}
+            if None in refusals.values() or len(set(refusals.values())) < len(refusals):
+                return False
+            return _refusal(exchange) == refusals[option]
+
+        return condition
+
+    for option in alone:
+        reading(rule, on=[operation], when=[*when, is_refused_for(option)], read=option)
+
+
+def _refusal_of(
+    operation: str, when: Sequence[Condition], history: History
+) -> tuple[int, object] | None:
+    """Returns how the newest request that meets some conditions was refused."""
+    for before in history.of(operation):
+        if before.response.is_refusal and all(each(before, history) for each in when):
+            return _refusal(before)
+    return None
+
+
+def _refusal(exchange: Exchange) -> tuple[int, object]:
+    return exchange.status, exchange.json_object.get("code")
+
+
+class Trial(NamedTuple):
+    """A number that a request tried.
+
+    Attributes:
+        number: The number, as a multiple of the step of its range.
+        is_accepted: Whether the deployment's own number is this one or a larger one.
+        exchange: The exchange.
+        tried: The number that was sent; one less where the deployment's own is the smallest taken.
+    """
+
+    number: int
+    is_accepted: bool
+    exchange: Exchange
+    tried: int
+
+    def described(self) -> str:
+        """Returns in words what the deployment did with the number that was sent."""
+        is_smallest = self.tried < self.number
+        return f"{self.tried} {'accepted' if self.is_accepted != is_smallest else 'refused'}"
+
+
+@dataclass(frozen=True, slots=True)
+class NumberReading:
+    """A way in which exchanges show whether a number is accepted.
+
+    Attributes:
+        rule: Id of the rule whose switch takes the number.
+        operation: Where it shows.
+        when: What must hold of an exchange before it shows anything.
+        number: Returns the number that the request tries; None where that cannot be told exactly.
+        is_accepted: Whether the response accepts it.
+        is_smallest: Whether it is the smallest number that a deployment takes, and not the largest.
+    """
+
+    rule: str
+    operation: str
+    when: tuple[Condition, ...]
+    number: Callable[[Exchange, History], int | None]
+    is_accepted: Callable[[Exchange], bool]
+    is_smallest: bool = False
+
+    def trial(self, exchange: Exchange, history: History) -> Trial | None:
+        """Returns what an exchange shows; None where it shows nothing of the range."""
+        if exchange.operation != self.operation or exchange.status == TOO_MANY:
+            return None
+        if not (exchange.response.is_success or exchange.response.is_refusal):
+            return None
+        if not all(condition(exchange, history) for condition in self.when):
+            return None
+        number = self.number(exchange, history)
+        if number is None or number < range_of(self.rule).least:
+            return None
+        is_accepted = self.is_accepted(exchange) != self.is_smallest
+        return Trial(number, is_accepted, exchange, number - self.is_smallest)
+
+    def expectation(self, fact: Fact) -> str:
+        """Returns in words what a deployment does that is as it was learnt."""
+        bound = f"from {fact.reading} on" if self.is_smallest else f"up to {fact.reading}"
+        return f"{bound} accepted, as learnt on {fact.learnt}"
+
+
+@cache
+def range_of(rule: str) -> NumberRange:
+    """Returns the numbers that the switch of a rule takes."""
+    switch = proven(catalogue()[rule].switch)
+    return proven(switch.range)
+
+
+def was_accepted(exchange: Exchange) -> bool:
+    """Tells whether a success shows that a number was accepted."""
+    return exchange.response.is_success
+
+
+NUMBER_READINGS: Final[list[NumberReading]] = []
+"""Every registered reading of a switch that takes a number."""
+
+
+def number_reading(
+    rule: str,
+    operation: str,
+    *,
+    when: Sequence[Condition],
+    number: Callable[[Exchange, History], int | None],
+    is_accepted: Callable[[Exchange], bool] = was_accepted,
+    is_smallest: bool = False,
+) -> None:
+    """Registers a reading of a number; the arguments are those of ``NumberReading``."""
+    NUMBER_READINGS.append(
+        NumberReading(rule, operation, tuple(when), number, is_accepted, is_smallest)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """Requests for one question.
+
+    Attributes:
+        rule: Id of the rule that assumes an answer.
+        needs: What the target must give or permit, as named in ``needs``.
+        run: Sends them.
+        requests: How many it sends.
+        undo: How the run undoes what it changes; empty where nothing is changed.
+    """
+
+    rule: str
+    needs: tuple[str, ...]
+    run: Callable[[ProbeClient], object]
+    requests: int = 1
+    undo: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of its sender in reports."""
+        return f"experiment {self.run.__name__.strip('_')}"
+
+
+EXPERIMENTS: Final[list[Experiment]] = []
+"""Every registered experiment for a switch with options."""
+
+
+def experiment(
+    rule: str, *, needs: tuple[str, ...], requests: int = 1, undo: str = ""
+) -> Callable[[Callable[[ProbeClient], object]], Callable[[ProbeClient], object]]:
+    """Registers what sends an experiment; the arguments are those of ``Experiment``."""
+
+    def register(run: Callable[[ProbeClient], object]) -> Callable[[ProbeClient], object]:
+        EXPERIMENTS.append(Experiment(rule, needs, run, requests, undo))
+        return run
+
+    return register
+
+
+@dataclass(frozen=True, slots=True)
+class NumberExperiment:
+    """A request that tries a number, for a question whose answer is one.
+
+    Attributes:
+        rule: Id of the rule that assumes a number.
+        sender: The end of the name of its sender in reports.
+        needs: What the target must give or permit, as named in ``needs``.
+        run: Tries a number.
+        likely: The numbers that operators choose, in ascending order; they are tried first.
+        requests: How many a trial sends, those that undo it included.
+        undo: How the run undoes what a trial changes; empty where nothing is changed.
+        sends_bytes: Whether the number is one of bytes that are sent.
+        alike: Id of a rule whose number is likely to be the same; empty where there is none.
+        uploads: Uploads of a run at most, after which the search ends, where the number is one of avatars, which can
+            only be counted up; 0 where it can be halved.
+    """
+
+    rule: str
+    sender: str
+    needs: tuple[str, ...]
+    run: Callable[[ProbeClient, int], object]
+    likely: tuple[int, ...]
+    requests: int = 1
+    undo: str = ""
+    sends_bytes: bool = False
+    alike: str = ""
+    uploads: int = 0
+
+    @property
+    def name(self) -> str:
+        """The name of its sender in reports."""
+        return f"experiment {self.sender}"
+
+
+NUMBER_EXPERIMENTS: Final[list[NumberExperiment]] = []
+"""Every registered search for a number."""
+
+
+def number_experiment(  # noqa: PLR0913 - what a search is made of
+    rule: str,
+    *,
+    needs: tuple[str, ...],
+    likely: tuple[int, ...] = (),
+    requests: int = 1,
+    undo: str = "",
+    sends_bytes: bool = False,
+    alike: str = "",
+    uploads: int = 0,
+) -> Callable[[Callable[[ProbeClient, int], object]], Callable[[ProbeClient, int], object]]:
+    """Registers what tries a number; the arguments are those of ``NumberExperiment``."""
+
+    def register(run: Callable[[ProbeClient, int], object]) -> Callable[[ProbeClient, int], object]:
+        NUMBER_EXPERIMENTS.append(
+            NumberExperiment(
+                rule,
+                run.__name__.strip("_"),
+                needs,
+                run,
+                likely,
+                requests=requests,
+                undo=undo,
+                sends_bytes=sends_bytes,
+                alike=alike,
+                uploads=uploads,
+            )
+        )
+        return run
+
+    return register
