@@ -57,7 +57,7 @@ from understudy.cli.option_types import FORMAT_NAME, URL
     "--worlds",
     "is_in_worlds",
     is_flag=True,
-    help="With k6 or locust, at a mock: give each virtual user a world of its own, and end it afterwards.",
+    help="With k6, at a mock: give each virtual user a world of its own, and end it afterwards.",
 )
 @click.option("--json", "is_json", is_flag=True, help="The same as --format jsonl.")
 @click.option(

@@ -10,7 +10,6 @@ import pytest
 from tests.cli.conftest import Running
 from tests.collections.sequences.test_sequences import STORE
 from tests.generate.formats.conftest import generate, without_secrets
-from tests.generate.formats.test_in_their_tools import ONCE
 
 K6 = Path(__file__).parents[2] / "generate" / "formats" / "k6_stubs"
 
@@ -131,12 +130,3 @@ def test_k6_s_script_fails_what_is_not_stored(forgetful: str, tool, tmp_path: Pa
     report = json.loads(done.stdout.splitlines()[-1])
     assert failed("\n".join(report["failed"])) == {"user"}
     assert report["checks"] == 10
-
-
-def test_locust_fails_what_is_not_stored(forgetful: str, tool, tmp_path: Path):
-    written("locust", forgetful, tmp_path / "cases.py")
-    (tmp_path / "once.py").write_text(ONCE)
-    output = ran(tmp_path, tool("locust"), "-f", "once.py", "--headless", "--users", "1", "--json")
-    rows = json.loads(output)
-    assert sum(row["num_requests"] for row in rows) == 10
-    assert {row["name"] for row in rows if row["num_failures"]} == {"GET /user/{username}"}

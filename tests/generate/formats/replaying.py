@@ -1,7 +1,6 @@
 """Reads the formats that no tool runs, as their schemas describe them, and sends what they hold."""
 
 import base64
-import csv
 import http.client
 import json
 import re
@@ -77,31 +76,6 @@ def _of_json(name: str, request: dict[str, Any], statuses: list[str]) -> Request
         content = body["text"].encode() if "text" in body else content
     headers = [(key, text) for key, text in request["headers"]]
     return Request(name, request["method"], request["url"], headers, content, statuses)
-
-
-def csv_requests(path: Path) -> Iterator[Request]:
-    with path.open(newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            plain = {
-                k: v.removeprefix("'") if v[1:2] in "=+-@\t\r\n" else v for k, v in row.items()
-            }
-            body: bytes | None = plain["body"].encode()
-            if plain["body_encoding"].startswith("base64"):
-                runs = (run.partition("*") for run in plain["body"].split(" "))
-                body = b"".join(base64.b64decode(text) * int(n or 1) for text, _, n in runs)
-            elif not plain["body_encoding"]:
-                body = None
-            lines = plain["headers"].split("\n") if plain["headers"] else []
-            headers = [(name, text) for name, _, text in (one.partition(": ") for one in lines)]
-            yield Request(
-                plain["id"],
-                plain["method"],
-                plain["url"],
-                headers,
-                body,
-                plain["expected"].split(" or "),
-                plain["set_up"].partition(" ")[0],
-            )
 
 
 class Replay:

@@ -1,12 +1,10 @@
 """Whatever a document, a target or a secret says, running an output in its tool runs none of it."""
 
 import ast
-import csv
 import json
 import os
 import subprocess
 from collections.abc import Iterator
-from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -19,7 +17,7 @@ from tests.needs import program
 
 from understudy.errors import StartupError
 from understudy.generate.cases import VARIABLE
-from understudy.generate.formats import bruno, csv_rows, curl, http_file, pytest_module
+from understudy.generate.formats import bruno, curl, http_file, pytest_module
 from understudy.generate.formats.export import javascript
 from understudy.generate.test_data import SECRETS
 
@@ -182,15 +180,6 @@ def test_python_reads_a_quoted_value_as_it_is(value: object):
     assert quoted.isascii()
     assert "\n" not in quoted
     assert ast.literal_eval(quoted) == value
-
-
-@given(TEXTS)
-def test_a_spreadsheet_reads_no_cell_as_a_formula(text: str):
-    row = next(
-        csv.reader(StringIO(csv_rows.quoted(text).replace('"', '""').join('""'), newline=""))
-    )
-    assert row[0].removeprefix("'") == text.removeprefix("'")
-    assert not row[0].startswith(("=", "+", "-", "@"))
 
 
 @pytest.mark.parametrize("quoted", [bruno.quoted, http_file.quoted], ids=["bruno", "http"])

@@ -7,13 +7,12 @@ and wrong guesses come after the right ones.
 import json
 import re
 import subprocess
-from collections import Counter
 from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
 from tests.generate.formats.conftest import PYTEST, Deployment, generate, without_secrets
-from tests.generate.formats.replaying import Replay, csv_requests, har_requests, json_requests
+from tests.generate.formats.replaying import Replay, har_requests, json_requests
 
 from understudy.generate.selection import planners, plans
 from understudy.generate.test_data import TestData
@@ -159,29 +158,6 @@ def test_k6_finds_a_deployment_that_is_too_lax(lax, tool, tmp_path):
     assert re.search(r"✗ .*a member that is not declared", done.stdout)
 
 
-ONCE = """
-from cases import CaseUser
-
-def once(user):
-    user.send_every_case()
-    user.environment.runner.quit()
-
-CaseUser.tasks = [once]
-"""
-
-
-def load(deployment: Deployment, locust: str, cwd: Path) -> Counter[str]:
-    """Lets a user of Locust send every case once; returns how often it sent to each operation."""
-    (cwd / "once.py").write_text(ONCE)
-    words = ("-f", "once.py", "--headless", "--users", 1, "--json", "--exit-code-on-error", 1)
-    done = ran(deployment, cwd, locust, *words)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    sent: Counter[str] = Counter()
-    for row in json.loads(done.stdout):  # one for each method and operation
-        sent[row["name"]] += row["num_requests"]
-    return sent
-
-
 def worlds(deployment: Deployment) -> list[str]:
     mock = deployment.urls["BASE_URL"].rpartition("/")[0]
     with urlopen(f"{mock}/__admin/worlds", timeout=60) as response:
@@ -192,32 +168,6 @@ def hour_left(deployment: Deployment) -> str:
     """Returns what a request to the default world is told that is left."""
     with urlopen(f"{deployment.urls['BASE_URL']}/profiles/ada", timeout=60) as response:
         return str(response.headers["X-RateLimit-Remaining"])
-
-
-def test_locust_s_file_passes(deployment, tool, tmp_path):
-    locust = tool("locust")
-    count = written(deployment, "locust", tmp_path / "cases.py", 12)
-    sent = load(deployment, locust, tmp_path)
-    assert sent.keys() <= set(OPERATIONS)
-    assert count - 5 < sum(sent.values()) <= count
-
-
-def test_locust_finds_a_deployment_that_is_too_lax(lax, tool, tmp_path):
-    locust = tool("locust")
-    words = ("updateOwnProfile", *lax.addresses, "--kind", "invalid", "--count", 60)
-    generate(*words, "--format", "locust", "--out", tmp_path / "cases.py")
-    (tmp_path / "once.py").write_text(ONCE)
-    done = ran(lax, tmp_path, locust, "-f", "once.py", "--headless", "--users", 1)
-    assert done.returncode == 1
-    assert re.search(r"a member that is not declared.*status 200", done.stdout + done.stderr)
-
-
-def test_each_user_of_locust_has_a_world_that_ends_with_it(fresh_mock, tool, tmp_path):
-    locust = tool("locust")
-    words = ("getProfile", *fresh_mock.addresses, "--count", 5, "--format", "locust", "--worlds")
-    generate(*words, "--out", tmp_path / "cases.py")
-    assert load(fresh_mock, locust, tmp_path) == {"getProfile": 5}
-    assert (worlds(fresh_mock), hour_left(fresh_mock)) == (["default"], "99")
 
 
 def test_each_user_of_k6_has_a_world_that_ends_with_the_run(fresh_mock, tool, tmp_path):
@@ -232,12 +182,12 @@ def test_each_user_of_k6_has_a_world_that_ends_with_the_run(fresh_mock, tool, tm
 def test_worlds_are_for_formats_with_virtual_users():
     done = generate("getProfile", "--format", "curl", "--worlds")
     assert done.exit_code == 2
-    assert "choose --format k6 or locust" in " ".join(done.output.split())
+    assert "choose --format k6" in " ".join(done.output.split())
 
 
 @pytest.mark.parametrize(
     ("form", "requests"),
-    [("har", har_requests), ("jsonl", json_requests), ("csv", csv_requests)],
+    [("har", har_requests), ("jsonl", json_requests)],
 )
 def test_what_no_tool_judges_passes_when_it_is_read_and_sent(deployment, form, requests, tmp_path):
     count = written(deployment, form, tmp_path / f"cases.{form}", 20)
@@ -270,7 +220,7 @@ def test_cases_whose_secrets_are_not_set_are_skipped(deployment, tool, tmp_path,
 
 
 @pytest.mark.parametrize(
-    "form", ["curl", "http", "har", "postman", "bruno", "k6", "locust", "pytest", "jsonl", "csv"]
+    "form", ["curl", "http", "har", "postman", "bruno", "k6", "pytest", "jsonl"]
 )
 def test_no_secret_lands_in_a_file_unless_it_was_asked_for(form: str, tmp_path: Path):
     for name, more in {"without": [], "with": ["--include-secrets"]}.items():

@@ -11,6 +11,7 @@ from understudy.generate.drafts import dumps
 from understudy.generate.formats.export import (
     BASE_URL_NAMES,
     HIDDEN,
+    PYTHON,
     TITLE,
     ExportSettings,
     OmittedCase,
@@ -25,7 +26,6 @@ from understudy.generate.formats.export import (
     printable,
     with_reasons,
 )
-from understudy.generate.formats.step_scripts import PYTHON
 from understudy.generate.sequence_steps import ITEMS
 from understudy.generate.test_data import SECRETS
 

@@ -4,13 +4,11 @@ from collections.abc import Mapping
 
 from understudy.generate.formats import (
     bruno,
-    csv_rows,
     curl,
     har_file,
     http_file,
     jsonl,
     k6,
-    locust,
     postman,
     pytest_module,
 )
@@ -31,12 +29,8 @@ FORMATS: Mapping[str, ExportFormat] = {
     "k6": ExportFormat(
         k6.write, "a script that sends and judges", ".js", has_sequences=True, has_users=True
     ),
-    "locust": ExportFormat(
-        locust.write, "a file whose users send and judge", ".py", has_sequences=True, has_users=True
-    ),
     "pytest": ExportFormat(
         pytest_module.write, "a module that sends and judges", ".py", has_sequences=True
     ),
     "jsonl": ExportFormat(jsonl.write, "a JSON object a line", ".jsonl", has_sequences=True),
-    "csv": ExportFormat(csv_rows.write, "rows for a test-management tool", ".csv"),
 }

@@ -13,6 +13,7 @@ from understudy.generate.cases import ENCODED, Case, CaseRequest
 from understudy.generate.formats.export import (
     BASE_URL_NAMES,
     HIDDEN,
+    JAVASCRIPT,
     SET_UP,
     TITLE,
     ExportSettings,
@@ -32,7 +33,6 @@ from understudy.generate.formats.export import (
     status_pattern,
     with_reasons,
 )
-from understudy.generate.formats.step_scripts import JAVASCRIPT
 from understudy.generate.sequence_steps import SequenceStep
 from understudy.generate.test_data import CLIENT_TOKEN, CODE, SECRETS
 

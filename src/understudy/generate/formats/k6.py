@@ -12,6 +12,7 @@ from understudy.generate.cases import ENCODED, VARIABLES, Case, CaseRequest
 from understudy.generate.formats.export import (
     BASE_URL_NAMES,
     HIDDEN,
+    JAVASCRIPT,
     TITLE,
     ExportSettings,
     OmittedCase,
@@ -26,7 +27,6 @@ from understudy.generate.formats.export import (
     status_pattern,
     with_reasons,
 )
-from understudy.generate.formats.step_scripts import JAVASCRIPT
 
 _BROKEN_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 

@@ -9,6 +9,7 @@ from typing import Any
 from understudy.generate.cases import ENCODED, VARIABLES, Case, CaseRequest
 from understudy.generate.formats.export import (
     BASE_URL_NAMES,
+    PYTHON,
     TITLE,
     ExportSettings,
     OutputPieces,
@@ -18,7 +19,6 @@ from understudy.generate.formats.export import (
     looked_ahead,
     status_pattern,
 )
-from understudy.generate.formats.step_scripts import PYTHON
 
 _USAGE = "Run: TOKEN=... pytest this file. BASE_URL names another deployment."
 
@@ -116,25 +116,20 @@ def test_an_item_can_be_created_used_and_deleted(steps):
 
 def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     """Yields the module."""
-    yield from python_opening(_USAGE, _HEAD, settings)
+    yield line(f'"""{TITLE}.\n\n{_USAGE}\n"""\n')
+    yield line(_HEAD)
+    names = "|".join(VARIABLES)
+    yield line(f"VARIABLE = {quoted(f'~~({names})({ENCODED})?~~')}")
+    yield line(f"DEFAULTS = {quoted({k: v for k, v in settings.variables.items() if v})}")
     is_in_sequences, cases = looked_ahead(cases)
     yield line(f"\nSEQUENCES = {{}}\n\n\n{PYTHON}" if is_in_sequences else "")
     yield line(_FUNCTIONS)
     set_ups: dict[str, tuple[Any, ...]] = {}
     for case in cases:
         if case.set_up is not None:
-            set_ups.setdefault(case.set_up.variable, python_request(case.set_up.request))
-        yield line(f"    # {comment(case)}\n    {quoted(python_row(case))},")
+            set_ups.setdefault(case.set_up.variable, _request(case.set_up.request))
+        yield line(f"    # {comment(case)}\n    {quoted(_row(case))},")
     yield line(f"]\nSET_UPS = {quoted(set_ups)}\n{_SEQUENCES if is_in_sequences else _TAIL}")
-
-
-def python_opening(usage: str, head: str, settings: ExportSettings) -> OutputPieces:
-    """Yields the docstring, the imports and the variables of a Python module of cases."""
-    yield line(f'"""{TITLE}.\n\n{usage}\n"""\n')
-    yield line(head)
-    names = "|".join(VARIABLES)
-    yield line(f"VARIABLE = {quoted(f'~~({names})({ENCODED})?~~')}")
-    yield line(f"DEFAULTS = {quoted({k: v for k, v in settings.variables.items() if v})}")
 
 
 def quoted(value: object) -> str:
@@ -142,7 +137,7 @@ def quoted(value: object) -> str:
     return ascii(value)
 
 
-def python_row(case: Case) -> tuple[Any, ...]:
+def _row(case: Case) -> tuple[Any, ...]:
     """Returns a case as a literal: what it is and expects, its request, and its step if it has one."""
     set_up = None
     if case.set_up is not None:
@@ -155,14 +150,14 @@ def python_row(case: Case) -> tuple[Any, ...]:
         case.operation,
         *expected,
         set_up,
-        *python_request(case.request),
+        *_request(case.request),
     )
     if case.step is None:
         return row
     return (*row, {"sequence": case.step.sequence, **case.step.as_json()})
 
 
-def python_request(request: CaseRequest) -> tuple[Any, ...]:
+def _request(request: CaseRequest) -> tuple[Any, ...]:
     """Returns a request as a literal, its body as runs of bytes in base64."""
     body = None
     if request.body is not None:

@@ -10,7 +10,7 @@ import { address } from "../router.js";
 import { saveFile } from "../saving.js";
 
 const COUNT = 20;
-const FORMATS = ["curl", "http", "har", "postman", "bruno", "k6", "locust", "pytest", "jsonl", "csv"];
+const FORMATS = ["curl", "http", "har", "postman", "bruno", "k6", "pytest", "jsonl"];
 const TONES = { passed: "good", failed: "bad", "not sent": "warn" };
 
 /** @param {string} operation operationId. @returns {HTMLElement} */
