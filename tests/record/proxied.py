@@ -1,7 +1,6 @@
 """A recording proxy before a mock, all in this process: requests, responses and what was judged."""
 
 import asyncio
-import logging
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -48,7 +47,6 @@ class MockedDeployment(httpx.AsyncBaseTransport):
     """
 
     def __init__(self, change: Change = unchanged, **settings: Any) -> None:
-        logging.getLogger("python_multipart").addHandler(logging.NullHandler())
         self._settings = Settings(**settings)
         self.requests: list[httpx.Request] = []
         self.change = change

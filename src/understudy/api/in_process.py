@@ -1,7 +1,6 @@
 """The mock in this process as a deployment: its transport, its time, what a run may use."""
 
 import asyncio
-import logging
 import threading
 from collections.abc import Callable, Mapping
 from datetime import timedelta
@@ -112,8 +111,6 @@ class InProcess(httpx.BaseTransport):
 
 def mock(settings: Settings | None = None) -> Mock:
     """Returns a mock at the addresses of ``TARGET``."""
-    parser = logging.getLogger("python_multipart")
-    parser.addHandler(logging.NullHandler())  # malformed forms are sent on purpose
     return Mock(settings or Settings(), addresses=Addresses(SITE, AUTHORIZATION))
 
 

@@ -27,6 +27,7 @@ from understudy.cli.mock_edge_cases import MockEdgeCases
 from understudy.cli.workers import WorkerLink, supervise
 from understudy.cli.writing import ready_file
 from understudy.errors import StartupError
+from understudy.exchange.masking import masked_query
 from understudy.mock.app import Mock
 from understudy.mock.fixtures import loading
 from understudy.mock.fixtures.curl_examples import curl_lines
@@ -36,7 +37,6 @@ from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.hosts import is_local
 from understudy.mock.server.journaling import RequestListener
 from understudy.mock.server.listing import ANY_CREDENTIALS, Listing
-from understudy.mock.server.masking import masked_query, secret_names
 from understudy.mock.server.request_context import Addresses, RequestContext
 from understudy.mock.server.worlds import DEFAULT
 from understudy.mock.settings import Log, Settings
@@ -265,7 +265,7 @@ def log_lines(log: Log, write: Write, *, is_terminal: bool) -> RequestListener |
 
 
 def _target(context: RequestContext) -> str:
-    query = masked_query(context.query.decode("latin-1"), secret_names(context))
+    query = masked_query(context.query.decode("latin-1"), context.secret_names)
     return printable_line(f"{context.path}?{query}" if query else context.path)
 
 

@@ -1,14 +1,17 @@
-"""Writes HTTP archives (HAR 1.2) for journals, runs of verify and generated cases.
+"""Writes HTTP archives (HAR 1.2) for journals, runs of verify, recordings and generated cases.
 
 Callers mask secrets themselves, and may add members of their own: HAR reserves names that begin
-with an underscore for them.
+with an underscore for them. ``harfile`` has no place for these, by which a recording is judged as
+what it was, and writes to an open file alone, where the admin API responds with the archive and
+``generate`` yields it in pieces.
 """
 
 import base64
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import understudy
+from understudy.exchange.messages import LARGEST_REPORTED, Exchange
 
 Pairs = Iterable[tuple[str, str]]
 """Headers or query parameters, in order."""
@@ -48,6 +51,42 @@ def entry(
         "timings": {"send": 0, "wait": milliseconds, "receive": 0},
         **more,
     }
+
+
+def entry_of(exchange: Exchange, largest: int = LARGEST_REPORTED, **more: Any) -> dict[str, Any]:
+    """Returns the entry of an exchange, whose secrets are masked.
+
+    Args:
+        exchange: The exchange.
+        largest: Bytes of a body that is kept; of a larger one the entry has a comment.
+        more: As of ``entry``.
+    """
+    sent, received = exchange.request, exchange.response
+    return entry(
+        exchange.at.isoformat(),
+        exchange.elapsed_ms,
+        request(
+            sent.method,
+            sent.url,
+            sent.headers,
+            sent.pairs,
+            _kept(sent.body, largest, posted_text) if sent.body else None,
+            len(sent.body),
+        ),
+        response(
+            received.status,
+            received.headers,
+            _kept(received.body, largest, text),
+            len(received.body),
+        ),
+        **more,
+    )
+
+
+def _kept(content: bytes, largest: int, write: Callable[[bytes], dict[str, str]]) -> dict[str, str]:
+    if len(content) > largest:
+        return {"text": "", "comment": f"left out: {len(content)} bytes"}
+    return write(content)
 
 
 def request(

@@ -5,18 +5,16 @@ that only gets values cannot send anything.
 """
 
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from hashlib import sha256
 from typing import Any, Final, Literal
-from urllib.parse import SplitResult, parse_qsl, quote, quote_plus, unquote_plus, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 import orjson
 
 from understudy.interface.scopes import AUTH
-from understudy.interface.secrets import SECRET_NAMES
 
 Headers = tuple[tuple[str, str], ...]
 CredentialKind = Literal["none", "oauth", "api_key", "invalid", "unknown"]
@@ -24,16 +22,10 @@ CredentialKind = Literal["none", "oauth", "api_key", "invalid", "unknown"]
 NO_JSON: Final = object()
 """Sentinel: the body is not JSON (``null`` is JSON)."""
 
+LARGEST_REPORTED: Final = 512 * 1024
+"""Bytes of a body that a report keeps; of a larger one it says the size."""
+
 _BEARER: Final = re.compile(r"bearer +(\S.*)", re.IGNORECASE)
-_FORM_SECRET: Final = re.compile(rf"\b({'|'.join(sorted(SECRET_NAMES))})=([^&\s\"']+)")
-_JSON_SECRET: Final = re.compile(
-    # in JSON, ``code`` is a word of an error and no secret
-    rf'"({"|".join(sorted(SECRET_NAMES - {"code"}))})"\s*:\s*"((?:[^"\\]|\\.)+)"'
-)
-_CREDENTIALS: Final = re.compile(r"^(Bearer|Basic) (\S+)$", re.IGNORECASE)
-MASK: Final = "masked-"
-OWN_PREFIX: Final = "understudy-"
-"""The beginning of every code, token and secret that verify makes up, which hides nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,50 +232,6 @@ def split(url: object) -> SplitResult:
 def headers_of(pairs: Iterable[tuple[str, str]]) -> Headers:
     """Returns headers with their names in lower case, as an exchange keeps them."""
     return tuple((name.lower(), text) for name, text in pairs)
-
-
-def masked(text: str, secrets: Mapping[str, str]) -> str:
-    """Returns a text with its secrets masked.
-
-    A secret that is not of the target gets a pseudonym, the same wherever it occurs, so that a
-    masked recording can still be judged.
-
-    Args:
-        text: A URL, a header's value or a body.
-        secrets: Each secret of the target, and the variable that replaces it.
-    """
-    for secret in sorted(secrets, key=len, reverse=True):
-        for spelling in dict.fromkeys((secret, quote_plus(secret), quote(secret, safe=""))):
-            text = text.replace(spelling, f"${secrets[secret]}")
-    variables = frozenset(f"${name}" for name in secrets.values())
-    text = _FORM_SECRET.sub(lambda m: f"{m[1]}={_pseudonym(unquote_plus(m[2]), variables)}", text)
-    text = _JSON_SECRET.sub(lambda m: f'"{m[1]}":"{_pseudonym(m[2], variables)}"', text)
-    return _CREDENTIALS.sub(lambda m: f"{m[1]} {_pseudonym(m[2], variables)}", text)
-
-
-def unmasked(text: str, secrets: Mapping[str, str], *, is_encoded: bool = False) -> str:
-    """Returns a masked text with the target's secrets put in again.
-
-    Args:
-        text: What ``masked`` returned.
-        secrets: Each secret of the target, and the variable that replaces it.
-        is_encoded: True if the text is a URL or a URL-encoded form.
-    """
-    spelt = {name: quote_plus(secret) if is_encoded else secret for secret, name in secrets.items()}
-    for name, secret in spelt.items():
-        text = re.sub(rf"\${re.escape(name)}\b", lambda _m, s=secret: s, text)  # type: ignore[misc]  # bound early
-    return text
-
-
-def is_masked(text: str) -> bool:
-    """Returns True if a text is a pseudonym that ``masked`` made."""
-    return text.startswith(MASK)
-
-
-def _pseudonym(secret: str, variables: Container[str]) -> str:
-    if secret in variables or secret.startswith((MASK, OWN_PREFIX)):
-        return secret
-    return MASK + sha256(secret.encode("utf-8", "replace")).hexdigest()[:12]
 
 
 def _header(headers: Headers, name: str) -> str:

@@ -7,8 +7,8 @@ contract lists, booleans and small counts stay as they are.
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from understudy.exchange.masking import SECRET_NAMES
 from understudy.interface.scopes import SCOPES
-from understudy.interface.secrets import SECRET_NAMES
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.members import item_schema, member_names, member_schema
 from understudy.openapi.schemas import Schemas

@@ -17,6 +17,7 @@ from understudy.exchange.messages import (
     Response,
     media_type,
 )
+from understudy.exchange.multipart import MULTIPART, Part, parts_of, written
 from understudy.interface.operations import DOCUMENT, QR_CODE, Routes
 from understudy.interface.scopes import SCOPES
 from understudy.openapi.grammar import PATH_PARAMETER
@@ -26,12 +27,11 @@ from understudy.record.allow_list import AllowList
 from understudy.record.anonymous_headers import response_headers
 from understudy.record.dropped import Dropped
 from understudy.record.generated_pictures import PictureForm, drawn, form_of
-from understudy.record.multipart import BOUNDARY, files_of, upload_of
 from understudy.record.pseudonyms import AUTHORIZATION, SITE, Pseudonyms
 
 JSON: Final = "application/json"
 FORM: Final = "application/x-www-form-urlencoded"
-MULTIPART: Final = "multipart/form-data"
+BOUNDARY: Final = "understudy-recording"
 UPLOAD_FIELD: Final = "data"  # interface, Authenticated avatar operations
 
 _WITHOUT_PSEUDONYM: Final = frozenset({DOCUMENT, QR_CODE})
@@ -185,17 +185,17 @@ class Anonymiser:
     def _upload(self, passed: _Passed) -> bytes:
         """Returns an upload of a picture that is drawn in place of the one that was sent."""
         request = passed.exchange.request
-        files = files_of(request.body, request.header("content-type"))
-        form = next((form for content in files if (form := form_of(content))), None)
+        parts = parts_of(request.body, request.header("content-type"))
+        form = next((form for part in parts if (form := form_of(part.content))), None)
         if form is None:
             self._dropped.add(passed.where, "uploads without a picture that can be read")
-            return upload_of(b"no picture", UPLOAD_FIELD, "application/octet-stream")
+            return _written(b"no picture", "application/octet-stream")
         self._dropped.add(passed.where, "pictures of an upload, drawn anew")
         created = passed.exchange.json_object.get("image_id")
         if isinstance(created, str):
             self.pictures[self._pseudonyms.image_id(created)] = form
         content = drawn(form, self._pseudonyms.digest("picture", str(created)))
-        return upload_of(content, UPLOAD_FIELD, form.media_type)
+        return _written(content, form.media_type)
 
     def _response(self, passed: _Passed) -> Response:
         exchange = passed.exchange
@@ -247,3 +247,7 @@ class Anonymiser:
             path=f"/avatar/{name}",
             wire=None,
         )
+
+
+def _written(content: bytes, media_type: str) -> bytes:
+    return written(Part(UPLOAD_FIELD, content, "picture"), media_type, BOUNDARY)

@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Final
 from urllib.parse import unquote
 
-from understudy.exchange.messages import MASK
+from understudy.exchange.masking import MASK
 from understudy.verify.target import Target, email_hash
 
 SITE: Final = "http://127.0.0.1:8080"

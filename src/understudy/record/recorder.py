@@ -71,7 +71,7 @@ class Recorder:
             self.left_out += 1
             return
         self._bytes += size
-        self.entries.append(_entry(kept))
+        self.entries.append(har.entry_of(kept, RECORDED_BYTES.most, _number=exchange.number))
 
     def files(self) -> Files:
         """Returns the files of the recording by their paths in its directory."""
@@ -153,20 +153,3 @@ def write_whole(files: Files, directory: Path) -> None:
 def _unwritable(directory: Path, error: OSError) -> StartupError:
     reason = error.strerror or error
     return StartupError(f"--out: {directory} cannot be written ({reason}); name another.")
-
-
-def _entry(exchange: Exchange) -> dict[str, Any]:
-    """Returns the entry of an exchange in an HTTP archive."""
-    request, response = exchange.request, exchange.response
-    posted = har.posted_text(request.body) if request.body else None
-    return har.entry(
-        exchange.at.isoformat(),
-        exchange.elapsed_ms,
-        har.request(
-            request.method, request.url, request.headers, request.pairs, posted, len(request.body)
-        ),
-        har.response(
-            response.status, response.headers, har.text(response.body), len(response.body)
-        ),
-        _number=exchange.number,
-    )

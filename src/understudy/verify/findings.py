@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Final
 
-from understudy.exchange.messages import Exchange, masked
+from understudy.exchange.masking import masked, masked_fields
+from understudy.exchange.messages import Exchange
 from understudy.interface.rules import Rule
 from understudy.verify.checks import CheckResult
 from understudy.verify.wording import as_on_the_wire
@@ -116,9 +117,10 @@ def shown(exchange: Exchange, secrets: Mapping[str, str]) -> str:
     """Returns an exchange as readable text with its secrets masked."""
     request, response = exchange.request, exchange.response
     lines = [f"{request.method} {masked(request.url, secrets)}"]
-    lines += [f"{n}: {masked(t, secrets)}" for n, t in request.headers if n not in QUIET]
+    fields = masked_fields(request.headers, secrets)
+    lines += [f"{name}: {text}" for name, text in fields if name not in QUIET]
     lines += ["", *_body_lines(request.body, secrets, exchange), f"HTTP {response.status}"]
-    lines += [f"{name}: {masked(text, secrets)}" for name, text in response.headers]
+    lines += [f"{name}: {text}" for name, text in masked_fields(response.headers, secrets)]
     lines += ["", *_body_lines(response.body, secrets, exchange)]
     return "\n".join(lines)
 

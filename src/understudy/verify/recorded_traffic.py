@@ -10,6 +10,7 @@ import orjson
 
 from understudy.errors import StartupError
 from understudy.exchange import har
+from understudy.exchange.masking import unmasked
 from understudy.exchange.messages import (
     ISSUED,
     Exchange,
@@ -20,7 +21,6 @@ from understudy.exchange.messages import (
     headers_of,
     issued_identity,
     media_type,
-    unmasked,
 )
 from understudy.interface.operations import LIST_AVATARS, ME, OWN_PROFILE, UPDATE_PROFILE, Routes
 from understudy.verify.clock import machine_time

@@ -13,7 +13,8 @@ from itertools import chain
 from typing import Final
 from urllib.parse import quote, quote_plus
 
-from understudy.exchange.messages import Exchange, Request, masked
+from understudy.exchange.masking import masked
+from understudy.exchange.messages import Exchange, Request
 from understudy.verify.findings import BODY_SHOWN, QUIET, Finding, text_of
 from understudy.verify.issued_values import IssuedValue, issued_values
 from understudy.verify.turns import Turn, turns

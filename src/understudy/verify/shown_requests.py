@@ -14,14 +14,8 @@ from urllib.parse import unquote, unquote_plus, urlsplit
 
 import orjson
 
-from understudy.exchange.messages import (
-    NO_JSON,
-    OWN_PREFIX,
-    Exchange,
-    Headers,
-    Request,
-    media_type,
-)
+from understudy.exchange.masking import OWN_PREFIX
+from understudy.exchange.messages import NO_JSON, Exchange, Headers, Request, media_type
 from understudy.verify.findings import QUIET
 from understudy.verify.history import MADE_UP_HASHES
 from understudy.verify.reproducing import curl

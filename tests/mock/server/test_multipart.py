@@ -6,8 +6,9 @@ import pytest
 from python_multipart.multipart import FormParser
 
 from understudy.errors import BadRequest
+from understudy.exchange import multipart
 from understudy.limits import BODY_BYTES
-from understudy.mock.server import forms
+from understudy.mock.server.forms import multipart_pairs
 
 PATH = "/v1/notes/1/picture"
 PICTURE = b"\x89PNG\r\n\x1a\n\x00\xff"
@@ -135,10 +136,10 @@ def test_what_stands_before_the_first_boundary_is_ignored(notes):
 
 def test_a_form_that_is_sent_again_and_again_is_parsed_twice_at_most(monkeypatch) -> None:
     parsed: list[object] = []
-    monkeypatch.setattr(forms, "FormParser", lambda *args, **kw: _noted(parsed, args, kw))
+    monkeypatch.setattr(multipart, "FormParser", lambda *args, **kw: _noted(parsed, args, kw))
     first, other = (part(b, b'name="data"; filename="a"') + b"--x--" for b in (b"1", b"2"))
     contents = [
-        forms.multipart_pairs(form, {b"boundary": b"x"})[0][1].content
+        multipart_pairs(form, {b"boundary": b"x"})[0][1].content
         for form in (first, first, other, first, first, other)
     ]
     assert contents == [b"1", b"1", b"2", b"1", b"1", b"2"]
@@ -148,9 +149,9 @@ def test_a_form_that_is_sent_again_and_again_is_parsed_twice_at_most(monkeypatch
 def test_the_same_bytes_under_another_boundary_are_another_form() -> None:
     body = part(b"--y\r\n", b'name="data"') + b"--x--"
     for _ in range(3):
-        assert forms.multipart_pairs(body, {b"boundary": b"x"}) == [("data", b"--y\r\n")]
+        assert multipart_pairs(body, {b"boundary": b"x"}) == [("data", b"--y\r\n")]
         with pytest.raises(BadRequest, match="last boundary"):
-            forms.multipart_pairs(body, {b"boundary": b"y"})
+            multipart_pairs(body, {b"boundary": b"y"})
 
 
 def _noted(parsed: list[object], args: tuple[Any, ...], options: dict[str, Any]) -> FormParser:

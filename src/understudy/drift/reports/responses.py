@@ -5,7 +5,8 @@ from typing import Any, Final
 
 import orjson
 
-from understudy.exchange.messages import Exchange, masked
+from understudy.exchange.masking import masked, masked_fields
+from understudy.exchange.messages import Exchange
 from understudy.verify.findings import BODY_SHOWN, text_of
 from understudy.verify.reports.grouping import counted
 
@@ -29,8 +30,8 @@ def shown_response(
     response = exchange.response
     lines = [f"HTTP {response.status}"]
     lines += [
-        f"{name}: {masked(text, secrets)}"
-        for name, text in response.headers
+        f"{name}: {text}"
+        for name, text in masked_fields(response.headers, secrets)
         if name not in QUIET_HEADERS
     ]
     body, alike = _differing(exchange.body, other.body if other is not None else None)

@@ -17,8 +17,7 @@ from urllib.parse import quote, unquote_plus
 
 import orjson
 
-from understudy.interface.secrets import SECRET_HEADERS, SECRET_NAMES
-from understudy.mock.server.masking import secret_names
+from understudy.exchange.masking import SECRET_HEADERS, SECRET_NAMES
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.worlds import Baseline, Identifiers, World
 from understudy.mock.store.applications import APPLICATIONS, CODES, CONSENTS, SESSIONS, SPENT_CODES
@@ -214,7 +213,7 @@ def _secrets_of(context: RequestContext) -> Iterator[str]:
     for fields in (context.sent_headers, context.response_headers):
         for name, text in fields:
             yield from _field_secrets(name.decode("latin-1").lower(), text.decode("latin-1"))
-    names = secret_names(context) - _NOT_SECRET
+    names = context.secret_names - _NOT_SECRET
     yield from _pair_secrets(context.query.decode("latin-1"), names)
     for body in (context.body, context.response_body):
         yield from _body_secrets(body, names)

@@ -5,8 +5,8 @@ from functools import lru_cache
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from understudy.exchange.masking import masked_breach
 from understudy.interface.rules import Rule, Switch
-from understudy.mock.server.masking import masked_breach, secret_names
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.store.hashing import is_hash
 from understudy.mock.store.people import PEOPLE, SLUGS_BY_HASH, is_changed
@@ -52,7 +52,7 @@ class Explainer:
                 "status": problem.status,
                 "code": problem.code,
                 "message": problem.message,
-                "breach": breach and masked_breach(breach, secret_names(context)),
+                "breach": breach and masked_breach(breach, context.secret_names),
             }
         return content
 

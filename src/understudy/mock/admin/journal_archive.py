@@ -5,8 +5,8 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from understudy.exchange import har
+from understudy.exchange.masking import masked_body, masked_headers, masked_query
 from understudy.mock.admin.journal_entries import header, target
-from understudy.mock.server.masking import masked_body, masked_headers, masked_query, secret_names
 from understudy.mock.server.request_context import RequestContext
 
 
@@ -27,8 +27,8 @@ def _entry(context: RequestContext) -> dict[str, Any]:
 
 def _request(context: RequestContext) -> dict[str, Any]:
     headers = masked_headers(context.sent_headers)
-    query = masked_query(context.query.decode("latin-1"), secret_names(context))
-    masked = masked_body(context.body, header(headers, "content-type"), secret_names(context))
+    query = masked_query(context.query.decode("latin-1"), context.secret_names)
+    masked = masked_body(context.body, header(headers, "content-type"), context.secret_names)
     return har.request(
         context.method,
         context.site_url + target(context),
@@ -42,6 +42,6 @@ def _request(context: RequestContext) -> dict[str, Any]:
 def _response(context: RequestContext) -> dict[str, Any]:
     headers = masked_headers(context.response_headers)
     masked = masked_body(
-        context.response_body, header(headers, "content-type"), secret_names(context)
+        context.response_body, header(headers, "content-type"), context.secret_names
     )
     return har.response(context.status, headers, har.text(masked), len(context.response_body))

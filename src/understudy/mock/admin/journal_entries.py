@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
+from understudy.exchange.masking import masked_body, masked_headers, masked_query
 from understudy.mock.server.clock import written
-from understudy.mock.server.masking import masked_body, masked_headers, masked_query, secret_names
 from understudy.mock.server.request_context import RequestContext
 
 _LABEL: Final = b"x-mock-client"
@@ -68,14 +68,14 @@ def preference(context: RequestContext) -> str | None:
 
 def target(context: RequestContext) -> str:
     """Returns path and query of the request, below the prefix of its world."""
-    query = masked_query(context.query.decode("latin-1"), secret_names(context))
+    query = masked_query(context.query.decode("latin-1"), context.secret_names)
     return f"{context.path}?{query}" if query else context.path
 
 
 def request(context: RequestContext) -> dict[str, Any]:
     """Returns the request, as WireMock's journal has it."""
     headers = masked_headers(context.sent_headers)
-    query = masked_query(context.query.decode("latin-1"), secret_names(context))
+    query = masked_query(context.query.decode("latin-1"), context.secret_names)
     parameters: dict[str, dict[str, Any]] = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
         parameters.setdefault(name, {"key": name, "values": []})["values"].append(value)
@@ -88,7 +88,7 @@ def request(context: RequestContext) -> dict[str, Any]:
         "queryParams": parameters,
         "loggedDate": _milliseconds(context.started),
         "loggedDateString": written(context.started),
-        **_body(masked_body(context.body, header(headers, "content-type"), secret_names(context))),
+        **_body(masked_body(context.body, header(headers, "content-type"), context.secret_names)),
     }
 
 
@@ -100,7 +100,7 @@ def response(context: RequestContext) -> dict[str, Any]:
         "headers": dict(headers),
         **_body(
             masked_body(
-                context.response_body, header(headers, "content-type"), secret_names(context)
+                context.response_body, header(headers, "content-type"), context.secret_names
             )
         ),
     }

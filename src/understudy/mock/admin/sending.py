@@ -14,10 +14,10 @@ from urllib.parse import unquote_to_bytes, urlsplit
 from starlette.types import ASGIApp, Message
 
 from understudy.errors import BadRequest, NotFound
+from understudy.exchange.masking import MASK, masked_header
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.guards import PRIVATE_PATHS
 from understudy.mock.server.handlers import Handlers
-from understudy.mock.server.masking import MASK, masked_header
 from understudy.mock.server.request_context import RequestContext, context_of
 
 SiteName = Literal["resource", "authorization"]

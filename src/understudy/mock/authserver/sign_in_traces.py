@@ -11,13 +11,12 @@ from urllib.parse import parse_qsl, urlsplit
 
 import orjson
 
-from understudy.interface.secrets import SECRET_NAMES
+from understudy.exchange.masking import MASK, SECRET_NAMES
 from understudy.mock.authserver.client_advice import ADVICE
 from understudy.mock.authserver.trace_parameters import Judged, judged_authorization, judged_token
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.clock import written
 from understudy.mock.server.handlers import Handlers
-from understudy.mock.server.masking import MASK
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.store.applications import APPLICATIONS
 

@@ -7,9 +7,9 @@ from typing import Any, Final
 from python_multipart.multipart import parse_options_header
 
 from understudy.errors import BadRequest, UnsupportedMediaType, nearest
+from understudy.exchange.multipart import MULTIPART
 from understudy.mock.server.call import Upload
 from understudy.mock.server.forms import (
-    MULTIPART,
     URLENCODED,
     FormField,
     form_fields,

@@ -1,19 +1,15 @@
 """Reads forms, URL-encoded and multipart, as a document declares their fields.
 
-What the document says of a form is worked out once, at start. Odd clients leave a part's name
-unquoted, end a part's type with a stray semicolon or put an empty line before the last boundary;
-none of that changes what they mean, so none of it is refused.
+What the document says of a form is worked out once, at start.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from python_multipart.exceptions import FormParserError
-from python_multipart.multipart import Field, File, FormParser
-
 from understudy.errors import BadRequest
-from understudy.limits import MULTIPART_PARTS
+from understudy.exchange import multipart
+from understudy.exchange.multipart import MULTIPART
 from understudy.mock.server.call import Upload
 from understudy.mock.server.json_bodies import read_json
 from understudy.mock.server.parameter_styles import ABSENT, StyleReader, convert
@@ -26,7 +22,6 @@ from understudy.openapi.operations import FieldEncoding
 from understudy.openapi.schemas import Schemas
 
 URLENCODED = "application/x-www-form-urlencoded"
-MULTIPART = "multipart/form-data"
 
 _PARSED: Final[Recent[tuple[bytes, bytes], Sequence[tuple[str, Any]]]] = Recurring(16)
 """Small forms that were parsed, by boundary and content: the picture that a test uploads again and
@@ -243,10 +238,7 @@ def multipart_pairs(content: bytes, options: Mapping[bytes, bytes]) -> Sequence[
     Raises:
         BadRequest: It cannot be read.
     """
-    boundary = options.get(b"boundary")
-    if not boundary:
-        msg = "The multipart body has no boundary; let the client set Content-Type by itself."
-        raise BadRequest(msg, code="malformed_multipart")
+    boundary = options.get(b"boundary", b"")
     if len(content) > _LONGEST_KEPT:
         return _parsed_pairs(content, boundary)
     key = boundary, content
@@ -254,39 +246,12 @@ def multipart_pairs(content: bytes, options: Mapping[bytes, bytes]) -> Sequence[
 
 
 def _parsed_pairs(content: bytes, boundary: bytes) -> Sequence[tuple[str, Any]]:
-    pairs: list[tuple[str, Any]] = []
-
-    def on_field(field: Field) -> None:
-        MULTIPART_PARTS.check(len(pairs) + 1)
-        pairs.append((_name(field.field_name), field.value or b""))
-
-    def on_file(file: File) -> None:
-        MULTIPART_PARTS.check(len(pairs) + 1)
-        file.file_object.seek(0)
-        name = (file.file_name or b"").decode("utf-8", "replace")
-        field_name = _name(file.field_name)
-        pairs.append((field_name, Upload(name, file.file_object.read(), field_name)))
-
-    if content and b"--" + boundary + b"--" not in content:
-        msg = "The multipart body ends before its last boundary; send it whole."
-        raise BadRequest(msg, code="malformed_multipart")
-    config = {"MAX_MEMORY_FILE_SIZE": len(content) + 1}
     try:
-        parser = FormParser(MULTIPART, on_field, on_file, boundary=boundary, config=config)
-        parser.write(_without_preamble(content, boundary))
-        parser.finalize()
-    except (FormParserError, ValueError, LookupError) as error:
-        msg = f"The multipart body cannot be read: {error}."
+        parts = multipart.read(content, boundary)
+    except multipart.MultipartError as error:
+        msg = f"The multipart body {error}."
         raise BadRequest(msg, code="malformed_multipart") from error
-    return pairs
-
-
-def _without_preamble(content: bytes, boundary: bytes) -> bytes:
-    """Returns a multipart body from its first boundary on (RFC 2046, 5.1.1)."""
-    before, mark, _ = content.partition(b"\r\n--" + boundary)
-    has_preamble = mark and not content.startswith(b"--")
-    return content[len(before) + 2 :] if has_preamble else content
-
-
-def _name(name: bytes | None) -> str:
-    return (name or b"").decode("utf-8", "replace")
+    return [
+        (it.name, it.content if it.filename is None else Upload(it.filename, it.content, it.name))
+        for it in parts
+    ]

@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 import orjson
 
 from understudy.errors import LimitExceeded
+from understudy.exchange.multipart import MULTIPART
 from understudy.mock.server.endpoint import (
     BEARER,
     Credential,
@@ -20,7 +21,7 @@ from understudy.mock.server.endpoint import (
     credentials_of,
     declared_schemes,
 )
-from understudy.mock.server.forms import MULTIPART, URLENCODED, form_fields
+from understudy.mock.server.forms import URLENCODED, form_fields
 from understudy.openapi.declared_parameters import Parameter
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Node

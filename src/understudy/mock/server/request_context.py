@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime
 from functools import lru_cache
 from itertools import chain
@@ -9,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from understudy.errors import Headers, Problem
+from understudy.exchange.masking import SECRET_NAMES, SECRET_NAMES_OF_RESOURCES
 from understudy.interface.rules import upheld
 from understudy.limits import TARGET_BYTES
 from understudy.mock.server.call import Principal
@@ -212,6 +214,9 @@ class RefusalReason(NamedTuple):
     rules: tuple[str, ...]
 
 
+_AUTHORIZATION = "/oauth2/"
+
+
 class RequestContext:
     """A request and its response.
 
@@ -323,6 +328,16 @@ class RequestContext:
         """Notes why it is refused, and drops the exception's traceback."""
         problem.__traceback__ = problem.__context__ = problem.__cause__ = None
         self.refusal = RefusalReason(problem, upheld(problem.made_by))
+
+    @property
+    def secret_names(self) -> AbstractSet[str]:
+        """The names whose values are secret in the exchange.
+
+        Codes are issued and exchanged by the authorization server alone. What is not an operation may
+        have been meant for it.
+        """
+        is_resource = self.endpoint is not None and not self.path.startswith(_AUTHORIZATION)
+        return SECRET_NAMES_OF_RESOURCES if is_resource else SECRET_NAMES
 
     @property
     def identity(self) -> str:

@@ -4,10 +4,8 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
-from understudy.exchange.messages import Exchange, masked
-
-LARGEST_BODY = 512 * 1024
-"""Bytes of a body that a report keeps; a larger one is left out."""
+from understudy.exchange.masking import masked_exchange
+from understudy.exchange.messages import LARGEST_REPORTED, Exchange
 
 
 def exchange_record(exchange: Exchange, secrets: Mapping[str, str]) -> dict[str, Any]:
@@ -17,6 +15,7 @@ def exchange_record(exchange: Exchange, secrets: Mapping[str, str]) -> dict[str,
         exchange: The exchange.
         secrets: Each secret, and the variable that replaces it.
     """
+    exchange = masked_exchange(exchange, secrets)
     request, response, identity = exchange.request, exchange.response, exchange.identity
     return {
         "number": exchange.number,
@@ -26,25 +25,25 @@ def exchange_record(exchange: Exchange, secrets: Mapping[str, str]) -> dict[str,
         "account": identity.account,
         "scopes": None if identity.scopes is None else sorted(identity.scopes),
         "method": request.method,
-        "url": masked(request.url, secrets),
-        "request_headers": [[name, masked(text, secrets)] for name, text in request.headers],
-        "request_body": _body_record(request.body, secrets),
+        "url": request.url,
+        "request_headers": request.headers,
+        "request_body": _body_record(request.body),
         "status": response.status,
-        "response_headers": [[name, masked(text, secrets)] for name, text in response.headers],
-        "response_body": _body_record(response.body, secrets),
+        "response_headers": response.headers,
+        "response_body": _body_record(response.body),
         "at": exchange.at.isoformat(),
         "operation": exchange.operation,
         "site": exchange.site,
-        "path": masked(exchange.path, secrets),
-        "values": [masked(value, secrets) for value in exchange.values],
+        "path": exchange.path,
+        "values": exchange.values,
         "elapsed_ms": round(exchange.elapsed_ms, 3),
     }
 
 
-def _body_record(body: bytes, secrets: Mapping[str, str]) -> dict[str, str]:
-    if len(body) > LARGEST_BODY:
+def _body_record(body: bytes) -> dict[str, str]:
+    if len(body) > LARGEST_REPORTED:
         return {}
     try:
-        return {"text": masked(body.decode(), secrets)}
+        return {"text": body.decode()}
     except UnicodeDecodeError:
         return {"base64": base64.b64encode(body).decode()}

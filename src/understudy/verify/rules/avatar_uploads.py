@@ -1,6 +1,5 @@
 """Uploads, judged by the bytes that were sent (interface, Authenticated avatar operations)."""
 
-import re
 from functools import lru_cache
 from io import BytesIO
 from typing import Final, NamedTuple
@@ -8,6 +7,7 @@ from typing import Final, NamedTuple
 from PIL import Image, UnidentifiedImageError
 
 from understudy.exchange.messages import Exchange
+from understudy.exchange.multipart import parts_of
 from understudy.interface.operations import LIST_AVATARS, UPLOAD_AVATAR
 from understudy.verify.account_history import address_of, avatars_owned, ids_in, own_hashes
 from understudy.verify.checks import (
@@ -56,8 +56,6 @@ TOO_LARGE = 10 * 1024 * 1024
 ENVELOPE = 4096
 """Bytes that a multipart body has around its file, at most."""
 
-_NAME = re.compile(rb'name="?(\w+)')
-
 
 class File(NamedTuple):
     """The file of an upload.
@@ -80,18 +78,12 @@ class File(NamedTuple):
 @lru_cache(maxsize=8)  # bodies can have ten megabytes, and are asked about while they are judged
 def only_file(content_type: str, body: bytes) -> File | None:
     """Returns the only file of a multipart body; None where there is not just one."""
-    boundary = re.search(r'boundary="?([^";]+)', content_type)
-    if not content_type.lower().startswith("multipart/form-data") or boundary is None:
-        return None
-    parts = body.split(b"--" + boundary[1].encode())[1:-1]
+    parts = parts_of(body, content_type)
     if len(parts) != 1:
         return None
-    head, _, content = parts[0].partition(b"\r\n\r\n")
-    name = _NAME.search(head)
-    content = content.removesuffix(b"\r\n")
+    name, content, _ = parts[0]
     form, width, height = _form_of(content)
-    field = name[1].decode() if name else ""
-    return File(field, len(content), form, bool(width) and width == height, max(width, height))
+    return File(name, len(content), form, bool(width) and width == height, max(width, height))
 
 
 def _form_of(content: bytes) -> tuple[str, int, int]:

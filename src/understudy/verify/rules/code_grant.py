@@ -8,7 +8,8 @@ from math import ceil
 from typing import Final
 from urllib.parse import parse_qsl
 
-from understudy.exchange.messages import Exchange, is_masked
+from understudy.exchange.masking import is_masked
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import AUTHORIZE, OWN_PROFILE, TOKEN
 from understudy.interface.scopes import SCOPES
 from understudy.verify.browsing import (

@@ -3,8 +3,8 @@
 import pytest
 
 from understudy.errors import Breach
-from understudy.interface.secrets import SECRET_NAMES
-from understudy.mock.server.masking import (
+from understudy.exchange.masking import (
+    SECRET_NAMES,
     masked_body,
     masked_breach,
     masked_headers,

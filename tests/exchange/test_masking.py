@@ -2,8 +2,7 @@
 
 import pytest
 
-from understudy.exchange.messages import is_masked, masked
-from understudy.interface.secrets import SECRET_NAMES
+from understudy.exchange.masking import SECRET_NAMES, is_masked, masked, masked_fields
 
 
 @pytest.mark.parametrize("name", sorted(SECRET_NAMES))
@@ -36,3 +35,20 @@ def test_a_secret_gets_the_same_pseudonym_wherever_it_stands() -> None:
 def test_a_secret_that_begins_like_a_variable_is_masked_all_the_same() -> None:
     assert is_masked(masked("token=%24YBB%2ACup", {}).removeprefix("token="))
     assert masked("token=abc", {"abc": "TOKEN"}) == "token=$TOKEN"
+
+
+def test_a_secret_part_of_a_multipart_form_gets_a_pseudonym() -> None:
+    head = 'Content-Disposition: form-data; name="{}"\r\nContent-Type: text/plain\r\n\r\n{}\r\n--x'
+    form = head.format("password", "open sesame") + head.format("about", "me")
+    text = masked(form, {})
+    assert "sesame" not in text
+    assert text.endswith(head.format("about", "me"))
+
+
+def test_the_values_of_cookies_get_pseudonyms_and_their_attributes_stay() -> None:
+    (_, sent), (_, set_) = masked_fields(
+        [("cookie", "a=open; b=sesame"), ("set-cookie", "a=open; Path=/; HttpOnly")], {}
+    )
+    assert sent.startswith("a=masked-")
+    assert "sesame" not in sent
+    assert set_ == sent.partition(";")[0] + "; Path=/; HttpOnly"

@@ -1,0 +1,295 @@
+"""Keeps secrets out of what people read, send on and commit: logs, journals, reports, recordings.
+
+Names say what is secret, and one list has them. There are two ways to hide a value, for two readers:
+the journal's is told nothing (``masked_body`` and its neighbours), and the report's gets a pseudonym
+or the variable of the target (``masked``), as a recording is judged and a command is sent again.
+"""
+
+import re
+import string
+from collections.abc import Container, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from functools import lru_cache, partial
+from hashlib import sha256
+from typing import Any, Final
+from urllib.parse import quote, quote_plus, unquote_plus
+
+import orjson
+
+from understudy.errors import Breach
+from understudy.exchange.messages import LARGEST_REPORTED, Exchange
+from understudy.openapi.media_types import is_json
+
+SECRET_NAMES: Final = frozenset(
+    {
+        *(
+            "access_token",
+            "api_key",
+            "application_password",
+            "authorization",
+            "client_secret",
+            "code",
+        ),
+        *("code_verifier", "csrf_token", "id_token", "password", "refresh_token", "token"),
+    }
+)
+"""Names of JSON members, form fields and query parameters.
+
+``code`` is a secret in the messages of an authorization server, save in the JSON of an error.
+"""
+
+SECRET_NAMES_OF_RESOURCES: Final[AbstractSet[str]] = SECRET_NAMES - {"code"}
+"""The same of a resource API, where ``code`` is a word: of an error, a language, a country."""
+
+SECRET_HEADERS: Final = frozenset(
+    {
+        *("authorization", "proxy-authorization", "cookie", "set-cookie"),
+        *("x-api-key", "x-auth-token"),
+    }
+)
+"""Names of headers, in lower case."""
+
+OWN_PREFIX: Final = "understudy-"
+"""The beginning of every code, token and secret that verify makes up, which hides nothing."""
+
+_FORM_SECRET: Final = re.compile(rf"\b({'|'.join(sorted(SECRET_NAMES))})=([^&\s\"']+)")
+_JSON_SECRET: Final = re.compile(
+    # in JSON, ``code`` is a word of an error and no secret
+    rf'"({"|".join(sorted(SECRET_NAMES - {"code"}))})"\s*:\s*"((?:[^"\\]|\\.)+)"'
+)
+_PART_SECRET: Final = re.compile(
+    # a part of a multipart form: its head ends with an empty line (RFC 7578, 4)
+    rf'(\bname="?(?:{"|".join(sorted(SECRET_NAMES))})\b"?[^\n]*\r?\n(?:[^\r\n]+\r?\n)*\r?\n)([^\r\n]+)'
+)
+_COOKIE_PAIR: Final = re.compile(r"(?P<before>(?:^|;\s*)[^=;\s]+=)(?P<value>[^;]+)")
+_PSEUDONYM: Final = "masked-"
+_CREDENTIALS: Final = re.compile(r"^(Bearer|Basic) (\S+)$", re.IGNORECASE)
+
+MASK: Final = "***"
+"""What stands for a secret that nobody needs to tell from another."""
+
+_IN_QUERY = re.compile(r"(?P<before>^|[?&#])(?P<name>[^?&#=]+)=(?P<value>[^&#]*)")
+"""A pair begins where another ends: looked for anywhere, it would take the square of the text."""
+
+_PART_END = b"\r\n--"
+_PART_NAME = re.compile(rb'\bname="?([^";\r\n]*)', re.IGNORECASE)
+
+_NO_LETTERS = re.compile("[^a-z]")
+_FORM = "application/x-www-form-urlencoded"
+_UNTYPED = frozenset({"", "text/plain"})
+_MEDIA = frozenset({"audio", "font", "image", "video"})
+"""The first words of media types that hold no text."""
+
+
+def masked_query(text: str, names: AbstractSet[str] = SECRET_NAMES, depth: int = 2) -> str:
+    """Returns a query, a form or a whole address with the values of secrets masked.
+
+    Args:
+        text: The text.
+        names: The names whose values are secret.
+        depth: How often a value is looked into, which may be an address or a form itself.
+    """
+    return _IN_QUERY.sub(partial(_masked_pair, names, depth), text)
+
+
+def _masked_pair(names: AbstractSet[str], depth: int, pair: re.Match[str]) -> str:
+    start = f"{pair['before']}{pair['name']}="
+    if _is_secret(unquote_plus(pair["name"]).partition("[")[0], names):
+        return start + MASK
+    value = unquote_plus(pair["value"]) if depth else ""
+    masked = masked_query(value, names, depth - 1) if "=" in value else value
+    return pair[0] if masked == value else start + quote(masked, safe=string.punctuation)
+
+
+def _is_secret(name: str, names: AbstractSet[str]) -> bool:
+    """Tells whether a name is one of these, however its words are written."""
+    return _letters(name) in _spelled(frozenset(names))
+
+
+def _letters(name: str) -> str:
+    return _NO_LETTERS.sub("", name.lower())
+
+
+@lru_cache(maxsize=8)
+def _spelled(names: frozenset[str]) -> frozenset[str]:
+    return frozenset(map(_letters, names))
+
+
+def masked_header(name: str, text: str) -> str:
+    """Returns a header's value; of credentials only the scheme, of a cookie only the name."""
+    name = name.lower()
+    if name in {"location", "referer"}:
+        return masked_query(text)
+    if name not in SECRET_HEADERS:
+        return text
+    separator = "=" if "cookie" in name else " "
+    first, has_credentials, _ = text.partition(separator)
+    return f"{first}{separator}{MASK}" if has_credentials else MASK
+
+
+def masked_body(content: bytes, media_type: str, names: AbstractSet[str] = SECRET_NAMES) -> bytes:
+    """Returns a body with the values of secrets masked.
+
+    A page is left out: it may show secrets that no name gives away. What cannot be read as its type
+    says is what a client sends that is wrong about the type: whatever looks like a secret is masked.
+    """
+    kind = media_type.partition(";")[0].strip().lower()
+    if kind == "text/html":
+        return f"(a page of {len(content)} bytes)".encode()
+    if kind.startswith("multipart/"):
+        return _PART_END.join(_masked_part(part, names) for part in content.split(_PART_END))
+    if kind in _UNTYPED or is_json(kind):
+        try:
+            return orjson.dumps(_masked(orjson.loads(content), names))
+        except ValueError:
+            return _masked_text(content, names)
+    is_binary = kind.partition("/")[0] in _MEDIA or (kind != _FORM and b"\0" in content)
+    return content if is_binary else _masked_text(content, names)
+
+
+def _masked_text(content: bytes, names: AbstractSet[str]) -> bytes:
+    """Masks a form, and what looks like a member of JSON, YAML or XML."""
+    text = masked_query(content.decode("latin-1"), names)
+    return _members(frozenset(names)).sub(rf"\g<before>{MASK}", text).encode("latin-1")
+
+
+@lru_cache(maxsize=8)
+def _members(names: frozenset[str]) -> re.Pattern[str]:
+    """Compiles what matches a member of one of these names, and its value."""
+    listed = "|".join(sorted(names))
+    before = rf"(?P<before>(?<![\w-])(?:{listed})(?:\[\w*\])?[\"']?\s*[=:>]\s*)"
+    return re.compile(rf"{before}(?:\"(?:[^\"\\]|\\.)*+\"?|[^&<>,;{{}}\[\]\s]+)", re.IGNORECASE)
+
+
+def _masked_part(part: bytes, names: AbstractSet[str]) -> bytes:
+    head, end, _ = part.partition(b"\r\n\r\n" if b"\r\n\r\n" in part else b"\n\n")
+    name = _PART_NAME.search(head)
+    is_secret = name is not None and _is_secret(name[1].decode("latin-1"), names)
+    return head + end + MASK.encode() if is_secret else part
+
+
+def masked_breach(breach: Breach, names: AbstractSet[str]) -> dict[str, Any]:
+    """Returns what a request violates as JSON, with the values of secrets masked."""
+    is_secret = _is_secret(re.split(r"[/ ]", breach.where)[-1], names)
+    actual = MASK if is_secret else _masked(breach.actual, names)
+    return breach._replace(actual=actual)._asdict()
+
+
+def _masked(value: Any, names: AbstractSet[str]) -> Any:
+    if isinstance(value, list):
+        return [_masked(item, names) for item in value]
+    if not isinstance(value, dict):
+        return value
+    # an error's ``code`` is a word for programs and no secret
+    is_error = "error" in value
+    return {
+        name: MASK
+        if _is_secret(name, names) and member is not None and not (is_error and name == "code")
+        else _masked(member, names)
+        for name, member in value.items()
+    }
+
+
+def masked_headers(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[str, str]]:
+    """Returns headers as text, with the values of secrets masked."""
+    texts = [(name.decode("latin-1"), text.decode("latin-1")) for name, text in headers]
+    return [(name, masked_header(name, text)) for name, text in texts]
+
+
+def masked(text: str, secrets: Mapping[str, str]) -> str:
+    """Returns a text with its secrets masked.
+
+    A secret that is not of the target gets a pseudonym, the same wherever it occurs, so that a
+    masked recording can still be judged.
+
+    Args:
+        text: A URL, a header's value or a body.
+        secrets: Each secret of the target, and the variable that replaces it.
+    """
+    for secret in sorted(secrets, key=len, reverse=True):
+        for spelling in dict.fromkeys((secret, quote_plus(secret), quote(secret, safe=""))):
+            text = text.replace(spelling, f"${secrets[secret]}")
+    variables = frozenset(f"${name}" for name in secrets.values())
+    text = _FORM_SECRET.sub(lambda m: f"{m[1]}={_pseudonym(unquote_plus(m[2]), variables)}", text)
+    text = _JSON_SECRET.sub(lambda m: f'"{m[1]}":"{_pseudonym(m[2], variables)}"', text)
+    text = _PART_SECRET.sub(lambda m: m[1] + _pseudonym(m[2], variables), text)
+    return _CREDENTIALS.sub(lambda m: f"{m[1]} {_pseudonym(m[2], variables)}", text)
+
+
+def masked_fields(
+    fields: Sequence[tuple[str, str]], secrets: Mapping[str, str]
+) -> tuple[tuple[str, str], ...]:
+    """Returns header fields with secrets masked as ``masked`` does it, cookies too.
+
+    Args:
+        fields: Names in lower case, and values.
+        secrets: Each secret of the target, and the variable that replaces it.
+    """
+    variables = frozenset(f"${name}" for name in secrets.values())
+
+    def hidden(pair: re.Match[str]) -> str:
+        return pair["before"] + _pseudonym(pair["value"], variables)
+
+    texts = ((name, masked(text, secrets)) for name, text in fields)
+    most = {"cookie": 0, "set-cookie": 1}  # of Set-Cookie the other pairs are attributes
+    return tuple(
+        (name, _COOKIE_PAIR.sub(hidden, text, most[name]) if name in most else text)
+        for name, text in texts
+    )
+
+
+def masked_exchange(exchange: Exchange, secrets: Mapping[str, str]) -> Exchange:
+    """Returns an exchange with its secrets masked as ``masked`` does it, as reports may show it.
+
+    A body that is not text stays, and one that is too large for a report, which leaves it out.
+    """
+    request, response = exchange.request, exchange.response
+    return replace(
+        exchange,
+        request=replace(
+            request,
+            url=masked(request.url, secrets),
+            headers=masked_fields(request.headers, secrets),
+            body=_masked_content(request.body, secrets),
+        ),
+        response=replace(
+            response,
+            headers=masked_fields(response.headers, secrets),
+            body=_masked_content(response.body, secrets),
+        ),
+        path=masked(exchange.path, secrets),
+        values=tuple(masked(value, secrets) for value in exchange.values),
+    )
+
+
+def _masked_content(body: bytes, secrets: Mapping[str, str]) -> bytes:
+    try:
+        return body if len(body) > LARGEST_REPORTED else masked(body.decode(), secrets).encode()
+    except UnicodeDecodeError:
+        return body
+
+
+def unmasked(text: str, secrets: Mapping[str, str], *, is_encoded: bool = False) -> str:
+    """Returns a masked text with the target's secrets put in again.
+
+    Args:
+        text: What ``masked`` returned.
+        secrets: Each secret of the target, and the variable that replaces it.
+        is_encoded: True if the text is a URL or a URL-encoded form.
+    """
+    spelt = {name: quote_plus(secret) if is_encoded else secret for secret, name in secrets.items()}
+    for name, secret in spelt.items():
+        text = re.sub(rf"\${re.escape(name)}\b", lambda _m, s=secret: s, text)  # type: ignore[misc]  # bound early
+    return text
+
+
+def is_masked(text: str) -> bool:
+    """Returns True if a text is a pseudonym that ``masked`` made."""
+    return text.startswith(_PSEUDONYM)
+
+
+def _pseudonym(secret: str, variables: Container[str]) -> str:
+    if secret in variables or secret.startswith((_PSEUDONYM, OWN_PREFIX)):
+        return secret
+    return _PSEUDONYM + sha256(secret.encode("utf-8", "replace")).hexdigest()[:12]

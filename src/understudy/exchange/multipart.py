@@ -1,0 +1,118 @@
+"""Reads multipart forms (RFC 7578) with python-multipart, and writes plain ones.
+
+Odd clients leave a part's name unquoted, end a part's type with a stray semicolon or put an empty
+line before the last boundary; none of that changes what they mean. ``generate`` writes its parts
+itself, since most of them are such as no library writes.
+"""
+
+import logging
+from typing import Final, NamedTuple
+
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import Field, File, FormParser, parse_options_header
+
+from understudy.errors import LimitExceeded
+from understudy.limits import MULTIPART_PARTS
+
+# Malformed forms are what clients send, and the response says so; the library's warnings would stand
+# between the lines of the log.
+logging.getLogger("python_multipart").addHandler(logging.NullHandler())
+
+MULTIPART: Final = "multipart/form-data"
+
+
+class Part(NamedTuple):
+    """A part of a form.
+
+    Attributes:
+        name: Name of its field.
+        content: Its bytes.
+        filename: The file name, as the client gives it; None for a part that is not a file.
+    """
+
+    name: str
+    content: bytes
+    filename: str | None = None
+
+
+class MultipartError(ValueError):
+    """A body is not a multipart form; the text says why, as a sentence about the body."""
+
+
+def boundary_of(content_type: str) -> bytes:
+    """Returns the boundary that a Content-Type names; empty if it is not that of a form."""
+    media_type, options = parse_options_header(content_type)
+    return options.get(b"boundary", b"") if media_type.decode("latin-1") == MULTIPART else b""
+
+
+def read(content: bytes, boundary: bytes) -> list[Part]:
+    """Returns the parts of a form, in order.
+
+    Args:
+        content: The body.
+        boundary: What stands between its parts.
+
+    Raises:
+        MultipartError: It cannot be read.
+        LimitExceeded: It has too many parts.
+    """
+    parts: list[Part] = []
+
+    def on_field(field: Field) -> None:
+        MULTIPART_PARTS.check(len(parts) + 1)
+        parts.append(Part(_text(field.field_name), field.value or b""))
+
+    def on_file(file: File) -> None:
+        MULTIPART_PARTS.check(len(parts) + 1)
+        file.file_object.seek(0)
+        parts.append(Part(_text(file.field_name), file.file_object.read(), _text(file.file_name)))
+
+    if not boundary:
+        msg = "has no boundary; let the client set Content-Type by itself"
+        raise MultipartError(msg)
+    if content and b"--" + boundary + b"--" not in content:
+        msg = "ends before its last boundary; send it whole"
+        raise MultipartError(msg)
+    config = {"MAX_MEMORY_FILE_SIZE": len(content) + 1}  # never a file on the disk
+    try:
+        parser = FormParser(MULTIPART, on_field, on_file, boundary=boundary, config=config)
+        parser.write(_without_preamble(content, boundary))
+        parser.finalize()
+    except (FormParserError, ValueError, LookupError) as error:
+        msg = f"cannot be read: {error}"
+        raise MultipartError(msg) from error
+    return parts
+
+
+def parts_of(content: bytes, content_type: str) -> list[Part]:
+    """Returns the parts of a form; none where it is not one."""
+    try:
+        return read(content, boundary_of(content_type))
+    except (MultipartError, LimitExceeded):
+        return []
+
+
+def written(part: Part, media_type: str, boundary: str) -> bytes:
+    """Returns a form with one file.
+
+    Args:
+        part: The file.
+        media_type: Its media type.
+        boundary: What to put around it.
+    """
+    head = (
+        f'--{boundary}\r\nContent-Disposition: form-data; name="{part.name}"; '
+        f'filename="{part.filename}"\r\nContent-Type: {media_type}\r\n\r\n'
+    )
+    return head.encode() + part.content + f"\r\n--{boundary}--\r\n".encode()
+
+
+def _without_preamble(content: bytes, boundary: bytes) -> bytes:
+    """Returns a multipart body from its first boundary on (RFC 2046, 5.1.1)."""
+    before, mark, _ = content.partition(b"\r\n--" + boundary)
+    has_preamble = mark and not content.startswith(b"--")
+    return content[len(before) + 2 :] if has_preamble else content
+
+
+def _text(name: bytes | None) -> str:
+    return (name or b"").decode("utf-8", "replace")
