@@ -1,6 +1,9 @@
 """Undoing: whatever happens to a run, the account is as it was before."""
 
+import signal
+import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -242,3 +245,63 @@ def test_what_no_client_can_undo_is_named(judge: Judge) -> None:
     edit, tokens = outcome.remaining
     assert edit == "the time of the last profile edit"
     assert "issued token" in tokens
+
+
+class Late(httpx.BaseTransport):
+    """A deployment that carries an upload out after the run that sent it was interrupted.
+
+    It waits for the next request too, as one that reads the lists, which comes only if the run does
+    not wait for the response.
+    """
+
+    def __init__(self, inner: httpx.BaseTransport) -> None:
+        self._inner = inner
+        self._interrupted, self._has_next = threading.Event(), threading.Event()
+        self.uploads: list[threading.Thread] = []
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Responds; the first upload interrupts the main thread."""
+        if self.uploads:
+            response = self._inner.handle_request(request)
+            self._has_next.set()
+            return response
+        if request.method != "POST" or not request.url.path.endswith("/me/avatars"):
+            return self._inner.handle_request(request)
+        response_to: Future[httpx.Response] = Future()
+
+        def carry_out_upload() -> None:
+            self._interrupted.wait()
+            self._has_next.wait(0.3)
+            response_to.set_result(self._inner.handle_request(request))
+
+        self.uploads.append(threading.Thread(target=carry_out_upload))
+        self.uploads[0].start()
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        return response_to.result()
+
+    def interrupt(self, _number: int, _frame: Any) -> None:
+        """Handles the signal.
+
+        Raises:
+            KeyboardInterrupt: Always.
+        """
+        self._interrupted.set()
+        raise KeyboardInterrupt
+
+
+def test_a_write_that_is_under_way_when_the_run_is_ended_is_undone(
+    account: Any, mock: Any, wire: Any, tmp_path: Path
+) -> None:
+    before, late = account(), Late(wire)
+    deployment = Deployment(OWN, late, time_of(mock), journal=tmp_path / "t.journal")
+    earlier = signal.signal(signal.SIGINT, late.interrupt)
+    try:
+        outcome = carry_out(deployment, RunOptions(("avatar-upload-status",)))
+    finally:
+        signal.signal(signal.SIGINT, earlier)
+    for thread in late.uploads:
+        thread.join()
+    assert late.uploads
+    assert outcome.stopped == "stopped by Ctrl-C or SIGTERM"
+    assert outcome.not_restored == ()
+    assert account() == before

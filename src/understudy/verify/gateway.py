@@ -6,10 +6,10 @@ leak (a tool that was configured to send no writes sent twenty-six).
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 import httpx
 
@@ -209,6 +209,9 @@ def _description(bucket: str) -> str:
 CLIENT_ERRORS = (httpx.LocalProtocolError, httpx.UnsupportedProtocol, httpx.InvalidURL, ValueError)
 """Errors of the client's own, such as an illegal header value; the deployment got no request."""
 
+GRACE: Final = timedelta(seconds=10)
+"""How long a run that is ended waits for the response to a write that it has sent."""
+
 UNDO = "undo"
 """The source of requests that restore what was changed."""
 
@@ -314,7 +317,34 @@ class Gateway:
         """
         with self._lock:
             admitted = self._admit(request, source, is_exhausting=is_exhausting)
+            is_write = self._is_write(admitted.request, admitted.identity)
+            if is_write and threading.current_thread() is threading.main_thread():
+                return self._send_whole(admitted, source)
             return self._announce(self._transmit(admitted, source))
+
+    def _send_whole(self, admitted: Admitted, source: str) -> Exchange:
+        """Sends a write, and waits for its response although the run is interrupted meanwhile.
+
+        An interrupt in the midst would close the connection, and the deployment could carry the write
+        out after undoing has read the lists that it goes by. Signals interrupt the main thread alone, so
+        another one sends.
+        """
+        pool = ThreadPoolExecutor(1)
+        sent = pool.submit(self._transmit, admitted, source)
+        pool.shutdown(wait=False)
+        try:
+            exchange = sent.result()
+        except KeyboardInterrupt:
+            wait([sent], GRACE.total_seconds())
+            if sent.done() and sent.exception() is None:
+                self._announce(sent.result())
+            raise
+        return self._announce(exchange)
+
+    @staticmethod
+    def _is_write(request: Request, identity: Identity) -> bool:
+        """Tells whether a request may change an account."""
+        return request.method not in SAFE and identity.account is not None
 
     def send_together(self, requests: Sequence[Request], source: str) -> list[Exchange]:
         """Sends requests at the same moment, each on a connection of its own.
@@ -357,7 +387,7 @@ class Gateway:
         if is_exhausting and not self.target.permit.exhaust_rate_limit:
             msg = "provoking a 429 is not permitted: [permit] exhaust_rate_limit = true"
             raise NotPermitted(msg)
-        is_write = request.method not in SAFE and identity.account is not None
+        is_write = self._is_write(request, identity)
         if not is_restoring:
             self._expect_undoable(request, place, identity if is_write else None)
         self.budget.spend(

@@ -346,12 +346,13 @@ class Undo:
     def _note_avatar(self, account: str, exchange: Exchange) -> None:
         made = self.journal.uploads.setdefault(account, [])
         image, is_upload = exchange.json_object.get("image_id"), exchange.operation == UPLOAD_AVATAR
-        if is_upload and (isinstance(image, str) or exchange.response.is_refusal):
-            self.journal.pending[account] = max(0, self.journal.pending.get(account, 0) - 1)
         if exchange.response.is_success and is_upload and isinstance(image, str):
             made.append(image)
         elif exchange.response.is_success and exchange.value in made:
             made.remove(exchange.value)
+        # Last, as an interrupt before it must not leave an upload that is neither noted nor pending.
+        if is_upload and (isinstance(image, str) or exchange.response.is_refusal):
+            self.journal.pending[account] = max(0, self.journal.pending.get(account, 0) - 1)
         self._write()
 
     def _note_profile(self, account: str, exchange: Exchange) -> None:
