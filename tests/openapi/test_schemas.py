@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from understudy.errors import StartupError
+from understudy.openapi import validators
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.schemas import Schemas
 
@@ -23,6 +24,12 @@ components:
         name: {{type: string}}
         children: {{type: array, items: {{$ref: '#/components/schemas/Tree'}}}}
 """
+
+
+@pytest.fixture(autouse=True, params=[validators.MOST_REFERENCES, 0], ids=["whole", "split"])
+def _with_references(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiles schemas with all that they refer to, and as in a document of many references."""
+    monkeypatch.setattr(validators, "MOST_REFERENCES", request.param)
 
 
 def schemas(read, schema: str, version: str = "3.0.3") -> tuple[Schemas, Node]:
@@ -177,7 +184,8 @@ def test_a_pattern_in_words_of_javascript_is_judged(read) -> None:
 def test_what_is_no_schema_is_refused_by_file_and_pointer(read, version: str, schema: str) -> None:
     compiler, node = schemas(read, schema, version)
     with pytest.raises(StartupError, match=r"api\.yaml: #/x-schema is not a schema: "):
-        compiler.validator(node)
+        compiler.expect_valid(node)
+    assert compiler.validator(node).is_valid("anything")  # it is open, and lint reports it
 
 
 def test_one_place_has_one_validator(read) -> None:
@@ -239,9 +247,30 @@ def test_a_schema_that_is_composed_of_too_many_is_refused_before_it_is_compiled(
     with pytest.raises(
         StartupError, match=r"#/components/schemas/L0 is composed of [0-9,]{15,} sch"
     ):
-        compiler.validator(first)
+        compiler.expect_bounded(first)
+    assert compiler.validator(first).is_valid(1)  # it is open, and was never compiled
     assert compiler.validator(last).is_valid(1)
 
 
 def ref(number: int) -> str:
     return f"{{$ref: '#/components/schemas/L{number}'}}"
+
+
+def test_errors_are_placed_alike_through_references(read) -> None:
+    compiler, node = schemas(read, "{properties: {tree: {$ref: '#/components/schemas/Tree'}}}")
+    value = {"tree": {"name": "a", "children": [{"name": "b"}, {"name": 1}]}}
+    (error,) = compiler.validator(node).iter_errors(value)
+    assert error.message == '1 is not of type "string"'
+    assert list(error.instance_path) == ["tree", "children", 1, "name"]
+    place = compiler.place(error.schema_path)
+    assert place.pointer == "#/components/schemas/Tree/properties/name/type"
+    assert error.kind.name == "type"
+    assert error.instance == 1
+
+
+def test_an_alternative_that_is_a_reference_is_judged(read) -> None:
+    schema = "{anyOf: [{type: integer}, {$ref: '#/components/schemas/Tree'}]}"
+    compiler, node = schemas(read, schema)
+    (error,) = compiler.validator(node).iter_errors({"name": 1})
+    assert error.kind.name == "anyOf"
+    assert compiler.validator(node).is_valid({"name": "a", "children": []})

@@ -66,7 +66,7 @@ def _of_admin_api(command: str, component: str) -> JsonSchema:
     """Returns the schema of a response of the admin API, with the schemas that it refers to."""
     from understudy.openapi.bundled import openapi_directory
     from understudy.openapi.loader import load
-    from understudy.openapi.schemas import in_draft_7
+    from understudy.openapi.validators import in_draft_7
 
     document = load(openapi_directory() / "admin.yaml")
     known = in_draft_7(document.raw)["components"]["schemas"]

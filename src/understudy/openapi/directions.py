@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any, Final, Literal
 
 from understudy.errors import StartupError
-from understudy.openapi.composition import COMPOSING
 from understudy.openapi.loader import LITERALS, NAME_MAPS, Document, Node
+from understudy.openapi.validators import COMPOSING
 
 Flag = Literal["readOnly", "writeOnly"]
 FLAGS: Final[tuple[Flag, ...]] = ("readOnly", "writeOnly")

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from understudy.openapi.composition import COMPOSING
 from understudy.openapi.loader import Node
 from understudy.openapi.schemas import Schemas
+from understudy.openapi.validators import COMPOSING
 
 _MAX_DEPTH = 8
 """Levels of composition that are looked through; a schema may be composed of itself."""

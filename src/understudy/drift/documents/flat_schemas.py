@@ -17,7 +17,7 @@ from understudy.drift.documents.value_ranges import Ranges, merged_ranges, range
 from understudy.drift.documents.whole_values import WholeValues, json_text
 from understudy.openapi.directions import Flag, is_flagged
 from understudy.openapi.loader import Document, Node
-from understudy.openapi.schemas import in_draft_7
+from understudy.openapi.validators import in_draft_7
 
 Direction = Literal["request", "response"]
 

@@ -2,13 +2,12 @@
 
 from typing import Any
 
-from jsonschema_rs import Validator
-
 from understudy.mock.server.call import HandlerResponse, SharedBody
 from understudy.mock.server.completion import complete
 from understudy.mock.server.validation_errors import first_error
 from understudy.openapi.operations import DeclaredResponse, Operation
 from understudy.openapi.schemas import Schemas
+from understudy.openapi.validators import SchemaValidator
 
 
 class ResponseValidator:
@@ -22,14 +21,14 @@ class ResponseValidator:
     def __init__(self, operation: Operation, schemas: Schemas) -> None:
         self._operation = operation
         self._schemas = schemas
-        self._validators: dict[tuple[int, str], Validator] = {}
+        self._validators: dict[tuple[int, str], SchemaValidator] = {}
         """Status and media type to what validates JSON of them, where a schema is declared."""
         declared = [int(status) for status in operation.responses if status.isdecimal()]
         self._successes = [status for status in declared if _is_success(status)]
         for response in operation.responses.values():
             for media in response.content.values():
                 if media.schema is not None:
-                    schemas.validator(media.schema)  # a broken schema is found at start
+                    schemas.expect_bounded(media.schema)
         self._takes_any_success = "2XX" in operation.responses or not self._successes
         self.media_types = frozenset(
             media_type
@@ -89,7 +88,7 @@ class ResponseValidator:
         return f"{media_type} is not among {', '.join(response.content)} at {response.pointer}"
 
 
-def _fault(body: Any, validator: Validator) -> str | None:
+def _fault(body: Any, validator: SchemaValidator) -> str | None:
     """Returns how a body breaks its schema, or None; a shared body is validated once."""
     if not isinstance(body, SharedBody):
         return None if validator.is_valid(body) else first_error(validator, body)

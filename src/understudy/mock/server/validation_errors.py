@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from jsonschema_rs import ValidationError, ValidationErrorKind, Validator
+from jsonschema_rs import ValidationErrorKind
 
 from understudy.errors import Breach, Violation
 from understudy.openapi.pointers import escape
 from understudy.openapi.schemas import Schemas
+from understudy.openapi.validators import SchemaError, SchemaValidator
 
 LONGEST = 200
 """Characters of a message at most; the value may be megabytes."""
@@ -20,7 +21,7 @@ MAX_NESTED = 8
 """Alternatives within alternatives that are looked into for a cause."""
 
 
-def validation_errors(validator: Validator, value: Any) -> list[ValidationError]:
+def validation_errors(validator: SchemaValidator, value: Any) -> list[SchemaError]:
     """Returns the validation errors of a value, the most telling first.
 
     That is the deepest place, and a misspelt name before the one that it leaves missing.
@@ -28,16 +29,16 @@ def validation_errors(validator: Validator, value: Any) -> list[ValidationError]
     return sorted(validator.iter_errors(value), key=_telling)
 
 
-def _telling(error: ValidationError) -> tuple[int, bool]:
+def _telling(error: SchemaError) -> tuple[int, bool]:
     return -len(error.instance_path), error.kind.name != "additionalProperties"
 
 
-def first_error(validator: Validator, value: Any) -> str:
+def first_error(validator: SchemaValidator, value: Any) -> str:
     """Describes the most telling validation error of a value."""
     return describe(validation_errors(validator, value)[0])
 
 
-def breach(error: ValidationError, schemas: Schemas, where: str = "") -> Breach:
+def breach(error: SchemaError, schemas: Schemas, where: str = "") -> Breach:
     """Returns a validation error with the places that it concerns.
 
     Args:
@@ -50,7 +51,7 @@ def breach(error: ValidationError, schemas: Schemas, where: str = "") -> Breach:
     return Breach(where + pointer, place.value, error.instance, place.pointer)
 
 
-def violations(location: str, errors: Sequence[ValidationError]) -> tuple[Violation, ...]:
+def violations(location: str, errors: Sequence[SchemaError]) -> tuple[Violation, ...]:
     """Returns validation errors as violations of the document; of a missing or unknown member, its own place."""
     causes = [(error, _cause(error)) for error in errors[:MOST]]
     return tuple(
@@ -59,7 +60,7 @@ def violations(location: str, errors: Sequence[ValidationError]) -> tuple[Violat
     )
 
 
-def _member(error: ValidationError) -> tuple[str, ...]:
+def _member(error: SchemaError) -> tuple[str, ...]:
     """Returns the name of the member that an object lacks or should not have, if that is wrong."""
     kind = error.kind
     if isinstance(kind, ValidationErrorKind.Required):
@@ -69,7 +70,7 @@ def _member(error: ValidationError) -> tuple[str, ...]:
     return ()
 
 
-def _cause(error: ValidationError, depth: int = 0) -> ValidationError:
+def _cause(error: SchemaError, depth: int = 0) -> SchemaError:
     """Returns what keeps a value from the alternative that it is closest to, or the error itself.
 
     That is the alternative of the right type with the fewest errors.
@@ -79,7 +80,7 @@ def _cause(error: ValidationError, depth: int = 0) -> ValidationError:
         return error
     place = list(error.instance_path)
 
-    def distance(errors: Sequence[ValidationError]) -> tuple[bool, int]:
+    def distance(errors: Sequence[SchemaError]) -> tuple[bool, int]:
         is_other_type = any(
             it.kind.name == "type" and list(it.instance_path) == place for it in errors
         )
@@ -91,7 +92,7 @@ def _cause(error: ValidationError, depth: int = 0) -> ValidationError:
     return _cause(sorted(closest, key=_telling)[0], depth + 1)
 
 
-def describe(error: ValidationError) -> str:
+def describe(error: SchemaError) -> str:
     """Describes one validation error: ``languages.0.order: "x" is not of type "integer"``.
 
     Where no alternative is valid, what keeps the value from the closest one is added.
@@ -101,7 +102,7 @@ def describe(error: ValidationError) -> str:
     return f"{text}." if cause is error else f"{text}; of the closest, {_located(cause)}."
 
 
-def _located(error: ValidationError) -> str:
+def _located(error: SchemaError) -> str:
     where = ".".join(str(step) for step in error.instance_path)
     message = error.message
     if len(message) > LONGEST:

@@ -29,7 +29,7 @@ def check_schema(schemas: Schemas, schema: Node) -> Iterator[Diagnostic]:
     if not isinstance(schema.value, dict):
         return
     try:
-        schemas.validator(schema)
+        schemas.expect_valid(schema)
     except StartupError as error:
         yield contradiction("invalid-schema", schema.pointer, str(error).partition(": ")[2])
         return

@@ -1,0 +1,383 @@
+"""Compiles the schemas of a document with jsonschema-rs, each when it first judges a value.
+
+OpenAPI 3.0 has a dialect of its own; what differs from JSON Schema Draft 7 (``nullable``,
+boolean ``exclusiveMinimum``) is translated to Draft 7, in place, so that every JSON pointer
+into the document still holds. 3.1 is JSON Schema 2020-12.
+
+A compiled schema contains a copy of all that it refers to. In a document whose schemas refer to one
+another in circles that is nearly all of it, for each of a thousand operations: gigabytes. So where a
+document has many references, each of them is a keyword that asks for the other schema when a value
+comes to it, and only the newest of the compiled schemas are kept.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import cached_property, lru_cache
+from itertools import islice
+from typing import Any, Final, NamedTuple, Protocol
+from urllib.parse import unquote
+from weakref import proxy
+
+import jsonschema_rs
+
+from understudy.errors import StartupError
+from understudy.limits import COMPOSED_SCHEMAS
+from understudy.openapi.loader import LITERALS, NAME_MAPS, Document, Node
+from understudy.openapi.pointers import as_reference, steps_of, value_at
+
+COMPOSING: Final = ("allOf", "anyOf", "oneOf")
+
+MOST_REFERENCES: Final = 500
+"""References of a document whose compiled schemas contain what they refer to."""
+
+MOST_COMPILED: Final = 400
+"""Compiled schemas that are kept of a document with more references; each takes some 40 kB."""
+
+_REFERENCE: Final = "x-understudy-reference"
+_URI: Final = "urn:understudy:document"
+_UUID = re.compile("[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
+_FORMATS: dict[str, Callable[[str], bool]] = {"uuid": lambda text: bool(_UUID.fullmatch(text))}
+"""Formats that documents in 3.0 use, and Draft 7 lacks."""
+_NULL = {"type": "null"}
+_OPEN: Final = jsonschema_rs.Draft202012Validator({})
+_UNEVALUATED: Final = frozenset({"unevaluatedProperties", "unevaluatedItems"})
+_COUNTED: Final = frozenset({"$ref", *_UNEVALUATED})
+
+
+class SchemaError(Protocol):
+    """What a schema says of a value, as jsonschema-rs has it."""
+
+    @property
+    def message(self) -> str:
+        """What is wrong, with the value."""
+
+    @property
+    def instance_path(self) -> Sequence[str | int]:
+        """Steps to the place in the value."""
+
+    @property
+    def schema_path(self) -> Sequence[str | int]:
+        """Steps to the keyword in the document."""
+
+    @property
+    def kind(self) -> Any:
+        """What the keyword requires, one of ``ValidationErrorKind``."""
+
+    @property
+    def instance(self) -> Any:
+        """The value at the place."""
+
+
+class _PlacedError(NamedTuple):
+    """An error of a schema that another one refers to, at its place in the whole value."""
+
+    message: str
+    instance_path: Sequence[str | int]
+    schema_path: Sequence[str | int]
+    kind: Any
+    instance: Any
+
+
+class SchemaValidator:
+    """Validates values by one schema, which is compiled for the first of them.
+
+    Attributes:
+        is_valid: Tells whether the schema accepts a value.
+    """
+
+    __slots__ = ("_compiler", "_pointer", "is_valid")
+
+    def __init__(self, compiler: "Compiler", pointer: str) -> None:
+        self._compiler = compiler
+        self._pointer = pointer
+        self.is_valid: Callable[[Any], bool] = self._is_valid
+
+    def _is_valid(self, value: Any) -> bool:
+        compiled = self._compiler.compiled(self._pointer)
+        if (
+            not self._compiler.is_split
+        ):  # nothing of it is ever dropped, so nothing has to look it up
+            self.is_valid = compiled.is_valid
+        return compiled.is_valid(value)
+
+    def iter_errors(self, value: Any) -> Iterator[SchemaError]:
+        """Yields what the schema says against a value.
+
+        Raises:
+            ValueError: The value is nested too deeply.
+        """
+        errors = self._compiler.compiled(self._pointer).iter_errors(value)
+        return self._placed(errors) if self._compiler.is_split else errors
+
+    def _placed(self, errors: Iterator[jsonschema_rs.ValidationError]) -> Iterator[SchemaError]:
+        """Yields errors at their places in the document, those of references from where they lead."""
+        for error in errors:
+            path = [*steps_of(self._pointer), *error.schema_path]
+            if path[-1] != _REFERENCE:
+                yield _PlacedError(
+                    error.message, error.instance_path, path, error.kind, error.instance
+                )
+                continue
+            at = error.instance_path
+            for it in self._compiler.referring(path[:-1]).iter_errors(error.instance):
+                place = [*at, *it.instance_path]
+                yield _PlacedError(it.message, place, it.schema_path, it.kind, it.instance)
+
+
+class Compiler:
+    """Compiles schemas of one document.
+
+    Args:
+        document: The document.
+
+    Attributes:
+        is_split: Whether references are followed only when a value comes to them.
+    """
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._validators: dict[str, SchemaValidator] = {}
+        self._composition = Composition(document.follow)
+        self._invalid: dict[str, StartupError] = {}
+
+    def validator(self, schema: Node) -> SchemaValidator:
+        """Returns the validator of a schema; the same one for the same place."""
+        known = self._validators.get(schema.pointer)
+        if known is None:
+            known = self._validators[schema.pointer] = SchemaValidator(self, schema.pointer)
+        return known
+
+    def expect_bounded(self, schema: Node) -> None:
+        """Accepts a schema that no value takes too long for; it is not compiled for that.
+
+        Raises:
+            StartupError: It is composed of too many schemas.
+        """
+        composed = self._composition.count(schema)
+        if composed > COMPOSED_SCHEMAS.most:
+            msg = (
+                f"{self._document.path}: {schema.pointer} is composed of {composed:,} schemas; "
+                f"{COMPOSED_SCHEMAS.exceeded().message} Nest allOf, anyOf and oneOf less."
+            )
+            raise StartupError(msg)
+
+    def expect_valid(self, schema: Node) -> None:
+        """Accepts a schema that can be compiled.
+
+        Raises:
+            StartupError: It is invalid, or composed of too many; the text says where and why.
+        """
+        self.compiled(schema.pointer)
+        if schema.pointer in self._invalid:
+            raise self._invalid[schema.pointer]
+
+    @cached_property
+    def compiled(self) -> Callable[[str], jsonschema_rs.Validator]:
+        """Returns the compiled schema of a place; of an invalid one, which lint reports, any value."""
+        return lru_cache(maxsize=MOST_COMPILED if self.is_split else None)(self._compiled)
+
+    @cached_property
+    def is_split(self) -> bool:
+        """False where unevaluated members depend on what a reference says of them."""
+        counts = _counts(self._document.raw)
+        return counts["$ref"] > MOST_REFERENCES and not counts.keys() & _UNEVALUATED
+
+    @cached_property
+    def _formats(self) -> dict[str, Callable[[str], bool]] | None:
+        """The formats that Draft 7 lacks, where the document may name one.
+
+        A validator that has formats of ours takes a quarter longer, whether a schema names them or not.
+        """
+        return _FORMATS if self._document.is_30 and "'uuid'" in repr(self._document.raw) else None
+
+    @cached_property
+    def _registry(self) -> jsonschema_rs.Registry:
+        """The document, as compiled schemas follow its references."""
+        content, draft = self._document.raw, jsonschema_rs.Draft202012
+        if self._document.is_30:
+            content, draft = in_draft_7(content), jsonschema_rs.Draft7
+        return jsonschema_rs.Registry([(_URI, content)], draft=draft)
+
+    def _compiled(self, pointer: str) -> jsonschema_rs.Validator:
+        try:
+            self.expect_bounded(Node(pointer, value_at(self._document.raw, pointer)))
+            return self._compile(pointer)
+        except StartupError as error:
+            self._invalid[pointer] = error
+            return _OPEN
+
+    def _compile(self, pointer: str) -> jsonschema_rs.Validator:
+        is_30 = self._document.is_30
+        compiler = jsonschema_rs.Draft7Validator if is_30 else jsonschema_rs.Draft202012Validator
+        try:
+            if not self.is_split:
+                return compiler(
+                    {"$ref": _URI + as_reference(pointer)},
+                    registry=self._registry,
+                    validate_formats=True,
+                    formats=self._formats,
+                )
+            return compiler(
+                self._split(pointer),
+                validate_formats=True,
+                formats=self._formats,
+                keywords={_REFERENCE: _reference_keyword(self)},
+            )
+        except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
+            reason = getattr(error, "message", error)
+            msg = f"{self._document.path}: {pointer} is not a schema: {reason}."
+            raise StartupError(msg) from error
+
+    def _split(self, pointer: str) -> Any:
+        """Returns a schema in which the keyword of ours stands for references."""
+        written, is_30 = value_at(self._document.raw, pointer), self._document.is_30
+        return _without_references(in_draft_7(written) if is_30 else written, is_30=is_30)
+
+    def referred(self, reference: str) -> SchemaValidator:
+        """Returns the validator of what a reference leads to."""
+        return self.validator(Node(unquote(reference), None))
+
+    def referring(self, path: Sequence[str | int]) -> SchemaValidator:
+        """Returns the validator of what the schema at a place refers to."""
+        schema: Any = self._document.raw
+        for step in path:
+            schema = schema[step]
+        return self.referred(schema["$ref"])
+
+
+def _reference_keyword(compiler: Compiler) -> type:
+    """Returns the keyword that judges by what a reference leads to, as jsonschema-rs calls it."""
+    weak = proxy(compiler)  # jsonschema-rs keeps the class, and Python cannot see that circle
+
+    class Reference:
+        def __init__(self, _schema: Any, reference: str, _path: Any) -> None:
+            self._validator = weak.referred(reference)
+
+        def validate(self, value: Any) -> None:
+            if not self._validator.is_valid(value):
+                raise ValueError
+
+        def iter_errors(self, value: Any) -> Iterator[ValueError]:
+            errors = self._validator.iter_errors(value)
+            yield from (ValueError(error.message) for error in islice(errors, 1))
+
+    return Reference
+
+
+def _without_references(value: Any, *, is_30: bool, has_names: bool = False) -> Any:
+    """Returns a schema in which the keyword of ours stands for references; of the value a copy."""
+    if isinstance(value, list):
+        return [_without_references(item, is_30=is_30) for item in value]
+    if not isinstance(value, dict):
+        return value
+    rewritten = {
+        k: v
+        if k in LITERALS and not has_names
+        else _without_references(v, is_30=is_30, has_names=not has_names and k in NAME_MAPS)
+        for k, v in value.items()
+    }
+    if has_names or not isinstance(value.get("$ref"), str):
+        return rewritten
+    reference = {_REFERENCE: rewritten.pop("$ref")}
+    return reference if is_30 else {**rewritten, **reference}  # Draft 7 has nothing beside them
+
+
+def _counts(raw: Any) -> Counter[str]:
+    """Counts the references of a document and the keywords that look through them."""
+    counts: Counter[str] = Counter()
+    pending: list[Any] = [raw]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict):
+            counts.update(_COUNTED & value.keys())
+            pending += value.values()
+        elif isinstance(value, list):
+            pending += value
+    return counts
+
+
+class Composition:
+    """Counts the schemas that a validator applies to one value, each schema once.
+
+    Each level of ``allOf``, ``anyOf``, ``oneOf`` and ``$ref`` multiplies them: a document of 300
+    bytes can ask for 9 to the 12th, and no validator stops in the middle.
+
+    Args:
+        follow: Returns the schema that a reference leads to.
+    """
+
+    def __init__(self, follow: Callable[[Node], Node]) -> None:
+        self._follow = follow
+        self._counts: dict[str, int] = {}
+
+    def count(self, schema: Node) -> int:
+        """Returns how many schemas apply to one value of a schema, itself among them.
+
+        A schema that composes itself counts once there, as it has no end otherwise.
+        """
+        known = self._counts.get(schema.pointer)
+        if known is not None:
+            return known
+        self._counts[schema.pointer] = 1  # for a cycle
+        total = 1 + sum(self.count(part) for part in self._parts(schema))
+        self._counts[schema.pointer] = total
+        return total
+
+    def _parts(self, schema: Node) -> Iterator[Node]:
+        if not isinstance(schema.value, dict):
+            return
+        if isinstance(schema.value.get("$ref"), str):
+            with suppress(StartupError):  # the compiler says what a reference lacks
+                yield self._follow(schema)
+        for keyword in COMPOSING:
+            parts = schema.child(keyword)
+            if parts is not None and isinstance(parts.value, list):
+                yield from (part for _, part in parts.children())
+
+
+def in_draft_7(value: Any, *, has_names: bool = False) -> Any:
+    """Returns the document with OpenAPI 3.0's own keywords translated to Draft 7's."""
+    if isinstance(value, list):
+        return [in_draft_7(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    rewritten = {
+        k: v
+        if k in LITERALS and not has_names
+        else in_draft_7(v, has_names=not has_names and k in NAME_MAPS)
+        for k, v in value.items()
+    }
+    return rewritten if has_names else _bounds_and_null(rewritten)
+
+
+def _bounds_and_null(schema: dict[str, Any]) -> dict[str, Any]:
+    for bound in ("Minimum", "Maximum"):
+        exclusive, inclusive = f"exclusive{bound}", bound.lower()
+        if schema.get(exclusive) is True and inclusive in schema:
+            schema[exclusive] = schema.pop(inclusive)
+        elif isinstance(schema.get(exclusive), bool):
+            del schema[exclusive]
+    return _with_null(schema) if schema.pop("nullable", None) is True else schema
+
+
+def _with_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """Returns a schema that takes null too, by changing only the keywords that would refuse it.
+
+    None of its members moves, as ``{"anyOf": [schema, {"type": "null"}]}`` would move them all.
+    """
+    if "$ref" in schema:
+        return {"anyOf": [schema, _NULL]}
+    if isinstance(schema.get("type"), str):
+        schema["type"] = [schema["type"], "null"]
+    if None not in schema.get("enum", [None]):
+        schema["enum"] = [*schema["enum"], None]
+    if "allOf" in schema:
+        schema["allOf"] = [_with_null(part) for part in schema["allOf"]]
+    if "anyOf" in schema:
+        schema["anyOf"] = [*schema["anyOf"], _NULL]
+    if "oneOf" in schema:
+        exactly_null = {**_NULL, "not": {"anyOf": schema["oneOf"]}}
+        schema["oneOf"] = [*schema["oneOf"], exactly_null]
+    return schema
