@@ -25,11 +25,12 @@ from tests.verify.packages import har_faults
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
 from understudy.exchange.messages import Response
+from understudy.exchange.shown import shown
 from understudy.reports.console import Terminal
 from understudy.verify import reports
 from understudy.verify.checks import expect
 from understudy.verify.deployment import Deployment
-from understudy.verify.findings import DOCUMENT, shown
+from understudy.verify.findings import DOCUMENT
 from understudy.verify.outcome import Outcome
 from understudy.verify.recorded_traffic import read_recording
 from understudy.verify.reports.grouping import by_cause

@@ -5,25 +5,18 @@ the new response, since it differs each time. A value with reserved characters h
 it is, for headers and JSON, and percent-encoded, for addresses and forms.
 """
 
-import base64
-import bz2
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Final
 from urllib.parse import quote, quote_plus
 
-from understudy.exchange.masking import masked
-from understudy.exchange.messages import Exchange, Request
-from understudy.verify.findings import BODY_SHOWN, QUIET, Finding, text_of
+from understudy.exchange.curl import curl
+from understudy.exchange.messages import Exchange
+from understudy.exchange.python_code import call_arguments
+from understudy.exchange.shown import BODY_SHOWN
+from understudy.verify.findings import Finding
 from understudy.verify.issued_values import IssuedValue, issued_values
 from understudy.verify.turns import Turn, turns
-
-PACKED_MOST: Final = 4000
-"""Characters of the longest compressed body that a script contains."""
-
-GLOB: Final = "[]{}"
-"""Characters of an address that curl takes for a list of addresses."""
 
 ENCODED: Final = "_ENCODED"
 """The end of the names of variables whose values are percent-encoded."""
@@ -123,73 +116,6 @@ def _reading(one: IssuedValue) -> str:
     return f"sed -n 's/.*{one.shell_pattern}.*/\\1/p' | sed 1q"
 
 
-def curl(request: Request, secrets: Mapping[str, str], times: int = 1) -> str:
-    """Returns a curl command that sends a request; secrets are shell variables.
-
-    Args:
-        request: The request.
-        secrets: Each secret, and the variable that replaces it.
-        times: How often it is sent, on one connection: curl counts in the fragment of an address,
-            which is not sent.
-    """
-
-    def quoted(text: str) -> str:
-        return _quoted(masked(text, secrets), secrets)
-
-    parts = ["curl -I" if request.method == "HEAD" else "curl -i"]
-    if "/." in request.url:
-        parts.append("--path-as-is")
-    if request.method != "HEAD" and (request.method != "GET" or request.body):
-        parts.append(f"-X {request.method}")
-    parts.append(quoted(_address(request.url, times)))
-    for name, header in _headers(request):
-        text = f"{name}: {masked(header, secrets)}" if header else f"{name};"
-        parts.append(f"-H {quoted(text)}")
-    body = _plain(request.body)
-    if body and not request.header("content-type"):
-        parts.append('-H "content-type:"')  # else curl says that it is a form
-    if body is None:
-        reading = _packed_body(request.body)
-        parts.append("--data-binary @-" if reading else "--data-binary @body.bin")
-        parts.insert(0, reading)
-    elif body:
-        parts.append(f"--data-raw {quoted(body)}")
-    return " ".join(filter(None, parts))
-
-
-def _address(url: str, times: int) -> str:
-    """Returns an address as curl takes it: not as a list of addresses unless it is one."""
-    literal = re.sub(f"[{re.escape(GLOB)}]", r"\\\g<0>", url)
-    return f"{literal}#[1-{times}]" if times > 1 else literal
-
-
-def _packed_body(body: bytes) -> str:
-    """Returns a command that prints a body, with a pipe behind it; empty if it is too long."""
-    if len(body) <= BODY_SHOWN:
-        return f"echo {base64.b64encode(body).decode()} | base64 -d |"
-    packed = _packed(body)
-    return packed and f"echo {packed} | base64 -d | bunzip2 |"
-
-
-def _headers(request: Request) -> Iterator[tuple[str, str]]:
-    """Yields the headers that a script must send itself."""
-    for name, header in request.headers:
-        if name not in QUIET or (name == "accept" and header != "*/*"):
-            yield name, header
-
-
-def _plain(body: bytes) -> str | None:
-    """Returns a body that a script contains as text; None if it is long, or not a text."""
-    text = text_of(body)
-    return None if text is None or len(body) > BODY_SHOWN or "\0" in text else text
-
-
-def _packed(body: bytes) -> str:
-    """Returns a long body compressed and in base64; empty if it is too long even so."""
-    packed = base64.b64encode(bz2.compress(body)).decode()
-    return packed if len(packed) <= PACKED_MOST else ""
-
-
 def snippet(finding: Finding, secrets: Mapping[str, str]) -> str:
     """Returns a Python program that sends the requests; secrets come from the environment."""
     issued = issued_values(finding.steps)
@@ -226,7 +152,7 @@ def _python_encoding(variable: str) -> str:
 
 
 def _python_turn(turn: Turn, steps: Sequence[Exchange], secrets: Mapping[str, str]) -> list[str]:
-    requests = [_arguments(steps[place].request, secrets) for place in turn.places]
+    requests = [call_arguments(steps[place].request, secrets) for place in turn.places]
     shown = f"print(response.status_code, response.text[:{BODY_SHOWN}])"
     if len(requests) > 1:
         sending = [f"    pool.submit(httpx.request, {arguments})," for arguments in requests]
@@ -239,38 +165,3 @@ def _python_turn(turn: Turn, steps: Sequence[Exchange], secrets: Mapping[str, st
     if turn.times == 1:
         return lines
     return [f"for _ in range({turn.times}):", *(f"    {line}" for line in lines)]
-
-
-def _arguments(request: Request, secrets: Mapping[str, str]) -> str:
-    arguments = [repr(request.method), _expanded(masked(request.url, secrets))]
-    headers = {name: masked(header, secrets) for name, header in _headers(request)}
-    if headers:
-        pairs = ", ".join(f"{name!r}: {_expanded(text)}" for name, text in headers.items())
-        arguments.append(f"headers={{{pairs}}}")
-    if request.body:
-        arguments.append(f"content={_content(request.body, secrets)}")
-    return ", ".join(arguments)
-
-
-def _content(body: bytes, secrets: Mapping[str, str]) -> str:
-    text = _plain(body)
-    if text is not None:
-        return _expanded(masked(text, secrets))
-    if len(body) <= BODY_SHOWN:
-        return repr(body)
-    packed = _packed(body)
-    if not packed:
-        return "open('body.bin', 'rb').read()"
-    return f'bz2.decompress(base64.b64decode("{packed}"))'
-
-
-def _quoted(text: str, secrets: Mapping[str, str]) -> str:
-    # in double quotes, so that the shell reads $OWNER_TOKEN, and nothing else
-    names = "|".join(map(re.escape, secrets.values())) or "(?!)"
-    escaped = re.sub(r'["\\`]', r"\\\g<0>", text)
-    escaped = re.sub(rf"\$(?!(?:{names})\b)", r"\$", escaped)
-    return '"' + escaped.replace("!", "\"'!'\"") + '"'  # a terminal reads !word as a command
-
-
-def _expanded(text: str) -> str:
-    return f"os.path.expandvars({text!r})" if "$" in text else repr(text)

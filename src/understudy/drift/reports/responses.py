@@ -7,7 +7,7 @@ import orjson
 
 from understudy.exchange.masking import masked, masked_fields
 from understudy.exchange.messages import Exchange
-from understudy.verify.findings import BODY_SHOWN, text_of
+from understudy.exchange.shown import BODY_SHOWN, text_of
 from understudy.verify.reports.grouping import counted
 
 QUIET_HEADERS: Final = frozenset({"connection", "content-length", "date", "server"})

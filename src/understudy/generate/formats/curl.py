@@ -6,6 +6,7 @@ A body that would not survive a shell's quoting is in base64, so that the script
 import textwrap
 from collections.abc import Iterable, Iterator
 
+from understudy.exchange.curl import field_text
 from understudy.generate.cases import ENCODED, VARIABLE, Case, CaseRequest, SetUp
 from understudy.generate.drafts import dumps
 from understudy.generate.formats.export import (
@@ -177,7 +178,7 @@ def _arguments(request: CaseRequest) -> Iterator[str]:
     is_head = request.method == "HEAD"
     yield "  --head \\" if is_head else f"  --request {quoted(request.method)} \\"
     for name, text in request.headers:
-        yield f"  --header {quoted(f'{name}: {text}' if text.strip() else f'{name};')} \\"
+        yield f"  --header {quoted(field_text(name, text))} \\"
     if request.body is not None:
         inline = _inline(request.body)
         yield f"  --data-binary {BODY_FILE if inline is None else quoted(inline)} \\"

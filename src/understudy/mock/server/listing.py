@@ -4,7 +4,6 @@ For the first screen and the start page of a mock that serves another service's 
 in a command are ones that the schemas accept.
 """
 
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -13,6 +12,7 @@ from urllib.parse import urlencode
 import orjson
 
 from understudy.errors import LimitExceeded
+from understudy.exchange.curl import plain_command
 from understudy.exchange.multipart import MULTIPART
 from understudy.mock.server.endpoint import (
     BEARER,
@@ -59,15 +59,17 @@ def curl_command(
         endpoint: The operation.
         credentials: What to send where the operation requires some.
     """
-    words = ["curl"]
-    if endpoint.operation.method != "GET":
-        words += ["-X", endpoint.operation.method]
-    words.append(base_url + _target(endpoint, credentials))
-    for header in _headers(endpoint):
-        words += ["-H", header]
-    for credential in _credentials(endpoint):
-        words += _credential_words(credential, credentials)
-    return shlex.join(words + _body(endpoint))
+    options = [
+        word
+        for credential in _credentials(endpoint)
+        for word in _credential_words(credential, credentials)
+    ]
+    return plain_command(
+        endpoint.operation.method,
+        base_url + _target(endpoint, credentials),
+        list(_headers(endpoint)),
+        [*options, *_body(endpoint)],
+    )
 
 
 def credential_text(credential: Credential, credentials: SampleCredentials) -> str:

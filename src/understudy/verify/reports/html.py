@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from html import escape
 from typing import Final
 
-from understudy.verify.findings import Finding, shown
+from understudy.exchange.shown import shown
+from understudy.verify.findings import Finding
 from understudy.verify.outcome import Coverage, Outcome, RuleOutcome, Status
 from understudy.verify.reports.coverage import parameters, picture
 from understudy.verify.reports.grouping import (

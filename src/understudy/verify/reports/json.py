@@ -7,7 +7,8 @@ from typing import Any
 import orjson
 
 import understudy
-from understudy.verify.findings import Finding, shown
+from understudy.exchange.shown import shown
+from understudy.verify.findings import Finding
 from understudy.verify.outcome import Coverage, Outcome
 from understudy.verify.reports.exchange_records import exchange_record
 from understudy.verify.reproducing import commands, snippet

@@ -1,0 +1,117 @@
+"""Writes requests as curl commands: for a script with variables, and plain for people to copy.
+
+``generate`` writes the arguments of its scripts itself, one a line, with names of options that are
+read; what is plain, what is packed and what a header without a value looks like is the same here.
+"""
+
+import base64
+import bz2
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from understudy.exchange.masking import masked
+from understudy.exchange.messages import Request
+from understudy.exchange.shown import BODY_SHOWN, QUIET, text_of
+
+PACKED_MOST: Final = 4000
+"""Characters of the longest compressed body that a script contains."""
+
+GLOB: Final = "[]{}"
+"""Characters of an address that curl takes for a list of addresses."""
+
+
+def plain_command(
+    method: str, url: str, fields: Sequence[str] = (), options: Sequence[str] = ()
+) -> str:
+    """Returns a command that a person copies.
+
+    Args:
+        method: The method.
+        url: The address.
+        fields: Header fields, as ``name: value``.
+        options: Further words, such as a body.
+    """
+    words = ["curl"] if method == "GET" else ["curl", "-X", method]
+    return shlex.join([*words, url, *(word for text in fields for word in ("-H", text)), *options])
+
+
+def field_text(name: str, value: str) -> str:
+    """Returns a header field as curl takes it: without a value it ends with a semicolon."""
+    return f"{name}: {value}" if value.strip() else f"{name};"
+
+
+def curl(request: Request, secrets: Mapping[str, str], times: int = 1) -> str:
+    """Returns a curl command that sends a request; secrets are shell variables.
+
+    Args:
+        request: The request.
+        secrets: Each secret, and the variable that replaces it.
+        times: How often it is sent, on one connection: curl counts in the fragment of an address,
+            which is not sent.
+    """
+
+    def quoted(text: str) -> str:
+        return in_double_quotes(masked(text, secrets), secrets)
+
+    parts = ["curl -I" if request.method == "HEAD" else "curl -i"]
+    if "/." in request.url:
+        parts.append("--path-as-is")
+    if request.method != "HEAD" and (request.method != "GET" or request.body):
+        parts.append(f"-X {request.method}")
+    parts.append(quoted(_address(request.url, times)))
+    for name, header in sent_fields(request):
+        text = field_text(name, masked(header, secrets))
+        parts.append(f"-H {quoted(text)}")
+    body = plain_body(request.body)
+    if body and not request.header("content-type"):
+        parts.append('-H "content-type:"')  # else curl says that it is a form
+    if body is None:
+        reading = _printed_body(request.body)
+        parts.append("--data-binary @-" if reading else "--data-binary @body.bin")
+        parts.insert(0, reading)
+    elif body:
+        parts.append(f"--data-raw {quoted(body)}")
+    return " ".join(filter(None, parts))
+
+
+def _address(url: str, times: int) -> str:
+    """Returns an address as curl takes it: not as a list of addresses unless it is one."""
+    literal = re.sub(f"[{re.escape(GLOB)}]", r"\\\g<0>", url)
+    return f"{literal}#[1-{times}]" if times > 1 else literal
+
+
+def _printed_body(body: bytes) -> str:
+    """Returns a command that prints a body, with a pipe behind it; empty if it is too long."""
+    if len(body) <= BODY_SHOWN:
+        return f"echo {base64.b64encode(body).decode()} | base64 -d |"
+    packed = packed_body(body)
+    return packed and f"echo {packed} | base64 -d | bunzip2 |"
+
+
+def sent_fields(request: Request) -> Iterator[tuple[str, str]]:
+    """Yields the headers that a script must send itself."""
+    for name, header in request.headers:
+        if name not in QUIET or (name == "accept" and header != "*/*"):
+            yield name, header
+
+
+def plain_body(body: bytes) -> str | None:
+    """Returns a body that a script contains as text; None if it is long, or not a text."""
+    text = text_of(body)
+    return None if text is None or len(body) > BODY_SHOWN or "\0" in text else text
+
+
+def packed_body(body: bytes) -> str:
+    """Returns a long body compressed and in base64; empty if it is too long even so."""
+    packed = base64.b64encode(bz2.compress(body)).decode()
+    return packed if len(packed) <= PACKED_MOST else ""
+
+
+def in_double_quotes(text: str, secrets: Mapping[str, str]) -> str:
+    """Returns a word in double quotes, so that the shell reads ``$OWNER_TOKEN``, and nothing else."""
+    names = "|".join(map(re.escape, secrets.values())) or "(?!)"
+    escaped = re.sub(r'["\\`]', r"\\\g<0>", text)
+    escaped = re.sub(rf"\$(?!(?:{names})\b)", r"\$", escaped)
+    return '"' + escaped.replace("!", "\"'!'\"") + '"'  # a terminal reads !word as a command
