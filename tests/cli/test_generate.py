@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from understudy.cli import main
-from understudy.cli.option_types import FORMAT_NAME
+from understudy.cli.options import FORMAT_NAME
 from understudy.generate.formats.export_formats import FORMATS
 from understudy.generate.selection import WORDS
 from understudy.mock.app import Mock

@@ -2,21 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from rich.console import Console
 
 from understudy.api.drifting import comparison_phases, drift, mock_beside
 from understudy.api.opening import open_deployment
-from understudy.api.options import DeploymentOptions
-from understudy.cli.deployment_options import deployment_options
+from understudy.cli.command_options import DriftOptions
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.interrupts import noted
 from understudy.cli.losses import followed_facts
 from understudy.cli.progress import shown
-from understudy.cli.report_options import GITHUB
 from understudy.cli.writing import append_summary, expect_writable, write_report
 from understudy.drift.accepting import with_accepted, write_baseline
 from understudy.drift.comparing import Drift
@@ -48,73 +46,6 @@ HISTORY_SUFFIX: Final = ".drift.json"
 DOCUMENT_SUFFIX: Final = ".openapi.json"
 
 
-@dataclass(frozen=True, slots=True)
-class DriftOptions:
-    """The options of the command line.
-
-    Attributes:
-        where: The deployment.
-        against: Target file of the other deployment; None for the mock.
-        documents: The older and the newer document to compare instead; empty to compare
-            deployments.
-        facts: Facts files that the mock follows.
-        rules: Ids of the rules whose probes are sent; all if none is named.
-        archive: Recorded requests to send too.
-        walks: Random walks through each scenario.
-        seed: Seed of the walks.
-        reports: Format and file of each report.
-        is_github: True to print annotations, and to write the job summary where there is one.
-        history: File of the history; None for the one beside the target file.
-        fail_on: What makes the exit code other than 0; findings if empty.
-        baseline: File of accepted differences.
-        new_baseline: File to write a baseline to.
-        is_json: True to print JSON.
-        is_quiet: True for no progress.
-        is_verbose: True to print both sides of every difference.
-    """
-
-    where: DeploymentOptions
-    against: Path | None = None
-    documents: tuple[Path, ...] = ()
-    facts: tuple[Path, ...] = ()
-    rules: tuple[str, ...] = ()
-    archive: Path | None = None
-    walks: int = 0
-    seed: int = 0
-    reports: tuple[tuple[str, Path], ...] = ()
-    is_github: bool = False
-    history: Path | None = None
-    fail_on: frozenset[str] = frozenset()
-    baseline: Path | None = None
-    new_baseline: Path | None = None
-    is_json: bool = False
-    is_quiet: bool = False
-    is_verbose: bool = False
-
-
-def typed(options: Mapping[str, Any]) -> DriftOptions:
-    """Returns what click parsed as values with types; the mapping ends here."""
-    return DriftOptions(
-        where=deployment_options(options),
-        against=options["against"],
-        documents=options["documents"] or (),
-        facts=options["mock_facts"],
-        rules=options["rules"],
-        archive=options["archive"],
-        walks=options["walks"],
-        seed=options["seed"],
-        reports=tuple((name, path) for name, path in options["reports"] if name != GITHUB),
-        is_github=any(name == GITHUB for name, _ in options["reports"]),
-        history=options["history"],
-        fail_on=frozenset(options["fail_on"]),
-        baseline=options["baseline"],
-        new_baseline=options["write_baseline"],
-        is_json=options["is_json"],
-        is_quiet=options["quiet"],
-        is_verbose=options["verbose"],
-    )
-
-
 def drifted(options: DriftOptions, environment: Mapping[str, str]) -> int:
     """Compares, reports, and returns the exit code.
 
@@ -139,9 +70,9 @@ def drifted(options: DriftOptions, environment: Mapping[str, str]) -> int:
     _write(options, environment, report, console)
     if history is not None:
         keep_sightings(report, earlier, history, now)
-    if options.new_baseline is not None:
-        write_baseline(report, options.new_baseline, now.date())
-    return exit_code(report, options.fail_on or frozenset({"findings"}))
+    if options.write_baseline is not None:
+        write_baseline(report, options.write_baseline, now.date())
+    return exit_code(report, frozenset(options.fail_on or ["findings"]))
 
 
 def _expect_consistent(options: DriftOptions) -> None:
@@ -156,17 +87,17 @@ def _expect_consistent(options: DriftOptions) -> None:
         msg = "Name --target to compare a deployment, or --documents OLD NEW to compare two files."
         raise StartupError(msg)
     if is_of_files and (
-        options.against or options.facts or options.rules or options.archive or options.walks
+        options.against or options.mock_facts or options.rules or options.archive or options.walks
     ):
         msg = "--documents sends nothing; leave out --against, --facts, --rules, --har and --walks."
         raise StartupError(msg)
-    if options.facts and options.against is not None:
+    if options.mock_facts and options.against is not None:
         msg = "--facts is for the mock, and --against compares with a deployment; leave one out."
         raise StartupError(msg)
     catalogue(options.rules)
-    for name, path in options.reports:
+    for name, path in options.files:
         expect_writable(path, f"--report {name}={path}")
-    for option, named in (("history", options.history), ("write-baseline", options.new_baseline)):
+    for option, named in (("history", options.history), ("write-baseline", options.write_baseline)):
         if named is not None:
             expect_writable(named, f"--{option}")
 
@@ -179,7 +110,7 @@ def _history_of(options: DriftOptions) -> Path | None:
 def _compared(
     options: DriftOptions, environment: Mapping[str, str], console: Console
 ) -> DriftReport:
-    facts = followed_facts(options.facts, tuple(catalogue().values()))
+    facts = followed_facts(options.mock_facts, tuple(catalogue().values()))
     with closing(open_deployment(options.where, environment)) as ours:
         if options.against is None:
             theirs = mock_beside(ours, facts)
@@ -216,7 +147,7 @@ def _report_of(
         )
         return drift(ours, theirs, run_options, documents.explained_by, facts=facts)
 
-    result = shown(console, ours.journal, carry_out, is_quiet=options.is_quiet)
+    result = shown(console, ours.journal, carry_out, is_quiet=options.quiet)
     report = report_of_run(
         result,
         documents,
@@ -236,10 +167,10 @@ def _keep(documents: DocumentsOfRun, path: Path | None, report: DriftReport) -> 
 def _write(
     options: DriftOptions, environment: Mapping[str, str], report: DriftReport, console: Console
 ) -> None:
-    print_report(console, report, is_verbose=options.is_verbose)
+    print_report(console, report, is_verbose=options.verbose)
     if options.is_json:
         echo(FORMATS["json"](report), nl=False)
-    for name, path in options.reports:
+    for name, path in options.files:
         write_report(path, name, FORMATS[name](report))
     if options.is_github or environment.get("GITHUB_ACTIONS"):
         console.print("\n".join(annotations(report)), soft_wrap=True, markup=False)

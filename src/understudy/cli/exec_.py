@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 import click
 import orjson
 
+from understudy.cli.command_options import RunningMock
 from understudy.cli.exit_codes import ExitCode
-from understudy.cli.mock_options import client
 from understudy.cli.serve import serve
 from understudy.errors import StartupError
 
@@ -95,7 +95,7 @@ def _environment(addresses: Mapping[str, str]) -> dict[str, str]:
         os.environ |= dict.fromkeys(_AUTHORITY_VARIABLES, str(Path(authority).resolve()))
     site = urlsplit(addresses["base_url"])
     url = f"{site.scheme}://{site.netloc}"
-    world = client(url).call("GET", "/worlds/default")
+    world = RunningMock(url).client().call("GET", "/worlds/default")
     variables = {
         "UNDERSTUDY_URL": url,
         "UNDERSTUDY_BASE_URL": addresses["base_url"],

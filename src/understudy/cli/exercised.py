@@ -6,14 +6,15 @@ from typing import Any
 import click
 import orjson
 
+from understudy.cli.command_options import RunningMock
 from understudy.cli.exit_codes import ExitCode
-from understudy.cli.mock_options import client, mock_options
+from understudy.cli.options import takes
 from understudy.errors import StartupError
 from understudy.terminal import echo, printable_line
 
 
 @click.command()
-@mock_options
+@takes(RunningMock)
 @click.option(
     "--threshold",
     type=click.FloatRange(0, 100),
@@ -27,9 +28,7 @@ from understudy.terminal import echo, printable_line
 )
 @click.option("--json", "is_json", is_flag=True, help="Print the report as JSON.")
 def exercised(
-    url: str,
-    world: str | None,
-    admin_token: str | None,
+    running: RunningMock,
     threshold: float | None,
     svg: Path | None,
     *,
@@ -39,8 +38,8 @@ def exercised(
 
     Parts are operations, statuses and identities. Without --world all worlds count, including those that were deleted.
     """
-    wanted = {"worlds": "this" if world else "all"}
-    report = client(url, world, admin_token).call("GET", "/exercised", params=wanted)
+    wanted = {"worlds": "this" if running.world else "all"}
+    report = running.client().call("GET", "/exercised", params=wanted)
     if svg is not None:
         _write(svg, report)
     if is_json:

@@ -5,7 +5,8 @@ from typing import Any
 import click
 import orjson
 
-from understudy.cli.mock_options import client, mock_options
+from understudy.cli.command_options import RunningMock
+from understudy.cli.options import takes
 from understudy.errors import StartupError
 from understudy.terminal import echo, printable, printable_line
 
@@ -29,17 +30,15 @@ def _number(_ctx: click.Context, _argument: click.Parameter, text: str) -> int |
 
 
 @click.command()
-@mock_options
+@takes(RunningMock)
 @click.argument("number", callback=_number, metavar="ID|last")
 @click.option("--json", "is_json", is_flag=True, help="Print the whole explanation as JSON.")
-def explain(
-    url: str, world: str | None, admin_token: str | None, number: int | None, *, is_json: bool
-) -> None:
+def explain(running: RunningMock, number: int | None, *, is_json: bool) -> None:
     """Explain why a running mock responded as it did.
 
     ID is the number that the log and `understudy journal` show; `last` is the latest request.
     """
-    mock = client(url, world, admin_token)
+    mock = running.client()
     entry = mock.call("GET", f"/requests/{_last(mock) if number is None else number}")
     if is_json:
         echo(orjson.dumps(entry, option=orjson.OPT_INDENT_2))

@@ -7,22 +7,21 @@ from pathlib import Path
 
 import click
 
-from understudy.cli.mock_options import client, mock_options
+from understudy.cli.command_options import RunningMock
+from understudy.cli.options import takes
 from understudy.errors import StartupError
 
 
 @click.command()
-@mock_options
+@takes(RunningMock)
 @click.argument("directory", type=click.Path(path_type=Path, file_okay=False), metavar="DIR")
 @click.option("--json", "is_json", is_flag=True, help="Print where it was written as JSON.")
-def export(
-    url: str, world: str | None, admin_token: str | None, directory: Path, *, is_json: bool
-) -> None:
+def export(running: RunningMock, directory: Path, *, is_json: bool) -> None:
     """Write the state of a running mock as a fixtures directory.
 
     DIR must be new or empty. `understudy serve --fixtures DIR` starts from them.
     """
-    packed = client(url, world, admin_token).fetch("/export")
+    packed = running.client().fetch("/export")
     if directory.exists() and any(directory.iterdir()):
         msg = f"{directory} already exists; name a new directory, or an empty one."
         raise StartupError(msg)

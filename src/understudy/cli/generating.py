@@ -13,8 +13,8 @@ import click
 
 from understudy import plugins
 from understudy.api.case_source import CaseSource, offline_source
+from understudy.cli.command_options import GenerateOptions
 from understudy.cli.exit_codes import ExitCode
-from understudy.cli.generate_options import GenerateOptions
 from understudy.cli.interrupts import noted
 from understudy.cli.losses import print_losses
 from understudy.collections.sequences import generate_sequences, sequence_source
@@ -63,36 +63,44 @@ class Tally:
         return case
 
 
-def generate(options: GenerateOptions) -> int:
+def generate(options: GenerateOptions, operations: tuple[str, ...]) -> int:
     """Generates, sends if that is wanted, writes, and returns the exit code.
+
+    Args:
+        options: The options of the command.
+        operations: The operations to make cases of; every operation if none is named.
 
     Raises:
         StartupError: An option, a file or the deployment cannot be used.
     """
-    prepare(plugins.find("formats", options.format_name), options.out, is_forced=options.is_forced)
+    prepare(plugins.find("formats", options.format_name), options.out, is_forced=options.force)
     with noted() as interrupted:
         if not options.is_sent:
-            return _write(options, offline_source(options.where, os.environ), interrupted)
+            return _write(
+                options, operations, offline_source(options.where, os.environ), interrupted
+            )
         # Importing the judge and the mock takes a second, which writing alone need not wait for.
         from understudy.api.opening import open_deployment
         from understudy.api.sending import sending
 
         deployment = open_deployment(options.where, os.environ)
         with sending(deployment, _report_left) as source:
-            return _write(options, source, interrupted)
+            return _write(options, operations, source, interrupted)
 
 
 def _report_left(line: str) -> None:
     click.echo(f"not undone: {line}", err=True)
 
 
-def _write(options: GenerateOptions, source: CaseSource, interrupted: Event) -> int:
+def _write(
+    options: GenerateOptions, operations: tuple[str, ...], source: CaseSource, interrupted: Event
+) -> int:
     for planner in source.planners:
         print_losses(planner.document.path, planner.document.losses)
     chosen = (
-        _chosen_sequences(source, options)
+        _chosen_sequences(source, options, operations)
         if options.is_in_sequences
-        else _chosen_cases(source, options)
+        else _chosen_cases(source, options, operations)
     )
     form, out = plugins.find("formats", options.format_name), options.out
     settings = ExportSettings(
@@ -100,7 +108,7 @@ def _write(options: GenerateOptions, source: CaseSource, interrupted: Event) -> 
             "resource": base_url(source.base_url, "--base-url"),
             "authorization": base_url(source.auth_url, "--auth-url"),
         },
-        source.test_data.secrets if options.includes_secrets else {},
+        source.test_data.secrets if options.include_secrets else {},
         beside(out),
         "" if out is None else out.stem,
         options.is_in_worlds,
@@ -108,9 +116,9 @@ def _write(options: GenerateOptions, source: CaseSource, interrupted: Event) -> 
     tally = Tally()
     shown = _shown(chosen.cases, chosen.total)
     wanted = takewhile(lambda _: not interrupted.is_set(), shown)
-    cases = tally.through(source.send(wanted), only_failing=options.is_only_failing)
+    cases = tally.through(source.send(wanted), only_failing=options.only_failing)
     pieces = form.write(worded(cases, source.wording), settings)
-    omissions = save(pieces, form, out, is_forced=options.is_forced)
+    omissions = save(pieces, form, out, is_forced=options.force)
     for note in chosen.notes:
         click.echo(note, err=True)
     _summarize(tally, omissions, f"{out}: {form.about}" if out else "", chosen.sources)
@@ -140,15 +148,17 @@ class ChosenCases(NamedTuple):
     coverage: str = ""
 
 
-def _chosen_cases(source: CaseSource, options: GenerateOptions) -> ChosenCases:
-    plans = selection.plans(source.planners, options.operations)
+def _chosen_cases(
+    source: CaseSource, options: GenerateOptions, operations: tuple[str, ...]
+) -> ChosenCases:
+    plans = selection.plans(source.planners, operations)
     notes = tuple(
         f"{plan.name}: no value was found that the schema of {plan.uncertain_part} accepts, so "
         "every response but a server error is right; add an example to the document."
         for plan in plans
         if plan.uncertain_part
     )
-    wanted = (options.count, options.where.seed, selection.WORDS[options.kind])
+    wanted = (options.count, options.seed, selection.WORDS[options.kind])
     sources = _counted(len(plans), "operation")
     stream = selection.generate(plans, *wanted)
     if options.size is None:
@@ -160,10 +170,14 @@ def _chosen_cases(source: CaseSource, options: GenerateOptions) -> ChosenCases:
     return ChosenCases(cases, sources, options.size, notes, coverage.summary())
 
 
-def _chosen_sequences(source: CaseSource, options: GenerateOptions) -> ChosenCases:
-    collections, omitted = sequence_source(source.planners, options.operations, options.state_model)
+def _chosen_sequences(
+    source: CaseSource, options: GenerateOptions, operations: tuple[str, ...]
+) -> ChosenCases:
+    collections, omitted = sequence_source(
+        source.planners, operations, options.state_model
+    )
     kinds = selection.WORDS[options.kind]
-    stream = generate_sequences(collections, options.count, options.where.seed, kinds)
+    stream = generate_sequences(collections, options.count, options.seed, kinds)
     return ChosenCases(stream, _counted(len(collections), "collection"), None, omitted)
 
 

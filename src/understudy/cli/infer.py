@@ -5,7 +5,8 @@ from typing import Any
 
 import click
 
-from understudy.cli.document_options import overlay_option
+from understudy.cli.command_options import Overlays
+from understudy.cli.options import takes
 from understudy.terminal import printable, printable_line
 
 WIDTH = 78
@@ -14,7 +15,7 @@ WIDTH = 78
 
 @click.command(context_settings={"show_default": True})
 @click.argument("document", type=click.Path(path_type=Path), metavar="FILE")
-@overlay_option
+@takes(Overlays)
 @click.option(
     "--state-model",
     type=click.Path(path_type=Path),
@@ -30,8 +31,8 @@ WIDTH = 78
 )
 @click.option("--json", "is_json", is_flag=True, help="Print the model as JSON.")
 def infer(
+    changes: Overlays,
     document: Path,
-    overlays: tuple[Path, ...],
     state_model: Path | None,
     write: Path | None,
     *,
@@ -50,7 +51,7 @@ def infer(
 
     if write is not None:
         expect_writable(write, "--write")
-    model = infer_resources(load(document, overlays), state_model)
+    model = infer_resources(load(document, changes.overlays), state_model)
     if write is not None:
         write.write_text(state_model_text(model), encoding="utf-8")
         write.with_name(SCHEMA_FILE.name).write_text(SCHEMA_FILE.read_text(encoding="utf-8"))

@@ -7,13 +7,14 @@ import click
 import orjson
 
 from understudy.cli import completion
-from understudy.cli.mock_options import client, mock_options
+from understudy.cli.command_options import RunningMock
+from understudy.cli.options import takes
 from understudy.errors import StartupError
 from understudy.terminal import COLOURS, echo, printable_line
 
 
 @click.command()
-@mock_options
+@takes(RunningMock)
 @click.option("--follow", is_flag=True, help="Print each new request as it arrives, until Ctrl-C.")
 @click.option(
     "--operation",
@@ -41,9 +42,9 @@ from understudy.terminal import COLOURS, echo, printable_line
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write the whole journal as HAR 1.2, for a browser's developer tools.",
 )
-def journal(url: str, world: str | None, admin_token: str | None, **options: Any) -> None:
+def journal(running: RunningMock, **options: Any) -> None:
     """Show the requests and responses of a running mock."""
-    mock = client(url, world, admin_token)
+    mock = running.client()
     if options["har"] is not None:
         _write_har(mock, options["har"])
         return

@@ -1,9 +1,6 @@
 """Runs ``understudy learn``, or prints the plan of a run: progress, the facts file, exit code."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import msgspec
 from rich.console import Console
@@ -11,7 +8,7 @@ from rich.console import Console
 from understudy.api.learning import learn_from
 from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
-from understudy.cli.deployment_options import deployment_options
+from understudy.cli.command_options import LearnOptions
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.interrupts import noted
 from understudy.cli.output_records import print_record
@@ -29,36 +26,6 @@ from understudy.verify.probing import chosen
 from understudy.verify.repetitions import is_repeatable
 from understudy.verify.run import RunOptions
 from understudy.verify.shapes import bundled
-
-
-@dataclass(frozen=True, slots=True)
-class LearnOptions:
-    """The options of the command line.
-
-    Attributes:
-        where: The deployment.
-        rules: Ids of the rules whose questions are to be settled; all that are open if none is named.
-        out: The facts file; None to print only.
-        is_json: True to print the facts as JSON, and the rest to standard error.
-        is_quiet: True for no progress.
-    """
-
-    where: DeploymentOptions
-    rules: tuple[str, ...] = ()
-    out: Path | None = None
-    is_json: bool = False
-    is_quiet: bool = False
-
-
-def typed(options: Mapping[str, Any]) -> LearnOptions:
-    """Returns what click parsed as values with types; the mapping ends here."""
-    return LearnOptions(
-        where=deployment_options(options),
-        rules=options["rules"],
-        out=options["out"],
-        is_json=options["is_json"],
-        is_quiet=options["quiet"],
-    )
 
 
 def learnt(options: LearnOptions, environment: Mapping[str, str]) -> int:
@@ -89,7 +56,7 @@ def learnt(options: LearnOptions, environment: Mapping[str, str]) -> int:
         )
         return learn_from(deployment, run_options)
 
-    result = shown(console, deployment.journal, carry_out, is_quiet=options.is_quiet)
+    result = shown(console, deployment.journal, carry_out, is_quiet=options.quiet)
     facts = result.facts if earlier is None else merged(earlier, result.facts)
     _print(console, result.facts, earlier)
     if options.out is not None:

@@ -5,14 +5,15 @@ from pathlib import Path
 
 import click
 
-from understudy.cli.document_options import overlay_option
+from understudy.cli.command_options import Overlays
 from understudy.cli.exit_codes import ExitCode
+from understudy.cli.options import takes
 from understudy.terminal import echo, printable_line
 
 
 @click.command(context_settings={"show_default": True})
 @click.argument("document", type=click.Path(path_type=Path), metavar="FILE", required=False)
-@overlay_option
+@takes(Overlays)
 @click.option(
     "--format",
     "name",
@@ -30,9 +31,7 @@ from understudy.terminal import echo, printable_line
 @click.option(
     "--schema", "is_schema", is_flag=True, help="Print the JSON Schema of --format json, and stop."
 )
-def lint(
-    document: Path | None, overlays: tuple[Path, ...], name: str, fail_on: str, **flags: bool
-) -> None:
+def lint(changes: Overlays, document: Path | None, name: str, fail_on: str, **flags: bool) -> None:
     """List what is wrong with an OpenAPI document.
 
     Losses are what cannot be taken as it was written; contradictions are valid, but cannot be meant.
@@ -56,7 +55,7 @@ def lint(
     from understudy.openapi.lint.linting import lint as lint_document
     from understudy.openapi.loader import load
 
-    report = lint_report(document, lint_document(load(document, overlays)))
+    report = lint_report(document, lint_document(load(document, changes.overlays)))
     if name == "json" or flags["is_json"]:
         echo(msgspec.json.format(msgspec.json.encode(report), indent=2))
     else:

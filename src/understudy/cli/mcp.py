@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from understudy.cli.option_types import PORT, URL
+from understudy.cli.options import PORT, URL
 from understudy.errors import StartupError
 
 

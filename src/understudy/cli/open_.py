@@ -1,17 +1,18 @@
 """``understudy open``: opens a capsule in a running mock, or starts one for it."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from understudy.cli.mock_options import URL, mock_options
-from understudy.cli.option_types import PORT
+from understudy.cli.command_options import MOCK_URL, RunningMock
+from understudy.cli.options import PORT, takes
 
 
 @click.command("open")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-@mock_options
+@takes(RunningMock)
 @click.option(
     "--port",
     type=PORT,
@@ -42,15 +43,7 @@ from understudy.cli.option_types import PORT
     help="File to write one line of JSON with the addresses to, once a started mock is ready.",
 )
 @click.pass_context
-def open_(
-    context: click.Context,
-    /,
-    file: Path,
-    url: str,
-    world: str | None,
-    admin_token: str | None,
-    **started: Any,
-) -> None:
+def open_(context: click.Context, running: RunningMock, /, file: Path, **started: Any) -> None:
     """Open a capsule in a running mock, or in a new one.
 
     Without --mock, a mock that responds at --port is used; where none does, one is started, and runs
@@ -62,9 +55,10 @@ def open_(
     capsule = read_capsule(file)
     default = click.core.ParameterSource.DEFAULT
     if context.get_parameter_source("url") is default:
-        url = f"{URL.rpartition(':')[0]}:{started['port']}"
+        url = f"{MOCK_URL.rpartition(':')[0]}:{started['port']}"
         if not started["port"] or not is_running(url):
-            open_in_new(capsule, world, started)
+            open_in_new(capsule, running.world, started)
             return
-    for line in open_in_running(capsule, url, world, admin_token):
+        running = replace(running, url=url)
+    for line in open_in_running(capsule, running):
         click.echo(line)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ import httpx
 from starlette.types import ASGIApp
 
 from understudy.api.asgi_exchange import exchanged
-from understudy.cli.mock_options import client
+from understudy.cli.command_options import RunningMock
 from understudy.cli.serving import Preparation, run
 from understudy.errors import Problem, StartupError
 from understudy.mock.admin.capsule_files import unpack
@@ -58,28 +59,26 @@ def is_running(url: str) -> bool:
     return True
 
 
-def open_in_running(
-    capsule: CapsuleFile, url: str, world: str | None, admin_token: str | None
-) -> list[str]:
+def open_in_running(capsule: CapsuleFile, running: RunningMock) -> list[str]:
     """Opens a capsule in a running mock, and returns what to tell the user.
 
     Args:
         capsule: The capsule.
-        url: Address of the mock.
-        world: The world to open it in; None for the one of its name, made if it is not there.
-        admin_token: The token that other machines need.
+        running: The mock; without a world, the capsule is opened in the one of its name, which is
+            made if it is not there.
 
     Raises:
         StartupError: No mock responds, or it refuses the capsule.
     """
-    if world is None and capsule.world != _DEFAULT and "/__world/" not in url:
+    world = running.world
+    if world is None and capsule.world != _DEFAULT and "/__world/" not in running.url:
         world = capsule.world
-        everything = client(url, None, admin_token)
+        everything = replace(running, world=None).client()
         try:
             everything.call("GET", f"/worlds/{world}")
         except StartupError:
             everything.call("POST", "/worlds", json={"name": world})
-    mock = client(url, world, admin_token)
+    mock = replace(running, world=world).client()
     opened = mock.call("POST", "/capsule", content=capsule.content, headers=_ZIP)
     return lines(opened, mock.url)
 

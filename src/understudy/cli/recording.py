@@ -9,14 +9,13 @@ import socket
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from understudy.api.opening import open_deployment
-from understudy.api.options import DeploymentOptions
 from understudy.api.recording import Recording, RecordingOptions
 from understudy.api.stand_in import StandInOptions
+from understudy.cli.command_options import RecordOptions
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.writing import ReadyFile, ready_file
 from understudy.errors import StartupError
@@ -34,58 +33,6 @@ HOST: Final = "127.0.0.1"
 
 _SET_DUMPABLE: Final = 4
 """PR_SET_DUMPABLE of prctl(2)."""
-
-
-@dataclass(frozen=True, slots=True)
-class RecordOptions:
-    """The options of the command line.
-
-    Attributes:
-        where: The deployment.
-        port: Port for the resource API.
-        auth_port: Port for the authorization server.
-        is_single_port: True to stand for both servers at one port.
-        is_blocking: True to respond 502 with the finding.
-        mocked: Ids of the operations that the mock responds to.
-        is_fallback: True to let the mock respond where the deployment does not.
-        out: Directory to write the recording to; None to write nothing.
-        key: File of the project's key; None for the one beside the target file.
-        ready_file: File to write the addresses to.
-        is_quiet: True for no live lines.
-    """
-
-    where: DeploymentOptions
-    port: int = 8080
-    auth_port: int = 8081
-    is_single_port: bool = False
-    is_blocking: bool = False
-    mocked: tuple[str, ...] = ()
-    is_fallback: bool = False
-    out: Path | None = None
-    key: Path | None = None
-    ready_file: Path | None = None
-    is_quiet: bool = False
-
-
-def typed(options: Mapping[str, Any]) -> RecordOptions:
-    """Returns what click parsed as values with types; the mapping ends here."""
-    return RecordOptions(
-        where=DeploymentOptions(
-            target_file=options["target"],
-            base_url=options["base_url"],
-            auth_url=options["auth_url"],
-        ),
-        port=options["port"],
-        auth_port=options["auth_port"],
-        is_single_port=options["single_port"],
-        is_blocking=options["is_blocking"],
-        mocked=options["mocked"],
-        is_fallback=options["is_fallback"],
-        out=options["out"],
-        key=options["key"],
-        ready_file=options["ready_file"],
-        is_quiet=options["quiet"],
-    )
 
 
 def recorded(options: RecordOptions, environment: Mapping[str, str]) -> int:
@@ -113,7 +60,7 @@ def recorded(options: RecordOptions, environment: Mapping[str, str]) -> int:
     ):
         resource = sockets.enter_context(serving.bind(HOST, options.port, "--port"))
         authorization = resource
-        if not options.is_single_port and deployment.target.auth_url is not None:
+        if not options.single_port and deployment.target.auth_url is not None:
             bound = serving.bind(HOST, options.auth_port, "--auth-port")
             authorization = sockets.enter_context(bound)
         recording = Recording(
@@ -125,9 +72,9 @@ def recorded(options: RecordOptions, environment: Mapping[str, str]) -> int:
                 key=key,
                 stand_in=_stand_in(options),
             ),
-            _announce if not options.is_quiet else _ignore,
+            _announce if not options.quiet else _ignore,
         )
-        recording.judge.skip = None if options.is_quiet else echo
+        recording.judge.skip = None if options.quiet else echo
         try:
             _serve(recording, (resource, authorization), waited_for)
             return finished(recording, options.out)

@@ -1,15 +1,13 @@
 """Reports the outcome of ``understudy verify``: texts, files, exit code."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
 from understudy import plugins
+from understudy.cli.command_options import Reporting
 from understudy.cli.exit_codes import ExitCode
-from understudy.cli.report_options import GITHUB
 from understudy.cli.writing import append_summary, expect_writable, write_report
 from understudy.reports.console import Terminal
 from understudy.terminal import echo
@@ -21,53 +19,20 @@ from understudy.verify.reports.markdown import markdown
 from understudy.verify.reports.terminal import print_outcome
 
 
-@dataclass(frozen=True, slots=True)
-class Reporting:
-    """The reports of an outcome, and what its exit code depends on.
-
-    Attributes:
-        reports: Format and file of each report.
-        is_github: True to print annotations, and to write the job summary where there is one.
-        fail_on: What makes the exit code other than 0; the environment's default if empty.
-        baseline: File of accepted findings.
-        is_verbose: True to print consequences and unchecked rules in full.
-        is_json: True to print the JSON report, and the text to standard error.
-    """
-
-    reports: tuple[tuple[str, Path], ...] = ()
-    is_github: bool = False
-    fail_on: frozenset[str] = frozenset()
-    baseline: Path | None = None
-    is_verbose: bool = False
-    is_json: bool = False
-
-
-def reporting_of(options: Mapping[str, Any]) -> Reporting:
-    """Returns what click parsed of the options for reports."""
-    return Reporting(
-        reports=tuple((name, path) for name, path in options["reports"] if name != GITHUB),
-        is_github=any(name == GITHUB for name, _ in options["reports"]),
-        fail_on=frozenset(options["fail_on"]),
-        baseline=options["baseline"],
-        is_verbose=options["verbose"],
-        is_json=options["json"],
-    )
-
-
 def prepared(reporting: Reporting) -> Sequence[Accepted]:
     """Returns the accepted findings, and makes sure that every report can be written.
 
     Raises:
         StartupError: A file cannot be read or written.
     """
-    for name, path in reporting.reports:
+    for name, path in reporting.files:
         expect_writable(path, f"--report {name}={path}")
     return load_baseline(reporting.baseline) if reporting.baseline else ()
 
 
 def console_of(reporting: Reporting) -> Console:
     """Returns where the text is printed: standard error, if the JSON report is printed too."""
-    return Terminal(highlight=False, stderr=reporting.is_json)
+    return Terminal(highlight=False, stderr=reporting.json)
 
 
 def reported(
@@ -90,16 +55,16 @@ def reported(
         StartupError: A report cannot be written.
     """
     console = console_of(reporting)
-    print_outcome(console, outcome, secrets, is_verbose=reporting.is_verbose)
-    if reporting.is_json:
+    print_outcome(console, outcome, secrets, is_verbose=reporting.verbose)
+    if reporting.json:
         echo(plugins.find("reports", "json")(outcome, secrets))
-    for name, path in reporting.reports:
+    for name, path in reporting.files:
         write_report(path, name, plugins.find("reports", name)(outcome, secrets))
     if reporting.is_github or environment.get("GITHUB_ACTIONS"):
         console.print("\n".join(annotations(outcome)), soft_wrap=True, markup=False)
     if reporting.is_github and environment.get("GITHUB_STEP_SUMMARY"):
         append_summary(Path(environment["GITHUB_STEP_SUMMARY"]), markdown(outcome, secrets))
-    fail_on = reporting.fail_on or default_fail_on(environment)
+    fail_on = frozenset(reporting.fail_on) or default_fail_on(environment)
     today = machine_time().date()
     return exit_code(outcome, fail_on, len(unaccepted(outcome.findings, accepted, today)))
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from understudy.cli import completion
-from understudy.cli.option_types import PORT, STATE, URL
+from understudy.cli.options import PORT, STATE, URL
 
 
 def _choices(_ctx: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> Any:

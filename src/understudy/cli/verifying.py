@@ -1,20 +1,17 @@
 """Runs ``understudy verify``, or prints the plan of a run, and reports the outcome."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from rich.console import Console
 
 from understudy.api.judging import cases_of, judge, phases_of
 from understudy.api.opening import open_deployment
-from understudy.api.options import DeploymentOptions
-from understudy.cli.deployment_options import deployment_options
+from understudy.cli.command_options import VerifyOptions
 from understudy.cli.interrupts import noted
 from understudy.cli.losses import print_losses
 from understudy.cli.progress import shown
-from understudy.cli.reporting import Reporting, console_of, prepared, reported, reporting_of
+from understudy.cli.reporting import console_of, prepared, reported
 from understudy.collections.judging import collections_judge
 from understudy.errors import StartupError
 from understudy.interface.recognition import interface_operations
@@ -33,46 +30,6 @@ from understudy.verify.recorded_traffic import judge_recorded
 from understudy.verify.run import RunOptions
 from understudy.verify.shapes import bundled
 from understudy.verify.target import Target
-
-
-@dataclass(frozen=True, slots=True)
-class VerifyOptions:
-    """The options of the command line.
-
-    Attributes:
-        where: The deployment.
-        rules: Ids of the rules to judge; every rule if none is named.
-        cases: Generated cases of each operation; None for the default.
-        workers: Threads for generated cases.
-        reporting: What is printed and written of the outcome.
-        har: Recorded traffic to judge instead of sending.
-        is_quiet: True for no progress.
-        examples: URL of the store that shares what broke scenarios.
-    """
-
-    where: DeploymentOptions
-    rules: tuple[str, ...] = ()
-    cases: int | None = None
-    workers: int = 1
-    reporting: Reporting = field(default_factory=Reporting)
-    har: Path | None = None
-    is_quiet: bool = False
-    examples: str | None = None
-
-
-def typed(options: Mapping[str, Any]) -> VerifyOptions:
-    """Returns what click parsed as values with types; the mapping ends here."""
-    where = deployment_options(options)
-    return VerifyOptions(
-        where=where,
-        rules=options["rules"],
-        cases=options["cases"],
-        workers=options["workers"],
-        reporting=reporting_of(options),
-        har=options["har"],
-        is_quiet=options["quiet"],
-        examples=options["examples"],
-    )
 
 
 def verify(options: VerifyOptions, environment: Mapping[str, str]) -> int:
@@ -133,7 +90,7 @@ def _sent(options: VerifyOptions, deployment: Deployment, console: Console) -> O
     def carry_out(listen: Listener) -> Outcome:
         run_options = RunOptions(
             rules=options.rules,
-            seed=options.where.seed,
+            seed=options.seed,
             workers=options.workers,
             phases=phases_of(options.cases, is_mock=options.where.is_mock),
             listen=listen,
@@ -143,7 +100,7 @@ def _sent(options: VerifyOptions, deployment: Deployment, console: Console) -> O
         )
         return judge(deployment, run_options)
 
-    return shown(console, deployment.journal, carry_out, is_quiet=options.is_quiet)
+    return shown(console, deployment.journal, carry_out, is_quiet=options.quiet)
 
 
 INDENT: Final = 15

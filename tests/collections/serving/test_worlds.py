@@ -10,7 +10,8 @@ from tests.collections.serving.conftest import TODO
 from tests.mock.asking import asking
 
 from understudy import limits
-from understudy.cli import explain, main
+from understudy.cli import main
+from understudy.cli.command_options import RunningMock
 from understudy.mock.app import Mock
 from understudy.mock.fixtures.archive import pack_world, unpack_fixtures
 from understudy.mock.server.listing import ANY_CREDENTIALS, JSON
@@ -119,7 +120,7 @@ class Steered:
 
 @pytest.mark.usefixtures("home")
 def test_the_command_explains_the_inference_in_words(ask, monkeypatch):
-    monkeypatch.setattr(explain, "client", lambda *_: Steered(ask))
+    monkeypatch.setattr(RunningMock, "client", lambda _: Steered(ask))
     shown = CliRunner().invoke(main, ["explain", "last"]).output
     assert "inferred  create of /lists, 99% sure" in shown
     assert "because  POST /lists creates an item" in shown

@@ -1,7 +1,15 @@
-"""Types of option values, with messages that say what would be right."""
+"""The options of commands: each is a field of a frozen record, which a command gets as it stands.
 
+A record says of an option what a user and the code must know, once: its name, type, default and
+help. Fields of type ``bool`` and ``Path`` say so by their type; a record within a record is a group
+of options, which several commands share.
+"""
+
+from collections.abc import Callable
+from dataclasses import field, fields, is_dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, get_args, get_origin
 
 import click
 from click.shell_completion import CompletionItem
@@ -9,9 +17,79 @@ from click.shell_completion import CompletionItem
 from understudy import plugins
 from understudy.errors import nearest
 
+Command = TypeVar("Command", bound=Callable[..., Any])
+
 _DIGITS, _PORTS = 5, 2**16
 
 _DIRECTORY = click.Path(path_type=Path, file_okay=False)
+
+
+def option(*names: str, default: Any = None, **attributes: Any) -> Any:
+    """Returns a field that is an option of a command.
+
+    Args:
+        names: The names on the command line; that of the field with hyphens if there is none.
+        default: The value of a command without the option.
+        attributes: What click is to know beside the type.
+    """
+    return field(default=default, metadata={"names": names, "attributes": attributes})
+
+
+def group(record: Any) -> Any:
+    """Returns a field that is a group of options: a record of its own."""
+    return field(default_factory=record)
+
+
+def takes(record: Any) -> Callable[[Command], Command]:
+    """Returns what gives a command the options of a record, and calls it with one."""
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def called(**values: Any) -> Any:
+            given = _filled(record, values)
+            return command(given, **values)
+
+        decorated: Any = called
+        for one in reversed(_options(record)):
+            decorated = one(decorated)
+        return decorated  # type: ignore[no-any-return]  # as click takes it
+
+    return decorate
+
+
+def _options(record: Any) -> list[Callable[..., Any]]:
+    found: list[Callable[..., Any]] = []
+    for each in fields(record):
+        if is_dataclass(each.type):
+            found += _options(each.type)
+        elif "names" in each.metadata:
+            names = each.metadata["names"] or (f"--{each.name.replace('_', '-')}",)
+            default = None if each.default == () else each.default  # as click has it
+            attributes = _attributes(each.type) | each.metadata["attributes"]
+            found.append(click.option(*names, each.name, default=default, **attributes))
+    return found
+
+
+def _attributes(kind: Any) -> dict[str, Any]:
+    """Returns what the type of a field says of its option."""
+    if kind is bool:
+        return {"is_flag": True}
+    known: dict[str, Any] = {"multiple": True} if get_origin(kind) is tuple else {}
+    if Path in (kind, *get_args(kind)):
+        known["type"] = click.Path(path_type=Path)
+    return known
+
+
+def _filled(record: Any, values: dict[str, Any]) -> Any:
+    """Returns a record of what click parsed, and removes that from the values."""
+    return record(
+        **{
+            each.name: _filled(each.type, values)
+            if is_dataclass(each.type)
+            else values.pop(each.name)
+            for each in fields(record)
+        }
+    )
 
 
 class Port(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.2
@@ -108,12 +186,4 @@ class FormatName(click.ParamType):  # type: ignore[type-arg]  # as above
         return str(value)
 
 
-def rule_ids(_ctx: click.Context, _option: click.Parameter, text: str | None) -> tuple[str, ...]:
-    """Returns the ids of a list with commas."""
-    return tuple(name.strip() for name in (text or "").split(",") if name.strip())
-
-
-FORMAT_NAME = FormatName()
-PORT = Port()
-STATE = StatePlace()
-URL = Url()
+PORT, STATE, URL, FORMAT_NAME = Port(), StatePlace(), Url(), FormatName()
