@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from understudy.cli import main
-from understudy.cli.serving import _settle_memory
+from understudy.cli.serve import _settle_memory
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from understudy.cli import main
-from understudy.cli.serve import serve
+from understudy.cli.commands import serve
 from understudy.mock.settings import Settings
 
 RULES = ("--rules", "profile-private,qr-unknown-hash,own-profile-disabled-404")
@@ -108,7 +108,7 @@ def test_serve_takes_choices_from_facts_and_before_them_those_of_the_command_lin
     out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings: list[Settings] = []
-    monkeypatch.setattr("understudy.cli.serving.run", settings.append)
+    monkeypatch.setattr("understudy.cli.serve.run", settings.append)
     run("learn", *RULES, "--out", str(out))
     out.write_text(out.read_text().replace("picture", "'404'"), encoding="utf-8")
     choice = ("--choose", "private-profile-lookup=404")

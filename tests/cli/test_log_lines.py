@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
-from understudy.cli.serving import log_lines
+from understudy.cli.serve import log_lines
 from understudy.errors import NotFound
 from understudy.mock.server.clock import Clock
 from understudy.mock.server.request_context import Peer, RequestContext, RequestHead

@@ -8,7 +8,7 @@ from click.testing import CliRunner, Result
 
 from understudy.cli import main
 from understudy.cli.losses import print_losses
-from understudy.cli.serving import _mock
+from understudy.cli.serve import _mock
 from understudy.mock.app import Mock
 from understudy.mock.server.request_context import Addresses
 from understudy.mock.settings import Settings

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from tests.cli.conftest import Running
 
 from understudy.cli import main
-from understudy.cli.verify import TABLES
+from understudy.cli.commands import TABLES
 
 QUICK = ("verify", "--cases", "0", "--rules", "qr-default-size,profile-unknown-404")
 

@@ -17,7 +17,7 @@ from tests.proofs.reference.service import Addresses, Options
 from tests.proofs.reference.serving import served
 
 from understudy.api import judging
-from understudy.cli import main, verifying
+from understudy.cli import main, verify
 from understudy.verify.outcome import Outcome
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
@@ -86,7 +86,7 @@ def test_what_was_not_restored_is_followed_by_the_command_that_does_it(
     def judge_and_lose(*arguments: Any) -> Outcome:
         return replace(judge(*arguments), not_restored=("owner: the profile cannot be read back",))
 
-    monkeypatch.setattr(verifying, "judge", judge_and_lose)
+    monkeypatch.setattr(verify, "judge", judge_and_lose)
     target = tmp_path / "target.toml"
     target.write_text(MOCK.format(site=serve("--log", "off").base_url.removesuffix("/v3")))
     words = ["verify", "--target", str(target), "--rules", "profile-patch-partial", "--quiet"]

@@ -31,7 +31,7 @@ from understudy.api.bundled_target import TARGET
 from understudy.api.in_process import InProcess, mock_deployment, time_of
 from understudy.api.in_process import mock as mock_in_process
 from understudy.cli.exit_codes import ExitCode
-from understudy.cli.recording import finished, line_of, report, silent_loggers, write
+from understudy.cli.record import finished, line_of, report, silent_loggers, write
 from understudy.drift.comparing import compare
 from understudy.errors import StartupError
 from understudy.mock.settings import Settings

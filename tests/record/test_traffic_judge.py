@@ -6,7 +6,7 @@ import httpx
 import pytest
 from tests.record.proxied import ADA, AUTH_PROXY, PROXY, MockedDeployment, proxied
 
-from understudy.cli.recording import line_of
+from understudy.cli.record import line_of
 from understudy.limits import PENDING_EXCHANGES
 from understudy.record import traffic_judge
 from understudy.record.overlaps import Overlaps

@@ -484,7 +484,7 @@ class GenerateOptions:
     is_in_worlds: bool = option(
         "--worlds",
         default=False,
-        help="With k6 or locust, at a mock: give each virtual user a world of its own, and end it"
+        help="With k6, at a mock: give each virtual user a world of its own, and end it"
         " afterwards.",
     )
     is_json: bool = option("--json", default=False, help="The same as --format jsonl.")

@@ -1,24 +1,189 @@
-"""``understudy drift``: shows where a deployment and the mock, or another deployment, part."""
+"""Runs ``understudy drift`` with typed options: the comparison, reports, exit code."""
 
-import os
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
 
-import click
+from rich.console import Console
 
+from understudy.api.drifting import comparison_phases, drift, mock_beside
+from understudy.api.opening import open_deployment
 from understudy.cli.command_options import DriftOptions
-from understudy.cli.options import takes
+from understudy.cli.exit_codes import ExitCode
+from understudy.cli.interrupts import noted
+from understudy.cli.losses import followed_facts
+from understudy.cli.progress import shown
+from understudy.cli.writing import append_summary, expect_writable, write_report
+from understudy.drift.accepting import with_accepted, write_baseline
+from understudy.drift.comparing import Drift
+from understudy.drift.documents.sources import (
+    DocumentsOfRun,
+    compare_files,
+    documents_of_run,
+    keep_document,
+)
+from understudy.drift.reports import FORMATS
+from understudy.drift.reports.content import DriftReport
+from understudy.drift.reports.gathering import report_of_documents, report_of_run
+from understudy.drift.reports.github import annotations
+from understudy.drift.reports.terminal import print_report
+from understudy.drift.sightings import Sightings, keep_sightings, read_sightings, with_sightings
+from understudy.errors import StartupError
+from understudy.interface.facts import Facts
+from understudy.reports.console import Terminal
+from understudy.terminal import echo
+from understudy.verify.baseline import load_baseline
+from understudy.verify.catalogue import catalogue
+from understudy.verify.clock import machine_time
+from understudy.verify.deployment import Deployment
+from understudy.verify.events import Listener
+from understudy.verify.run import RunOptions
+
+MOCK: Final = "the mock"
+HISTORY_SUFFIX: Final = ".drift.json"
+DOCUMENT_SUFFIX: Final = ".openapi.json"
 
 
-@click.command(context_settings={"auto_envvar_prefix": "UNDERSTUDY_DRIFT", "show_default": True})
-@takes(DriftOptions)
-def drift(options: DriftOptions) -> None:
-    """Show where a deployment and the mock differ, and why.
+def drifted(options: DriftOptions, environment: Mapping[str, str]) -> int:
+    """Compares, reports, and returns the exit code.
 
-    Sends the probes of the rules twice to the deployment and once to the mock; what differs between
-    the first two is noise. Compares statuses, error codes, members and their types, headers and
-    pictures, but never identifiers, dates or texts. Compares the document that the deployment
-    publishes with ours, and with the last one seen.
+    Args:
+        options: The options of the command line.
+        environment: Where ``env:NAME`` of a target file is looked up.
+
+    Raises:
+        StartupError: A file or an option is not as it must be, or nothing responds.
     """
-    # Schemathesis and openapi-core take a second to import, which other commands need not wait for.
-    from understudy.cli.drifting import drifted
+    _expect_consistent(options)
+    console = Terminal(highlight=False, stderr=options.is_json)
+    accepted = load_baseline(options.baseline) if options.baseline else ()
+    now = machine_time()
+    history = _history_of(options)
+    earlier = Sightings() if history is None else read_sightings(history)
+    if options.documents:
+        report = report_of_documents(compare_files(*options.documents))
+    else:
+        report = _compared(options, environment, console)
+    report = with_accepted(with_sightings(report, earlier, now), accepted, now.date())
+    _write(options, environment, report, console)
+    if history is not None:
+        keep_sightings(report, earlier, history, now)
+    if options.write_baseline is not None:
+        write_baseline(report, options.write_baseline, now.date())
+    return exit_code(report, frozenset(options.fail_on or ["findings"]))
 
-    click.get_current_context().exit(drifted(options, os.environ))
+
+def _expect_consistent(options: DriftOptions) -> None:
+    """Accepts options that go together, and files that can be written.
+
+    Raises:
+        StartupError: Options contradict one another, a rule does not exist, or a file cannot be
+            written.
+    """
+    is_of_files = bool(options.documents)
+    if is_of_files == (options.where.target_file is not None):
+        msg = "Name --target to compare a deployment, or --documents OLD NEW to compare two files."
+        raise StartupError(msg)
+    if is_of_files and (
+        options.against or options.mock_facts or options.rules or options.archive or options.walks
+    ):
+        msg = "--documents sends nothing; leave out --against, --facts, --rules, --har and --walks."
+        raise StartupError(msg)
+    if options.mock_facts and options.against is not None:
+        msg = "--facts is for the mock, and --against compares with a deployment; leave one out."
+        raise StartupError(msg)
+    catalogue(options.rules)
+    for name, path in options.files:
+        expect_writable(path, f"--report {name}={path}")
+    for option, named in (("history", options.history), ("write-baseline", options.write_baseline)):
+        if named is not None:
+            expect_writable(named, f"--{option}")
+
+
+def _history_of(options: DriftOptions) -> Path | None:
+    target = options.where.target_file
+    return options.history or (target and target.with_suffix(HISTORY_SUFFIX))
+
+
+def _compared(
+    options: DriftOptions, environment: Mapping[str, str], console: Console
+) -> DriftReport:
+    facts = followed_facts(options.mock_facts, tuple(catalogue().values()))
+    with closing(open_deployment(options.where, environment)) as ours:
+        if options.against is None:
+            theirs = mock_beside(ours, facts)
+        else:
+            theirs = open_deployment(
+                replace(options.where, target_file=options.against), environment
+            )
+        with closing(theirs):
+            return _report_of(options, ours, theirs, facts, console)
+
+
+def _report_of(
+    options: DriftOptions,
+    ours: Deployment,
+    theirs: Deployment,
+    facts: Sequence[Facts],
+    console: Console,
+) -> DriftReport:
+    target = options.where.target_file
+    last_seen = target and target.with_suffix(DOCUMENT_SUFFIX)
+    other = None if options.against is None else theirs
+    documents = documents_of_run(ours, other, last_seen)
+    phases = comparison_phases(
+        ours, number=options.walks, seed=options.seed, archive=options.archive
+    )
+
+    def carry_out(listen: Listener) -> Drift:
+        run_options = RunOptions(
+            rules=options.rules,
+            phases=phases,
+            listen=listen,
+            is_preflighted=True,
+            undisturbed=noted,
+        )
+        return drift(ours, theirs, run_options, documents.explained_by, facts=facts)
+
+    result = shown(console, ours.journal, carry_out, is_quiet=options.quiet)
+    report = report_of_run(
+        result,
+        documents,
+        (ours.target.base_url, MOCK if other is None else theirs.target.base_url),
+        ours.target.secrets() | theirs.target.secrets(),
+    )
+    _keep(documents, last_seen, report)
+    return report
+
+
+def _keep(documents: DocumentsOfRun, path: Path | None, report: DriftReport) -> None:
+    """Keeps the deployment's document at the end of a run; one that was stopped tells nothing."""
+    if path is not None and documents.published is not None and not report.stopped:
+        keep_document(documents.published, path)
+
+
+def _write(
+    options: DriftOptions, environment: Mapping[str, str], report: DriftReport, console: Console
+) -> None:
+    print_report(console, report, is_verbose=options.verbose)
+    if options.is_json:
+        echo(FORMATS["json"](report), nl=False)
+    for name, path in options.files:
+        write_report(path, name, FORMATS[name](report))
+    if options.is_github or environment.get("GITHUB_ACTIONS"):
+        console.print("\n".join(annotations(report)), soft_wrap=True, markup=False)
+    if options.is_github and environment.get("GITHUB_STEP_SUMMARY"):
+        append_summary(Path(environment["GITHUB_STEP_SUMMARY"]), FORMATS["markdown"](report))
+
+
+def exit_code(report: DriftReport, wanted: frozenset[str]) -> ExitCode:
+    """Returns 1 for what ``--fail-on`` names or was not undone, 3 for what was left unchecked."""
+    if "nothing" in wanted:
+        return ExitCode.DONE
+    is_bad = ("findings" in wanted and report.findings) or ("notes" in wanted and report.notes)
+    if is_bad or report.not_restored:
+        return ExitCode.FINDINGS
+    is_open = "not-checked" in wanted and report.not_checked
+    return ExitCode.INCOMPLETE if report.stopped or is_open else ExitCode.DONE

@@ -1,31 +1,93 @@
-"""``understudy generate``: writes edge-case requests for the tool that is already open."""
+"""Runs ``understudy generate`` with typed options: source, cases, format, summary."""
 
+import os
 import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import compress, count, groupby, takewhile
+from threading import Event
+from typing import NamedTuple
 
 import click
 
 from understudy import plugins
-from understudy.cli import completion
+from understudy.api.case_source import CaseSource, offline_source
 from understudy.cli.command_options import GenerateOptions
-from understudy.cli.options import takes
+from understudy.cli.exit_codes import ExitCode
+from understudy.cli.interrupts import noted
+from understudy.cli.losses import print_losses
+from understudy.collections.sequences import generate_sequences, sequence_source
+from understudy.generate import selection
+from understudy.generate.cases import Case
+from understudy.generate.covering_sets import choose
+from understudy.generate.formats.export import ExportSettings, base_url
+from understudy.generate.formats.output_files import Omissions, beside, prepare, save
+from understudy.generate.worded_cases import worded
 
 
-@click.command(context_settings={"show_default": True})
-@click.argument(
-    "operations", nargs=-1, metavar="[OPERATION]...", shell_complete=completion.operations
-)
-@takes(GenerateOptions)
-def generate(options: GenerateOptions, operations: tuple[str, ...]) -> None:
-    """Write edge-case requests of operations as files.
+@dataclass
+class Tally:
+    """Counts cases on their way to the format.
 
-    Takes every operation of the document if none is named. With --send, exit code 1 means that
-    cases failed.
+    Attributes:
+        total: Number of cases to write.
+        outcomes: First words of an outcome to number of cases.
+        reasons: Reason for not sending or judging a case to number of cases.
+        sequences: Identifiers of the sequences to write.
+    """
+
+    total: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+    sequences: set[str] = field(default_factory=set)
+
+    def through(self, cases: Iterable[Case], *, only_failing: bool) -> Iterator[Case]:
+        """Yields the cases to write."""
+        for _, steps in groupby(
+            cases, lambda case: case.id if case.step is None else case.step.sequence
+        ):
+            group = [self._counted(case) for case in steps]
+            if only_failing and not any(case.has_failed for case in group):
+                continue  # of a sequence with a failure, every step is needed
+            self.total += len(group)
+            self.sequences |= {case.step.sequence for case in group if case.step is not None}
+            yield from group
+
+    def _counted(self, case: Case) -> Case:
+        word, _, why = case.outcome.partition(": ")
+        if word:
+            self.outcomes[word] += 1
+        if word.startswith("not "):
+            self.reasons[why] += 1
+        return case
+
+
+def generate(options: GenerateOptions, operations: tuple[str, ...]) -> int:
+    """Generates, sends if that is wanted, writes, and returns the exit code.
+
+    Args:
+        options: The options of the command.
+        operations: The operations to make cases of; every operation if none is named.
+
+    Raises:
+        UsageError: Two options contradict one another.
+        StartupError: An option, a file or the deployment cannot be used.
     """
     _expect_consistent(options)
-    # Importing jsonschema-rs and reading documents takes 0.1 s, which --help need not wait for.
-    from understudy.cli import generating
+    prepare(plugins.find("formats", options.format_name), options.out, is_forced=options.force)
+    with noted() as interrupted:
+        if not options.is_sent:
+            return _write(
+                options, operations, offline_source(options.where, os.environ), interrupted
+            )
+        # Importing the judge and the mock takes a second, which writing alone need not wait for.
+        from understudy.api.opening import open_deployment
+        from understudy.api.sending import sending
 
-    sys.exit(generating.generate(options, operations))
+        deployment = open_deployment(options.where, os.environ)
+        with sending(deployment, _report_left) as source:
+            return _write(options, operations, source, interrupted)
 
 
 def _expect_consistent(options: GenerateOptions) -> None:
@@ -85,3 +147,124 @@ def _formats_with(attribute: str) -> list[str]:
         for name in plugins.names("formats")
         if getattr(plugins.find("formats", name), attribute)
     ]
+
+
+def _report_left(line: str) -> None:
+    click.echo(f"not undone: {line}", err=True)
+
+
+def _write(
+    options: GenerateOptions, operations: tuple[str, ...], source: CaseSource, interrupted: Event
+) -> int:
+    for planner in source.planners:
+        print_losses(planner.document.path, planner.document.losses)
+    chosen = (
+        _chosen_sequences(source, options, operations)
+        if options.is_in_sequences
+        else _chosen_cases(source, options, operations)
+    )
+    form, out = plugins.find("formats", options.format_name), options.out
+    settings = ExportSettings(
+        {
+            "resource": base_url(source.base_url, "--base-url"),
+            "authorization": base_url(source.auth_url, "--auth-url"),
+        },
+        source.test_data.secrets if options.include_secrets else {},
+        beside(out),
+        "" if out is None else out.stem,
+        options.is_in_worlds,
+    )
+    tally = Tally()
+    shown = _shown(chosen.cases, chosen.total)
+    wanted = takewhile(lambda _: not interrupted.is_set(), shown)
+    cases = tally.through(source.send(wanted), only_failing=options.only_failing)
+    pieces = form.write(worded(cases, source.wording), settings)
+    omissions = save(pieces, form, out, is_forced=options.force)
+    for note in chosen.notes:
+        click.echo(note, err=True)
+    _summarize(tally, omissions, f"{out}: {form.about}" if out else "", chosen.sources)
+    if chosen.coverage:
+        click.echo(chosen.coverage, err=True)
+    if interrupted.is_set():
+        click.echo("Stopped early: the output is complete up to that point.", err=True)
+        return ExitCode.INCOMPLETE
+    return ExitCode.FINDINGS if tally.outcomes["failed"] else 0
+
+
+class ChosenCases(NamedTuple):
+    """The cases to write, and what is said about them.
+
+    Attributes:
+        cases: The cases, which are made as they are written.
+        sources: What they are made of, counted: ``3 operations``.
+        total: Their number, or the most that there can be; None where that is not known.
+        notes: Lines about operations and collections that cases say little about.
+        coverage: The parts that a minimized set covers, in words; empty for any other.
+    """
+
+    cases: Iterable[Case]
+    sources: str
+    total: int | None
+    notes: tuple[str, ...] = ()
+    coverage: str = ""
+
+
+def _chosen_cases(
+    source: CaseSource, options: GenerateOptions, operations: tuple[str, ...]
+) -> ChosenCases:
+    plans = selection.plans(source.planners, operations)
+    notes = tuple(
+        f"{plan.name}: no value was found that the schema of {plan.uncertain_part} accepts, so "
+        "every response but a server error is right; add an example to the document."
+        for plan in plans
+        if plan.uncertain_part
+    )
+    wanted = (options.count, options.seed, selection.WORDS[options.kind])
+    sources = _counted(len(plans), "operation")
+    stream = selection.generate(plans, *wanted)
+    if options.size is None:
+        return ChosenCases(stream, sources, options.count * len(plans), notes)
+    coverage = choose(stream, options.size)
+    chosen = set(coverage.chosen)
+    again = selection.generate(plans, *wanted)  # the same cases, which are not kept in memory
+    cases = compress(again, (place in chosen for place in count()))
+    return ChosenCases(cases, sources, options.size, notes, coverage.summary())
+
+
+def _chosen_sequences(
+    source: CaseSource, options: GenerateOptions, operations: tuple[str, ...]
+) -> ChosenCases:
+    collections, omitted = sequence_source(source.planners, operations, options.state_model)
+    kinds = selection.WORDS[options.kind]
+    stream = generate_sequences(collections, options.count, options.seed, kinds)
+    return ChosenCases(stream, _counted(len(collections), "collection"), None, omitted)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _summarize(tally: Tally, omissions: Omissions, where: str, sources: str) -> None:
+    counted = f"{tally.total - len(omissions.ids):,} cases of {sources}"
+    if tally.sequences:
+        counted = f"{_counted(len(tally.sequences), 'sequence')}, with {counted},"
+    click.echo(f"{counted} are in {where}." if where else f"{counted} were written.", err=True)
+    if tally.outcomes:
+        outcomes = (f"{number:,} {word}" for word, number in sorted(tally.outcomes.items()))
+        click.echo(f"Sent: {', '.join(outcomes)}.", err=True)
+    for reason, number in tally.reasons.most_common(5):
+        click.echo(f"{number:,} not sent or judged: {reason}.", err=True)
+    for reason, number in omissions.reasons.items():
+        click.echo(f"{number:,} omitted: {reason}.", err=True)
+
+
+def _shown(cases: Iterable[Case], total: int | None) -> Iterable[Case]:
+    """Returns cases under a progress bar, if stderr is a terminal."""
+    if not sys.stderr.isatty():
+        return cases
+    # Importing rich takes 60 ms, which a pipe need not wait for.
+    from rich.progress import track
+
+    from understudy.reports.console import Terminal
+
+    return track(cases, "cases", total=total, console=Terminal(stderr=True), transient=True)

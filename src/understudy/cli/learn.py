@@ -1,30 +1,191 @@
-"""``understudy learn``: writes down how a deployment reads what the interface leaves open."""
+"""Runs ``understudy learn``, or prints the plan of a run: progress, the facts file, exit code."""
 
-import os
+from collections.abc import Iterable, Mapping
 
-import click
+import msgspec
+from rich.console import Console
 
+from understudy.api.learning import learn_from
+from understudy.api.opening import open_deployment
+from understudy.api.options import DeploymentOptions
 from understudy.cli.command_options import LearnOptions
-from understudy.cli.options import takes
+from understudy.cli.exit_codes import ExitCode
+from understudy.cli.interrupts import noted
+from understudy.cli.output_records import print_record
+from understudy.cli.progress import shown
+from understudy.cli.writing import expect_writable
+from understudy.interface.facts import Fact, Facts, facts_text, is_as_chosen, load_facts
+from understudy.reports.console import Terminal, print_line
+from understudy.verify.catalogue import catalogue
+from understudy.verify.events import Listener
+from understudy.verify.experiments import PlannedExperiment, planned_experiments
+from understudy.verify.learner import Learnt, open_rules
+from understudy.verify.outcome import Outcome
+from understudy.verify.permits import described
+from understudy.verify.probing import chosen
+from understudy.verify.repetitions import is_repeatable
+from understudy.verify.run import RunOptions
+from understudy.verify.shapes import bundled
 
 
-@click.command(context_settings={"auto_envvar_prefix": "UNDERSTUDY_LEARN", "show_default": True})
-@takes(LearnOptions)
-def learn(options: LearnOptions) -> None:
-    """Learn how a deployment answers what the interface leaves open.
+def learnt(options: LearnOptions, environment: Mapping[str, str]) -> int:
+    """Learns, writes and prints the facts, and returns the exit code.
 
-    Sends the smallest requests that tell the possible readings apart, undoes what they change, and
-    writes dated facts: `serve --facts` behaves so, and `verify --facts` judges by them.
+    Args:
+        options: The options of the command line.
+        environment: Where ``env:NAME`` of a target file is looked up.
+
+    Raises:
+        StartupError: A file or an option is not as it must be, or nothing responds.
     """
-    # Schemathesis and openapi-core take a second to import, which other commands need not wait for.
-    from understudy.cli.learning import learnt
+    console = Terminal(highlight=False, stderr=options.is_json)
+    open_rules(options.rules)  # before anything is written or sent
+    earlier = None
+    if options.out is not None:
+        expect_writable(options.out, "--out")
+        if options.out.exists() and options.out.stat().st_size:
+            earlier = load_facts(options.out, catalogue().values())
+    deployment = open_deployment(options.where, environment)
 
-    if options.is_plan and options.is_json:
-        msg = "--json prints the facts of a run, and --plan sends nothing; leave one out."
-        raise click.UsageError(msg)
-    if options.is_plan:
-        from understudy.cli.learning import print_plan
+    def carry_out(listen: Listener) -> Learnt:
+        run_options = RunOptions(
+            rules=options.rules,
+            listen=listen,
+            is_preflighted=not options.where.is_mock,
+            undisturbed=noted,
+        )
+        return learn_from(deployment, run_options)
 
-        print_plan(options.where, options.rules, os.environ)
+    result = shown(console, deployment.journal, carry_out, is_quiet=options.quiet)
+    facts = result.facts if earlier is None else merged(earlier, result.facts)
+    _print(console, result.facts, earlier)
+    if options.out is not None:
+        options.out.write_text(facts_text(facts), encoding="utf-8")
+        line = f"Written to {options.out}; use it with: understudy serve --facts {options.out}"
+        console.print(line, markup=False, soft_wrap=True)
+    if options.is_json:
+        print_record(facts)
+    _print_unrestored(console, result.outcome)
+    return _exit_code(result.outcome)
+
+
+def merged(earlier: Facts, latest: Facts) -> Facts:
+    """Returns the facts of a file brought up to date: what was not settled anew stays as it was."""
+    settled = earlier.by_rule() | latest.by_rule()
+    reasons = {each.rule: each for each in (*earlier.unsettled, *latest.unsettled)}
+    order = list(catalogue())
+    return msgspec.structs.replace(
+        latest,
+        facts=tuple(settled[rule] for rule in order if rule in settled),
+        unsettled=tuple(reasons[r] for r in order if r in reasons and r not in settled),
+    )
+
+
+def changed(earlier: Facts, latest: Facts) -> list[tuple[Fact, Fact]]:
+    """Returns the facts that are not as they were, each with the one before."""
+    before = earlier.by_rule()
+    return [
+        (before[fact.rule], fact)
+        for fact in latest.facts
+        if fact.rule in before and before[fact.rule].reading != fact.reading
+    ]
+
+
+def _print(console: Console, facts: Facts, earlier: Facts | None) -> None:
+    rules = catalogue()
+    as_chosen = [fact for fact in facts.facts if is_as_chosen(fact, rules[fact.rule])]
+    others = [fact for fact in facts.facts if fact not in as_chosen]
+    _section(console, "As understudy assumes", as_chosen)
+    _section(console, "Otherwise", others)
+    if facts.unsettled:
+        console.print("[bold]Not settled[/bold]")
+    for each in facts.unsettled:
+        console.print(f"  {each.rule:34} {each.why}", markup=False, soft_wrap=True)
+    for before, now in changed(earlier, facts) if earlier else ():
+        line = f"Changed since {before.learnt}: {now.rule} was {before.reading}, is {now.reading}"
+        console.print(line, style="bold yellow", markup=False, soft_wrap=True)
+    count = len(facts.facts)
+    console.print(
+        f"{count} question{'s' * (count != 1)} settled, {len(others)} of them otherwise than assumed; "
+        f"{len(facts.unsettled)} not settled; {facts.requests} requests",
+        style="bold",
+        soft_wrap=True,
+    )
+
+
+def _section(console: Console, title: str, facts: Iterable[Fact]) -> None:
+    lines = [
+        f"  {fact.rule:34} {_answer(fact):16} {fact.shown_by[0] if fact.shown_by else ''}"
+        for fact in facts
+    ]
+    if lines:
+        console.print(f"[bold]{title}[/bold]")
+        console.print("\n".join(lines), markup=False, soft_wrap=True)
+
+
+def _answer(fact: Fact) -> str:
+    """Returns what a deployment does, and that it was seen only once where that is so."""
+    return f"{fact.actual or fact.reading}{' (seen once)' * (fact.sure == 'seen once')}"
+
+
+def _print_unrestored(console: Console, outcome: Outcome) -> None:
+    for line in (*outcome.not_restored, *outcome.internal_errors, *filter(None, [outcome.stopped])):
+        console.print(line, style="bold red", markup=False, soft_wrap=True)
+
+
+def _exit_code(outcome: Outcome) -> ExitCode:
+    if outcome.not_restored:
+        return ExitCode.FINDINGS
+    if outcome.internal_errors:
+        return ExitCode.INTERNAL
+    return ExitCode.INCOMPLETE if outcome.stopped else ExitCode.DONE
+
+
+INDENT = 15
+"""Columns before the names in a plan."""
+
+MEGABYTE = 1_000_000
+
+
+def print_plan(
+    where: DeploymentOptions, rules: tuple[str, ...], environment: Mapping[str, str]
+) -> None:
+    """Prints the probes and the experiments of some questions, and sends nothing.
+
+    Raises:
+        StartupError: A file is not as it must be, or a rule leaves nothing open.
+    """
+    console = Terminal(highlight=False)
+    questions = open_rules(rules)
+    deployment = open_deployment(where, environment)
+    deployment.close()
+    target, total, again = deployment.target, 0, 0
+    document = deployment.document or bundled("service.yaml")
+    for probe, reason in chosen(deployment, document, tuple(questions)):
+        total += 0 if reason else probe.cost
+        again += probe.cost if reason is None and is_repeatable(probe) else 0
+        _print_plan(console, probe.cost, f"probe {probe.name}", reason)
+    for each in planned_experiments(questions, target, deployment.time):
+        total += 0 if each.reason else each.requests
+        again += 0 if each.reason else each.repetition
+        _print_plan(console, each.requests, _described(each), each.reason)
+    for line in described(target):
+        print_line(console, line, hanging=2)
+    print_line(console, f"at most {total} requests to {target.base_url}", hanging=2)
+    line = f"and, within the budget, at most {again} to see again what was seen only once"
+    print_line(console, line, hanging=2)
+
+
+def _described(experiment: PlannedExperiment) -> str:
+    sizes = f", at most {experiment.bytes // MEGABYTE} MB" if experiment.bytes else ""
+    undo = f"; {experiment.undo}" if experiment.undo else ""
+    return f"{experiment.name} ({experiment.rule}{sizes}){undo}"
+
+
+def _print_plan(console: Console, count: int, text: str, reason: str | None) -> None:
+    if reason is not None:
+        text = f"not sent  {text}: {reason}"
+        print_line(console, text, "dim", indent=4, hanging=INDENT - 3)
         return
-    click.get_current_context().exit(learnt(options, os.environ))
+    noun = "request " if count == 1 else "requests"
+    print_line(console, f"{count:4} {noun}  {text}", indent=1, hanging=INDENT)

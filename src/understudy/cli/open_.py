@@ -1,64 +1,138 @@
-"""``understudy open``: opens a capsule in a running mock, or starts one for it."""
+"""Opens capsules for ``understudy open``: in a running mock by its admin API, or in a new one."""
 
+import asyncio
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import click
+import httpx
+from starlette.types import ASGIApp
 
-from understudy.cli.command_options import MOCK_URL, RunningMock
-from understudy.cli.options import PORT, takes
+from understudy.api.asgi_exchange import exchanged
+from understudy.cli.command_options import RunningMock
+from understudy.cli.serve import Preparation, run
+from understudy.errors import Problem, StartupError
+from understudy.mock.admin.capsule_files import unpack
+from understudy.mock.settings import Settings
+
+_ZIP = {"Content-Type": "application/zip"}
+_DEFAULT = "default"
 
 
-@click.command("open")
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-@takes(RunningMock)
-@click.option(
-    "--port",
-    type=PORT,
-    default=8080,
-    show_default=True,
-    help="Port of a mock that is started; 0 for a free one, and a mock of its own.",
-)
-@click.option(
-    "--auth-port",
-    type=PORT,
-    default=8081,
-    show_default=True,
-    help="Port of its authorization server; 0 for a free one.",
-)
-@click.option(
-    "--fixtures",
-    type=click.Path(path_type=Path),
-    help="Directory of the people that the capsule was made with, for a mock that is started.",
-)
-@click.option(
-    "--document",
-    type=click.Path(path_type=Path),
-    help="OpenAPI document that the capsule was made with, for a mock that is started.",
-)
-@click.option(
-    "--ready-file",
-    type=click.Path(path_type=Path),
-    help="File to write one line of JSON with the addresses to, once a started mock is ready.",
-)
-@click.pass_context
-def open_(context: click.Context, running: RunningMock, /, file: Path, **started: Any) -> None:
-    """Open a capsule in a running mock, or in a new one.
+class CapsuleFile(NamedTuple):
+    """The file of a capsule.
 
-    Without --mock, a mock that responds at --port is used; where none does, one is started, and runs
-    until Ctrl-C. It must have the fixtures and the document that the capsule was made with. The
-    clock is frozen at the moment of the capsule, so that the same requests get the same responses.
+    Attributes:
+        content: Its bytes.
+        world: The name of the world that it was made of.
     """
-    from understudy.cli.opening import is_running, open_in_new, open_in_running, read_capsule
 
-    capsule = read_capsule(file)
-    default = click.core.ParameterSource.DEFAULT
-    if context.get_parameter_source("url") is default:
-        url = f"{MOCK_URL.rpartition(':')[0]}:{started['port']}"
-        if not started["port"] or not is_running(url):
-            open_in_new(capsule, running.world, started)
-            return
-        running = replace(running, url=url)
-    for line in open_in_running(capsule, running):
-        click.echo(line)
+    content: bytes
+    world: str
+
+
+def read_capsule(path: Path) -> CapsuleFile:
+    """Reads the file of a capsule.
+
+    Raises:
+        StartupError: It cannot be read, or is not a capsule.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        msg = f"{path} cannot be read: {error.strerror}. Save one with GET /__admin/capsule."
+        raise StartupError(msg) from error
+    try:
+        return CapsuleFile(content, unpack(content).world)
+    except Problem as problem:
+        msg = f"{path}: {problem.message}"
+        raise StartupError(msg) from problem
+
+
+def is_running(url: str) -> bool:
+    """Tells whether something responds at an address."""
+    try:
+        httpx.get(f"{url}/__admin/health", trust_env=False)
+    except httpx.TransportError:
+        return False
+    return True
+
+
+def open_in_running(capsule: CapsuleFile, running: RunningMock) -> list[str]:
+    """Opens a capsule in a running mock, and returns what to tell the user.
+
+    Args:
+        capsule: The capsule.
+        running: The mock; without a world, the capsule is opened in the one of its name, which is
+            made if it is not there.
+
+    Raises:
+        StartupError: No mock responds, or it refuses the capsule.
+    """
+    world = running.world
+    if world is None and capsule.world != _DEFAULT and "/__world/" not in running.url:
+        world = capsule.world
+        everything = replace(running, world=None).client()
+        try:
+            everything.call("GET", f"/worlds/{world}")
+        except StartupError:
+            everything.call("POST", "/worlds", json={"name": world})
+    mock = replace(running, world=world).client()
+    opened = mock.call("POST", "/capsule", content=capsule.content, headers=_ZIP)
+    return lines(opened, mock.url)
+
+
+def open_in_new(capsule: CapsuleFile, world: str | None, options: Mapping[str, Any]) -> None:
+    """Starts a mock that begins as a capsule, and runs it until it is stopped.
+
+    Args:
+        capsule: The capsule.
+        world: The world to open it in; None for the one of its name.
+        options: Settings of the mock.
+
+    Raises:
+        StartupError: The mock cannot be started, or refuses the capsule.
+    """
+    run(Settings(**options), prepare=_opening(capsule, world or capsule.world))
+
+
+def _opening(capsule: CapsuleFile, world: str) -> Preparation:
+    def prepare(site: ASGIApp, site_url: str) -> list[str]:
+        async def call(path: str, **options: Any) -> Any:
+            request = httpx.Request("POST", f"{site_url}{path}", **options)
+            response = await exchanged(site, request)
+            response.read()
+            if response.is_error:
+                raise StartupError(response.json()["detail"])
+            return response.json()
+
+        async def opened() -> list[str]:
+            prefix = "" if world == _DEFAULT else f"/__world/{world}"
+            if prefix:
+                await call("/__admin/worlds", json={"name": world})
+            path = f"{prefix}/__admin/capsule"
+            about = await call(path, content=capsule.content, headers=_ZIP)
+            return lines(about, site_url + prefix)
+
+        return asyncio.run(opened())
+
+    return prepare
+
+
+def lines(opened: Any, url: str) -> list[str]:
+    """Returns what was opened, and what can be done next.
+
+    Args:
+        opened: The response of ``POST /capsule``.
+        url: Address of the world.
+    """
+    number = opened["request"]
+    place = f"before request {number}" if number else f"after request {opened['requests']}"
+    where = "" if opened["world"] == _DEFAULT else f" --world {opened['world']}"
+    return [
+        f"The world {opened['world']} stands {place}; its clock is frozen at {opened['now']}.",
+        f"understudy journal{where} lists the {opened['requests']} requests of the capsule"
+        + (f", and understudy explain {number}{where} explains that one." if number else "."),
+        f"Console: {url}/__console#/traffic" + (f"/{number}" if number else ""),
+    ]

@@ -1,22 +1,239 @@
-"""``understudy record``: stands between an app and a deployment, and judges what passes."""
+"""Runs ``understudy record`` with typed options: sockets, live lines, what is written, exit code."""
 
-import os
+import asyncio
+import ctypes
+import gc
+import logging
+import shlex
+import socket
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
+from typing import Final
 
-import click
-
+from understudy.api.opening import open_deployment
+from understudy.api.recording import Recording, RecordingOptions
+from understudy.api.stand_in import StandInOptions
 from understudy.cli.command_options import RecordOptions
-from understudy.cli.options import takes
+from understudy.cli.exit_codes import ExitCode
+from understudy.cli.writing import ReadyFile, ready_file
+from understudy.errors import StartupError
+from understudy.exchange.messages import Identity
+from understudy.mock.server import serving
+from understudy.record.error_places import place_of
+from understudy.record.key import key_file, load_key
+from understudy.record.recorder import Recorder, expect_new, write_whole
+from understudy.terminal import echo
+from understudy.verify.findings import Finding
+from understudy.verify.reports.grouping import counted
+
+HOST: Final = "127.0.0.1"
+"""The address that the proxy listens on: it passes on whatever a client sends."""
+
+_SET_DUMPABLE: Final = 4
+"""PR_SET_DUMPABLE of prctl(2)."""
 
 
-@click.command(context_settings={"auto_envvar_prefix": "UNDERSTUDY_RECORD", "show_default": True})
-@takes(RecordOptions)
-def record(options: RecordOptions) -> None:
-    """Judge and record the traffic between an app and a deployment.
+def recorded(options: RecordOptions, environment: Mapping[str, str]) -> int:
+    """Stands before a deployment until Ctrl-C or SIGTERM, and returns the exit code.
 
-    Point the app at the proxy instead of the deployment. Every exchange is judged by the document
-    and every rule, as by `verify --har`; a finding is one line. Ctrl-C ends it.
+    Args:
+        options: The options of the command line.
+        environment: Where ``env:NAME`` of a target file is looked up.
+
+    Raises:
+        StartupError: A file or an option is not as it must be, or a port is in use.
     """
-    # The judge takes a second to import, which other commands need not wait for.
-    from understudy.cli.recording import recorded
+    if options.where.is_mock:
+        msg = "Name the deployment to stand before: --target FILE or --base-url URL."
+        raise StartupError(msg)
+    waited_for = ready_file(options.ready_file)
+    key = None
+    if options.out is not None:
+        expect_new(options.out)
+        key = _key(key_file(options.key, options.where.target_file))
+    with (
+        silent_loggers(),
+        closing(open_deployment(options.where, environment)) as deployment,
+        ExitStack() as sockets,
+    ):
+        resource = sockets.enter_context(serving.bind(HOST, options.port, "--port"))
+        authorization = resource
+        if not options.single_port and deployment.target.auth_url is not None:
+            bound = serving.bind(HOST, options.auth_port, "--auth-port")
+            authorization = sockets.enter_context(bound)
+        recording = Recording(
+            deployment,
+            RecordingOptions(
+                port=resource.getsockname()[1],
+                auth_port=authorization.getsockname()[1],
+                is_blocking=options.is_blocking,
+                key=key,
+                stand_in=_stand_in(options),
+            ),
+            _announce if not options.quiet else _ignore,
+        )
+        recording.judge.skip = None if options.quiet else echo
+        try:
+            _serve(recording, (resource, authorization), waited_for)
+            return finished(recording, options.out)
+        except StartupError:
+            raise
+        except Exception as error:  # a traceback would print its text
+            echo(f"The proxy itself failed: {place_of(error)}", fg="red", err=True)
+            return ExitCode.INTERNAL
 
-    click.get_current_context().exit(recorded(options, os.environ))
+
+def finished(recording: Recording, out: Path | None) -> ExitCode:
+    """Judges what has passed to its end, reports, writes the recording, and returns the exit code.
+
+    Raises:
+        StartupError: The recording cannot be written.
+    """
+    recording.finish()
+    code = report(recording)
+    if recording.recorder is not None and out is not None:
+        write(recording.recorder, out)
+    return code
+
+
+def _stand_in(options: RecordOptions) -> StandInOptions | None:
+    """Returns what a mock responds to; None for nothing."""
+    if not (options.mocked or options.is_fallback):
+        return None
+    return StandInOptions(options.mocked, options.is_fallback, echo)
+
+
+def _serve(
+    recording: Recording, sockets: Iterable[socket.socket], waited_for: ReadyFile | None
+) -> None:
+    """Serves the proxy until Ctrl-C or SIGTERM."""
+    _keep_memory()
+    bound = {each.getsockname()[1]: each for each in sockets}
+
+    def ready(_stop: Callable[[], None]) -> None:
+        _print_ready(recording.proxied_urls)
+        if waited_for is not None:
+            waited_for.write(recording.proxied_urls)
+
+    async def serve() -> None:
+        applications = {bound[port]: proxy for port, proxy in recording.applications.items()}
+        try:
+            await serving.serve(applications, ready=ready)
+        finally:
+            await recording.aclose()
+
+    asyncio.run(serve())
+
+
+def _key(path: Path) -> bytes:
+    key, is_new = load_key(path)
+    if is_new:
+        echo(
+            f"Wrote the key of the project's pseudonyms to {path}; keep it out of version control."
+        )
+    return key
+
+
+def write(recorder: Recorder, out: Path) -> None:
+    """Writes a recording, and says what to do with it."""
+    files = recorder.files()
+    write_whole(files, out)
+    has_people = "tokens.yaml" in files
+    echo(
+        f"Wrote {counted(len(recorder.entries), 'exchange')} to {out}; parts left out: "
+        f"{recorder.dropped.total} ({out / 'dropped.md'} counts them)."
+    )
+    if recorder.left_out:
+        echo(f"Exchanges that were too many to keep: {recorder.left_out}.")
+    quoted = shlex.quote(str(out))
+    if has_people:
+        facts = f" --facts {quoted}/facts.yaml" if "facts.yaml" in files else ""
+        echo(f"Next: understudy serve --fixtures {quoted}{facts}")
+    else:
+        echo("Nobody's profile was read, so there are no fixtures.")
+
+
+def line_of(finding: Finding) -> str:
+    """Returns one line on a finding, with no value of the exchange: people's data stay out of logs."""
+    exchange = finding.exchange
+    operation = exchange.operation or exchange.request.method
+    identity = name_of(exchange.identity)
+    outcome = exchange.status or finding.actual  # the reason why there was no response
+    return f"{operation} as {identity}: {outcome}  {finding.rule.id}: {finding.rule.statement}"
+
+
+def name_of(identity: Identity) -> str:
+    """Returns the name of an identity, without the hash of a token that only traffic shows."""
+    return "a token" if identity.kind == "unknown" else identity.name
+
+
+@contextmanager
+def silent_loggers() -> Iterator[None]:
+    """Keeps every logger from writing: those of libraries write header fields and texts of errors."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        gc.collect()  # an error that nobody has read is logged when its future is collected
+        logging.disable(before)
+
+
+def _keep_memory() -> None:
+    """Keeps the system from writing the process's memory at a crash, which holds what passes."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource  # not on Windows
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":  # where the limit does not bind a program that takes core dumps
+        ctypes.CDLL(None).prctl(_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def _announce(finding: Finding) -> None:
+    echo(line_of(finding), fg="red")
+
+
+def _ignore(_finding: Finding) -> None:
+    """Prints nothing."""
+
+
+def _print_ready(urls: Mapping[str, str]) -> None:
+    for name, url in urls.items():
+        echo(f"{name}  {url}")
+    echo("Point the app at these addresses; Ctrl-C ends the recording.")
+
+
+def report(recording: Recording) -> ExitCode:
+    """Prints what was found, without any value of an exchange, and returns the exit code."""
+    judge, counts = recording.judge, recording.judge.counts
+    findings = [each for each in judge.evaluator.findings if not each.is_note]
+    notes = len(judge.evaluator.findings) - len(findings)
+    for finding in findings:
+        echo(f"{line_of(finding)} ({counted(finding.count, 'time')})", fg="red")
+    echo(
+        f"{counted(counts.judged, 'exchange')} judged, {counted(len(findings), 'finding')}, "
+        f"{counted(notes, 'note')}; "
+        f"{counts.lost} without a response, {counts.blocked} withheld, {counts.too_large} not judged",
+        bold=True,
+    )
+    if counts.websockets:
+        echo(f"{counted(counts.websockets, 'WebSocket connection')} passed, not judged")
+    if recording.stand_in is not None:
+        own = recording.stand_in.counts
+        echo(
+            f"{counted(own['mock'], 'response')} of the mock, "
+            f"{own['fallback']} where the deployment had none"
+        )
+    if judge.evaluator.internal_errors:
+        number = len(judge.evaluator.internal_errors)
+        msg = f"{counted(number, 'check')} failed themselves; `verify --har` on the recording says which."
+        echo(msg, fg="red", err=True)
+    for place, times in judge.proxy_failures.items():
+        echo(f"The proxy itself failed: {place} ({counted(times, 'time')})", fg="red", err=True)
+    if findings:
+        return ExitCode.FINDINGS
+    if judge.proxy_failures or judge.evaluator.internal_errors:
+        return ExitCode.INTERNAL
+    return ExitCode.INCOMPLETE if counts.too_large else ExitCode.DONE

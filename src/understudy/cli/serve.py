@@ -1,284 +1,529 @@
-"""``understudy serve``: runs the mock."""
+"""Runs the mock of ``understudy serve``: certificate, sockets, first screen, request log, reloading.
 
+The first screen fits a terminal of 80 columns and 24 lines. Under another service's document,
+commands for the operations of that document take the place of people that it does not know.
+"""
+
+import asyncio
 import gc
+import os
+import secrets  # noqa: TID251 - no fixture, and it must not be guessed
+import sys
+import textwrap
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from itertools import accumulate, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 import click
+import orjson
+from starlette.types import ASGIApp
 
-from understudy.cli import completion
-from understudy.cli.options import PORT, STATE, URL
+from understudy.cli.losses import print_losses, print_wrong_examples
+from understudy.cli.mock_edge_cases import MockEdgeCases
+from understudy.cli.workers import WorkerLink, supervise
+from understudy.cli.writing import ready_file
+from understudy.errors import StartupError
+from understudy.exchange.masking import masked_query
+from understudy.mock.app import Mock
+from understudy.mock.fixtures import loading
+from understudy.mock.fixtures.curl_examples import curl_lines
+from understudy.mock.fixtures.sample_credentials import sample_credentials
+from understudy.mock.server import serving
+from understudy.mock.server.endpoint import Endpoint
+from understudy.mock.server.hosts import is_local
+from understudy.mock.server.journaling import RequestListener
+from understudy.mock.server.listing import ANY_CREDENTIALS, Listing
+from understudy.mock.server.request_context import Addresses, RequestContext
+from understudy.mock.server.worlds import DEFAULT
+from understudy.mock.settings import Log, Settings
+from understudy.mock.store.people import PEOPLE
+from understudy.mock.store.tokens import TOKENS, is_valid
+from understudy.openapi.loader import load
+from understudy.terminal import COLOURS, echo, printable_line
 
+FEW_PEOPLE, FEW_TOKENS, FEW_SCHEMES = 16, 4, 4
+"""The most that the first screen shows; a directory may hold a hundred thousand people."""
 
-def _choices(_ctx: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> Any:
-    """Parses ``--choose``; the rules are only read if something is chosen."""
-    if not texts:
-        return {}
-    from understudy.interface.rules import choose, load_rules, switches
-    from understudy.openapi.bundled import openapi_directory
+ROWS = 11
+"""Rows for another service's commands and credentials: what is left of 24."""
 
-    return choose(switches(load_rules(openapi_directory() / "rules.yaml")), texts)
-
-
-def _learnt(paths: tuple[Path, ...]) -> tuple[dict[str, str], tuple[Any, ...]]:
-    """Returns facts files, and the choices that they make; the last one counts for a question."""
-    if not paths:
-        return {}, ()
-    from understudy.cli.losses import followed_facts
-    from understudy.interface.facts import choices_of
-    from understudy.interface.rules import load_rules
-    from understudy.openapi.bundled import openapi_directory
-
-    rules = load_rules(openapi_directory() / "rules.yaml")
-    files = followed_facts(paths, rules)
-    choices: dict[str, str] = {}
-    for facts in files:
-        choices |= choices_of(facts, rules)
-    return choices, files
-
-
-def _lower_case(
-    _ctx: click.Context, _option: click.Parameter, texts: tuple[str, ...]
-) -> tuple[str, ...]:
-    return tuple(text.lower() for text in texts)
+WIDTH = 80
 
 
-@click.command(context_settings={"auto_envvar_prefix": "UNDERSTUDY", "show_default": True})
-@click.option("--host", default="127.0.0.1", show_envvar=True, help="Address to listen on.")
-@click.option(
-    "--port",
-    type=PORT,
-    default=8080,
-    show_envvar=True,
-    help="Port of the resource API; 0 for a free one.",
-)
-@click.option(
-    "--auth-port",
-    type=PORT,
-    default=8081,
-    show_envvar=True,
-    help="Port of the authorization server; 0 for a free one.",
-)
-@click.option(
-    "--single-port",
-    is_flag=True,
-    show_envvar=True,
-    help="Serve the authorization server at --port too, and open no second port.",
-)
-@click.option(
-    "--document",
-    type=click.Path(path_type=Path),
-    show_envvar=True,
-    help="OpenAPI (3.0 to 3.2) or Swagger 2.0 document to serve instead of the bundled one.",
-)
-@click.option(
-    "--overlay",
-    "overlays",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    envvar="UNDERSTUDY_OVERLAY",
-    show_envvar=True,
-    help="Overlay file (1.0 or 1.1) that changes the document first; repeatable.",
-)
-@click.option(
-    "--vocabulary",
-    type=click.Path(path_type=Path),
-    show_envvar=True,
-    help="File with the words that the deployment uses: scopes, QR types, header prefix, upload field.",
-)
-@click.option(
-    "--handlers",
-    type=click.Choice(["auto", "off"]),
-    default="auto",
-    show_envvar=True,
-    help="Let bundled handlers respond to the operations of this interface, or only the document.",
-)
-@click.option(
-    "--tokens",
-    type=click.Choice(["any", "known", "strict"]),
-    show_envvar=True,
-    help="Take any credential of the declared kind, only those of the fixtures, or of these only OAuth"
-    " tokens with the scopes that the document names."
-    "  [default: any with another service's --document]",
-)
-@click.option(
-    "--infer",
-    type=click.Choice(["auto", "off"]),
-    default="auto",
-    show_envvar=True,
-    help="Infer from another service's document which operations share a state, so that what is"
-    " created can be read; off makes up every response.",
-)
-@click.option(
-    "--state-model",
-    type=click.Path(path_type=Path),
-    metavar="YAML",
-    show_envvar=True,
-    help="State-model file that corrects what is inferred; `understudy infer --write` writes one.",
-)
-@click.option(
-    "--seed-data",
-    type=click.Path(path_type=Path),
-    metavar="PATH",
-    show_envvar=True,
-    help="JSON, YAML or CSV file, or directory of such files, of the items that inferred collections"
-    " begin with.  [default: three items, made up]",
-)
-@click.option(
-    "--fixtures",
-    type=click.Path(path_type=Path),
-    show_envvar=True,
-    help="Directory of people, tokens and pictures to use instead of the bundled one.",
-)
-@click.option(
-    "--reload",
-    is_flag=True,
-    show_envvar=True,
-    help="Reload documents and fixtures when they change; the state is kept.",
-)
-@click.option(
-    "--log",
-    type=click.Choice(["auto", "text", "json", "off"]),
-    default="auto",
-    show_envvar=True,
-    help="Request log, one line per request; auto colours it on a terminal.",
-)
-@click.option(
-    "--choose",
-    "choices",
-    multiple=True,
-    callback=_choices,
-    shell_complete=completion.choices,
-    envvar="UNDERSTUDY_CHOOSE",
-    show_envvar=True,
-    metavar="SWITCH=OPTION",
-    help="Choose another reading of the interface, such as rate-limits=off; repeatable.",
-)
-@click.option(
-    "--facts",
-    type=click.Path(path_type=Path),
-    multiple=True,
-    envvar="UNDERSTUDY_FACTS",
-    show_envvar=True,
-    metavar="FACTS.yaml",
-    help="Behave as the deployment whose facts `understudy learn` wrote; --choose takes"
-    " precedence. Repeatable.",
-)
-@click.option(
-    "--user-info",
-    is_flag=True,
-    show_envvar=True,
-    help="Serve /oauth2/userinfo at the authorization server, for clients that ask who signed in.",
-)
-@click.option(
-    "--auto-approve",
-    shell_complete=completion.people,
-    metavar="SLUG",
-    show_envvar=True,
-    help="Person who approves every authorization at once, so that tests need no browser.",
-)
-@click.option(
-    "--seed", default=0, show_envvar=True, help="Seed for generated identifiers and responses."
-)
-@click.option(
-    "--validate-responses",
-    "response_validation",
-    type=click.Choice(["refuse", "warn", "off"]),
-    envvar="UNDERSTUDY_VALIDATE_RESPONSES",
-    show_envvar=True,
-    help="What to do if a response of the mock itself breaks the document."
-    "  [default: refuse, or warn with --document]",
-)
-@click.option(
-    "--require-world",
-    is_flag=True,
-    show_envvar=True,
-    help="Refuse requests that name no world, so that no test uses another test's world.",
-)
-@click.option(
-    "--journal",
-    type=click.IntRange(0),
-    default=1000,
-    show_envvar=True,
-    help="Exchanges that each world keeps in its journal.",
-)
-@click.option(
-    "--state",
-    type=STATE,
-    metavar="DIR|URL",
-    show_envvar=True,
-    help="Directory that keeps the worlds when the process ends, or the URL of a store that several"
-    " processes share, such as valkey://host/0.  [default: in memory]",
-)
-@click.option(
-    "--workers",
-    type=click.IntRange(1, 64),
-    default=1,
-    show_envvar=True,
-    help="Processes that serve the same ports; more than one need --state with the URL of a store.",
-)
-@click.option(
-    "--state-repair",
-    is_flag=True,
-    show_envvar=True,
-    help="Set rows of the state that cannot be read aside in a file, instead of refusing to start.",
-)
-@click.option(
-    "--admin-token",
-    metavar="TOKEN",
-    show_envvar=True,
-    help="Token that other machines need for the admin API; generated if --host is not loopback.",
-)
-@click.option(
-    "--admin-host",
-    "admin_hosts",
-    multiple=True,
-    callback=_lower_case,
-    envvar="UNDERSTUDY_ADMIN_HOST",
-    metavar="NAME",
-    show_envvar=True,
-    help="Host name that callers of the admin API may use too, such as mock.test; repeatable.",
-)
-@click.option(
-    "--tls",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="DIR",
-    show_envvar=True,
-    help="Serve https with cert.pem and key.pem of this directory; made there, with ca.pem to"
-    " trust, if it has none.",
-)
-@click.option(
-    "--public-url",
-    metavar="URL",
-    type=URL,
-    show_envvar=True,
-    help="Address at which clients reach the resource API, for links behind a proxy or tunnel."
-    "  [default: as each client names it]",
-)
-@click.option(
-    "--public-auth-url",
-    metavar="URL",
-    type=URL,
-    show_envvar=True,
-    help="Address at which clients reach the authorization server."
-    "  [default: the host of the mock, with --auth-port]",
-)
-@click.option(
-    "--ready-file",
-    type=click.Path(path_type=Path),
-    show_envvar=True,
-    help="File to write one line of JSON with the addresses to, once the mock is ready.",
-)
-def serve(**options: Any) -> None:
-    """Run the mock until Ctrl-C."""
-    choices, options["facts"] = _learnt(options["facts"])
-    options["choices"] = choices | options["choices"]
-    gc.disable()  # a tenth of the start; next to nothing is garbage before ``run`` enables it again
-    try:
-        # they take 0.3 s to import, which other commands need not wait for
-        from understudy.cli.serving import run
-        from understudy.mock.settings import Settings
+def banner(mock: Mock, site_url: str, auth_url: str, admin_token: str | None = None) -> str:
+    """Returns the first screen of a running mock.
 
-        run(Settings(**options))
-    finally:
-        gc.enable()
+    Args:
+        mock: The mock.
+        site_url: Address of the resource API's server, without a path.
+        auth_url: Address of the authorization server.
+        admin_token: The token that the admin API requires from other machines; None for none.
+    """
+    base_url = site_url + mock.base_path
+    shown = (
+        _own_service(mock, base_url)
+        if mock.listing is None
+        else _other_service(mock, mock.listing, base_url)
+    )
+    is_own = mock.listing is None
+    return "\n".join(
+        [
+            click.style("understudy", bold=True) + f" serves {mock.title}",
+            _line("resource API", base_url),
+            _line("authorization", auth_url),
+            _line("people, tokens" if is_own else "start page", f"{site_url}/"),
+            _line("console", f"{site_url}/__console"),
+            *([_line("admin token", admin_token)] if admin_token else []),
+            _line("responses", _origins(mock.endpoints)),
+            "",
+            *shown,
+            click.style("Ctrl-C stops.", dim=True),
+        ]
+    )
+
+
+def _own_service(mock: Mock, base_url: str) -> list[str]:
+    tokens = [token for _, token in mock.world.items(TOKENS)]
+    now = mock.world.clock.now()
+    valid = [token for token in tokens if is_valid(token, now)]
+    people = mock.world.count(PEOPLE)
+    return [
+        click.style("Try", bold=True),
+        *(f"  {line}" for line in curl_lines(base_url, mock.world, valid)),
+        "",
+        _heading("People", people),
+        _listed(list(islice(mock.world.keys(PEOPLE), FEW_PEOPLE)), people),
+        _heading("Tokens", len(tokens)),
+        *(_cut(f"  {token.token:<15} {token.about}") for token in valid[:FEW_TOKENS]),
+        *_limits(mock),
+    ]
+
+
+def _limits(mock: Mock) -> list[str]:
+    """Returns a line about the rate limit, which surprises who reloads a page often."""
+    if mock.world.choices.get("rate-limits", "on") != "on":
+        return []
+    return [
+        "Lookups are limited to 100 an hour, as by the service;",
+        "  --choose rate-limits=warn while you build.",
+    ]
+
+
+def _other_service(mock: Mock, listing: Listing, base_url: str) -> list[str]:
+    """Returns commands for the operations, as many as fit the screen, and valid credentials."""
+    credentials = ANY_CREDENTIALS
+    if listing.are_credentials_checked:
+        credentials = sample_credentials(mock.world, mock.world.clock.now())
+    schemes = [
+        f"  {scheme.name:<15} {scheme.credential}  ({scheme.place})"
+        for scheme in listing.schemes(credentials)[:FEW_SCHEMES]
+    ]
+    commands = [f"  {it.command}" for it in listing.operations(base_url, credentials)]
+    shown = _fitting(commands, ROWS - len(schemes))
+    more = len(commands) - len(shown)
+    return [
+        click.style("Try", bold=True),
+        *shown,
+        *([f"  and {more} more: see the start page"] if more else []),
+        "",
+        *([_credentials_heading(listing), *map(_cut, schemes)] if schemes else []),
+    ]
+
+
+def _credentials_heading(listing: Listing) -> str:
+    """Returns a heading that says which credentials are valid."""
+    hint = "any value is valid; --tokens known takes those of the fixtures"
+    if listing.are_credentials_checked:
+        hint = "understudy fixtures lists all of them"
+    return f"{click.style('Credentials', bold=True)}  {click.style(hint, dim=True)}"
+
+
+def _fitting(lines: Sequence[str], rows: int) -> list[str]:
+    """Returns the first lines that fit into as many rows of the terminal, but one at least."""
+    heights = accumulate(-(-len(line) // WIDTH) for line in lines)
+    return [line for line, height in zip(lines, heights, strict=True) if height <= rows] or list(
+        lines[:1]
+    )
+
+
+def _origins(endpoints: Sequence[Endpoint]) -> str:
+    """Returns how many operations have a bundled handler, and how many a state that was inferred."""
+    handled = sum(endpoint.binding.handler is not None for endpoint in endpoints)
+    plural = "" if len(endpoints) == 1 else "s"
+    stateful = sum(endpoint.document_handler is not None for endpoint in endpoints)
+    inferred = f", inferred state for {stateful}" if stateful else ""
+    return (
+        f"bundled handlers for {handled or 'none'} of {len(endpoints)} operation{plural}{inferred}"
+    )
+
+
+def _line(what: str, text: str) -> str:
+    return f"  {what:<16}{click.style(text, fg='cyan')}"
+
+
+def _heading(what: str, count: int) -> str:
+    hint = click.style("understudy fixtures lists all of them", dim=True)
+    return f"{click.style(f'{what} ({count:,})', bold=True)}  {hint}"
+
+
+def _listed(slugs: list[str], count: int) -> str:
+    more = ", …" if count > len(slugs) else ""
+    text = ", ".join(slugs) + more
+    return textwrap.fill(text, WIDTH, initial_indent="  ", subsequent_indent="  ", max_lines=2)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= WIDTH else f"{text[: WIDTH - 1]}…"
+
+
+LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
+
+
+class Certificate(NamedTuple):
+    """The files of a certificate.
+
+    Attributes:
+        chain: The certificate with its chain, as PEM.
+        key: Its private key, as PEM.
+        authority: The authority that clients have to trust; None if the certificate is a user's own.
+    """
+
+    chain: Path
+    key: Path
+    authority: Path | None
+
+
+def certificate(directory: Path, names: Iterable[str]) -> Certificate:
+    """Returns the certificate in a directory; makes one if there is none.
+
+    Args:
+        directory: Holds ``cert.pem`` and ``key.pem``; ``ca.pem`` too if the certificate was made.
+        names: Host names and addresses of the mock, beside those of this machine.
+
+    Raises:
+        StartupError: One of the two files is missing, or none can be written.
+    """
+    chain, key, authority = (directory / f"{name}.pem" for name in ("cert", "key", "ca"))
+    if chain.exists() != key.exists():
+        there, missing = (chain, key) if chain.exists() else (key, chain)
+        msg = (
+            f"--tls {directory} has {there.name} and no {missing.name}; put both there, or neither."
+        )
+        raise StartupError(msg)
+    if not chain.exists():
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+            _make(chain, key, authority, dict.fromkeys([*LOCAL_NAMES, *names]))
+        except OSError as error:
+            msg = f"--tls {directory} cannot be written: {error.strerror}."
+            raise StartupError(msg) from error
+    return Certificate(chain, key, authority if authority.exists() else None)
+
+
+def _make(chain: Path, key: Path, authority: Path, names: Iterable[str]) -> None:
+    # cryptography takes 0.1 s to import, which a mock without TLS need not wait for.
+    import trustme
+
+    made = trustme.CA(organization_name="understudy")
+    leaf = made.issue_cert(*names)
+    key.touch(mode=0o600)
+    leaf.private_key_pem.write_to_path(str(key))
+    made.cert_pem.write_to_path(str(authority))
+    with chain.open("wb") as file:
+        for pem in leaf.cert_chain_pems:
+            file.write(pem.bytes())
+
+
+Write = Callable[[str], None]
+
+REASON_WIDTH = 160
+"""Characters of the reason of a refusal; ``understudy explain`` shows all of it."""
+
+INDENT = " " * 16
+
+
+def log_lines(log: Log, write: Write, *, is_terminal: bool) -> RequestListener | None:
+    """Returns a listener that writes a line for each request; None if the log is off.
+
+    Args:
+        log: The setting of ``--log``.
+        write: Writes a line, given without its line end.
+        is_terminal: Whether to colour the lines.
+    """
+    if log == "off":
+        return None
+    line = _json if log == "json" else _coloured if is_terminal else _text
+
+    def record(context: RequestContext) -> None:
+        write(line(context))
+
+    return record
+
+
+def _target(context: RequestContext) -> str:
+    query = masked_query(context.query.decode("latin-1"), context.secret_names)
+    return printable_line(f"{context.path}?{query}" if query else context.path)
+
+
+def _id(context: RequestContext) -> str:
+    """Returns the id that ``understudy explain`` takes; calls of the admin API have none."""
+    return f"#{context.number}" if context.number else "-"
+
+
+def _clock(instant: datetime) -> str:
+    return instant.strftime("%H:%M:%S")
+
+
+def _who(context: RequestContext) -> str:
+    person = context.principal.person if context.principal else "-"
+    world = context.world.name
+    return person if world == DEFAULT else f"{person}  world {world}"
+
+
+def _reason(context: RequestContext) -> str:
+    """Returns why a request was refused, in a few words; empty if it was not."""
+    if context.refusal is None:
+        return ""
+    return textwrap.shorten(printable_line(context.refusal.problem.message), REASON_WIDTH)
+
+
+def _remarks(context: RequestContext) -> list[str]:
+    reason = _reason(context)
+    return [*([reason] if reason else []), *map(printable_line, context.notes)]
+
+
+def _text(context: RequestContext) -> str:
+    line = (
+        f"{_clock(context.started)}  {_id(context):>4}  {context.status}  {context.method:<6}"
+        f" {_target(context)}  {context.seconds * 1000:.1f} ms  {_who(context)}"
+    )
+    return "\n".join([line, *(f"{INDENT}{remark}" for remark in _remarks(context))])
+
+
+def _coloured(context: RequestContext) -> str:
+    status = click.style(context.status, fg=COLOURS.get(context.status // 100), bold=True)
+    faint = click.style(f"{context.seconds * 1000:.1f} ms  {_who(context)}", dim=True)
+    start = click.style(f"{_clock(context.started)}  {_id(context):>4}", dim=True)
+    line = f"{start}  {status}  {context.method:<6} {_target(context)}  {faint}"
+    remarks = (click.style(f"{INDENT}{remark}", fg="yellow") for remark in _remarks(context))
+    return "\n".join([line, *remarks])
+
+
+def _json(context: RequestContext) -> str:
+    endpoint = context.endpoint
+    entry = {
+        "time": context.started.isoformat(),
+        "id": context.number or None,
+        "world": context.world.name,
+        "method": context.method,
+        "target": _target(context),
+        "status": context.status,
+        "milliseconds": round(context.seconds * 1000, 3),
+        "operation": endpoint.operation.operation_id if endpoint else None,
+        "person": context.principal.person if context.principal else None,
+        "reason": _reason(context) or None,
+        "notes": context.notes,
+    }
+    return orjson.dumps(entry).decode()
+
+
+WILDCARDS = frozenset({"0.0.0.0", "::"})
+"""The addresses that mean every network interface."""
+
+
+Preparation = Callable[[ASGIApp, str], Sequence[str]]
+"""Puts a mock into a state before its resource API serves at an address; returns lines for the user."""
+
+
+def run(settings: Settings, prepare: Preparation | None = None) -> None:
+    """Runs the mock until it is stopped.
+
+    Args:
+        settings: Its settings.
+        prepare: Called before the mock serves; None: it begins with its fixtures.
+
+    Raises:
+        StartupError: A setting, a document or a fixture is not as it must be.
+    """
+    _expect_files(settings)
+    _expect_two_ports(settings)
+    waited_for = ready_file(settings.ready_file)
+    if settings.admin_token is None and not is_local(settings.host):
+        settings = replace(settings, admin_token=secrets.token_urlsafe(24))
+
+    def announce(addresses: Mapping[str, str]) -> None:
+        if waited_for is not None:
+            waited_for.write(addresses)
+
+    if settings.workers > 1:
+        supervise(
+            settings, lambda shared, link: _serve(shared, prepare, link.announce, link), announce
+        )
+    else:
+        _serve(settings, prepare, lambda addresses, _stop: announce(addresses), None)
+
+
+def _serve(
+    settings: Settings,
+    prepare: Preparation | None,
+    announce: Callable[[Mapping[str, str], Callable[[], None]], None],
+    link: WorkerLink | None,
+) -> None:
+    """Runs the mock in this process until it is stopped.
+
+    Args:
+        settings: Its settings.
+        prepare: Called before the mock serves; None: it begins with its fixtures.
+        announce: Called with the addresses, and with what stops the mock, once it serves.
+        link: The connection with the supervisor of several workers; None: this is the only process.
+    """
+    is_shared = link is not None
+    resource = serving.bind(settings.host, settings.port, "--port", is_shared=is_shared)
+    authorization = resource
+    if not settings.single_port:
+        authorization = serving.bind(
+            settings.host, settings.auth_port, "--auth-port", is_shared=is_shared
+        )
+    tls = _certificate(settings)
+    scheme = "https" if tls else "http"
+    site_url, auth_url = serving.url_of(resource, scheme), serving.url_of(authorization, scheme)
+    is_coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    record = log_lines(settings.log, click.echo, is_terminal=is_coloured)
+    mock = _mock(settings, record, _addresses(settings.host, site_url, auth_url))
+    prepared = prepare(mock.resource, site_url) if prepare else ()
+
+    addresses = {"base_url": site_url + mock.base_path, "auth_url": auth_url}
+    if tls and tls.authority:
+        addresses["certificate_authority"] = str(tls.authority)
+
+    def ready(stop: Callable[[], None]) -> None:
+        _settle_memory()
+        if link is None or link.is_first:
+            # JSON lines are read by a program, which finds nothing else on standard output.
+            is_json = settings.log == "json"
+            screen = banner(mock, site_url, auth_url, settings.admin_token)
+            click.echo("\n".join((screen, *prepared)), err=is_json)
+        announce(addresses, stop)
+
+    running = serving.serve(
+        {authorization: mock.authorization, resource: mock.resource},
+        ready=ready,
+        beside=[_reloading(mock)] if settings.reload else [],
+        certificate=tls and (tls.chain, tls.key),
+    )
+    _run(running)
+
+
+def _expect_two_ports(settings: Settings) -> None:
+    """Refuses one port for two servers.
+
+    Raises:
+        StartupError: Both ports are the same.
+    """
+    if settings.port == settings.auth_port != 0 and not settings.single_port:
+        msg = (
+            f"--port and --auth-port are both {settings.port}; give them two ports, "
+            "or add --single-port."
+        )
+        raise StartupError(msg)
+
+
+def _mock(settings: Settings, record: RequestListener | None, addresses: Addresses) -> Mock:
+    """Builds the mock, and says what it could not take from the document."""
+    mock = Mock(settings, record, addresses)
+    print_losses(mock.document, mock.losses)
+    if mock.listing is not None and mock.listing.endpoints:
+        print_wrong_examples(mock.listing.endpoints[0].api.document)
+    mock.edge_cases = MockEdgeCases(mock, settings.document)
+    return mock
+
+
+def _certificate(settings: Settings) -> Certificate | None:
+    """Returns the certificate for https, for every name that the settings give the mock.
+
+    Raises:
+        StartupError: There is none, and none can be made.
+    """
+    if settings.tls is None:
+        return None
+    public = (settings.public_url, settings.public_auth_url)
+    names = [urlsplit(url).hostname or "" for url in public if url]
+    if settings.host not in WILDCARDS:
+        names.append(settings.host)
+    return certificate(settings.tls, [*names, *settings.admin_hosts])
+
+
+def _expect_files(settings: Settings) -> None:
+    """Refuses a document or fixtures that are not there, before a port in use could be blamed.
+
+    Raises:
+        StartupError: One of them is not there.
+    """
+    if settings.document is not None and not settings.document.is_file():
+        load(settings.document)
+    if settings.fixtures is not None and not settings.fixtures.is_dir():
+        loading.load(settings.fixtures)
+
+
+def _addresses(host: str, site_url: str, auth_url: str) -> Addresses:
+    """Returns the servers' addresses for their links to one another.
+
+    Clients reach a mock that listens on every interface by any of its names, so that links follow
+    the name that each of them uses.
+    """
+    if host not in WILDCARDS:
+        return Addresses(site_url, auth_url)
+    return Addresses(*(f":{urlsplit(url).port}" for url in (site_url, auth_url)))
+
+
+def _run(running: Any) -> None:
+    """Runs a coroutine on the fastest event loop that the platform has."""
+    if sys.platform == "win32":
+        asyncio.run(running)
+    else:
+        import uvloop  # not there on Windows
+
+        uvloop.run(running)
+
+
+def _settle_memory() -> None:
+    """Begins garbage collection, without the documents and fixtures, which live as long as the process.
+
+    Each full collection would walk all of it; with 100,000 people that stops the mock for 0.1 s. The
+    garbage of the start stays: a search for this megabyte takes a tenth of the time until the first
+    response.
+    """
+    gc.freeze()
+    gc.enable()
+
+
+def _reloading(mock: Any) -> Callable[[], Awaitable[None]]:
+    """Returns a task that reloads documents and fixtures whenever they change."""
+
+    async def watch() -> None:
+        from watchfiles import awatch
+
+        fixtures = mock.fixtures.resolve()
+        directories = {fixtures, *(path.resolve().parent for path in mock.files)}
+
+        def concerns(_change: object, path: str) -> bool:
+            changed = Path(path)
+            files = (file.resolve() for file in mock.files)  # a document may refer to more by now
+            return changed in files or fixtures in changed.parents
+
+        async for _ in awatch(*directories, watch_filter=concerns):
+            try:
+                mock.reload()
+            except StartupError as error:
+                echo(f"Not reloaded: {error}", fg="red", err=True)
+            else:
+                print_losses(mock.document, mock.losses)
+                click.secho(
+                    "Reloaded documents and fixtures; the state is kept.", fg="green", err=True
+                )
+
+    return watch

@@ -1,78 +1,203 @@
-"""``understudy verify``: judges a deployment by the contract."""
+"""Runs ``understudy verify``, or prints the plan of a run, and reports the outcome."""
 
-import gc
-import os
-import sys
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from typing import Final
 
-import click
+from rich.console import Console
 
+from understudy.api.judging import cases_of, judge, phases_of
+from understudy.api.opening import open_deployment
 from understudy.cli.command_options import VerifyOptions
-from understudy.cli.options import takes
+from understudy.cli.interrupts import noted
+from understudy.cli.losses import print_losses
+from understudy.cli.progress import shown
+from understudy.cli.reporting import console_of, prepared, reported
+from understudy.collections.judging import collections_judge
+from understudy.errors import StartupError
+from understudy.interface.recognition import interface_operations
+from understudy.openapi.loader import Document
+from understudy.openapi.operations import operations
+from understudy.reports.console import Terminal, print_line
+from understudy.verify.catalogue import catalogue
+from understudy.verify.deployment import Deployment
+from understudy.verify.events import Listener
+from understudy.verify.ledger import is_store
+from understudy.verify.outcome import Outcome
+from understudy.verify.permits import described
+from understudy.verify.preflight import planned_requests
+from understudy.verify.probing import Probe, chosen, needs_of
+from understudy.verify.recorded_traffic import judge_recorded
+from understudy.verify.run import RunOptions
+from understudy.verify.shapes import bundled
+from understudy.verify.target import Target
 
-COLLECTED_AFTER = 50_000
-"""Objects that are allocated between two collections of garbage."""
 
-OLDER_AFTER = (50, 50)
-"""Collections until those that survived one or two are looked at again: exchanges, which stay."""
+def verify(options: VerifyOptions, environment: Mapping[str, str]) -> int:
+    """Judges, reports, and returns the exit code.
 
-TABLES = "HYPOTHESIS_STORAGE_DIRECTORY"
-"""The environment variable that names the directory for Hypothesis's tables of characters."""
+    Args:
+        options: The options of the command line.
+        environment: Where ``env:NAME`` is looked up, and for what CI it is.
 
-
-def _keep_tables() -> None:
-    """Lets Hypothesis keep its tables in the user's cache, unless the environment says where.
-
-    In the current directory, where they would be by default, the first run anew spends a second on
-    them, and leaves a directory behind.
+    Raises:
+        StartupError: A file or an option is not as it must be, or nothing responds.
     """
-    try:
-        caches = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-    except RuntimeError:  # a user without a home
-        return
-    os.environ.setdefault(TABLES, str(caches / "understudy" / "hypothesis"))
+    catalogue(options.rules)  # before anything is written or sent
+    accepted = prepared(options.reporting)
+    if options.examples is not None:
+        _expect_examples(options.examples)
+    deployment = open_deployment(options.where, environment)
+    if deployment.document is not None:
+        print_losses(deployment.document.path, deployment.document.losses)
+    console = console_of(options.reporting)
+    outcome = _outcome(options, deployment, console)
+    secrets = deployment.target.secrets()
+    code = reported(options.reporting, outcome, secrets, accepted, environment)
+    if outcome.not_restored and deployment.journal is not None:
+        words = (
+            f"Once it responds again, `understudy cleanup {deployment.journal}` restores the rest."
+        )
+        print_line(console, words)
+    return code
 
 
-@click.command(context_settings={"auto_envvar_prefix": "UNDERSTUDY_VERIFY", "show_default": True})
-@takes(VerifyOptions)
-def verify(options: VerifyOptions) -> None:
-    """Judge a deployment by the contract.
+def _expect_examples(url: str) -> None:
+    """Accepts a store for examples that responds.
 
-    The contract is the OpenAPI documents and every rule of prose; `understudy rules` lists them.
-
-    Exit codes: 0 no findings; 1 findings; 2 the run could not start; 3 the run was stopped, or
-    (with --fail-on not-checked) rules were not checked that could have been; 4 a part of verify
-    itself failed.
+    Raises:
+        StartupError: It is none, or does not respond.
     """
-    if options.is_schema:
-        from understudy.record_schemas import schema_text
-        from understudy.verify.target_schema import target_schema
+    if not is_store(url):
+        msg = f"--examples: {url!r} is not the URL of a store; write valkey://host:6379/0."
+        raise StartupError(msg)
+    # The client of the store is of an extra.
+    from understudy.verify.shared_ledger import expect_store
 
-        click.echo(schema_text(target_schema()), nl=False)
-        return
-    # What a run exchanges lives as long as it does: each collection would walk all of it.
-    gc.set_threshold(COLLECTED_AFTER, *OLDER_AFTER)
-    gc.disable()  # modules live as long as the process: collections among them take a tenth of a run
-    _keep_tables()
-    # Schemathesis and openapi-core take a second to import, which other commands need not wait for.
-    from understudy.cli import verifying
+    expect_store(url, "--examples")
 
-    gc.freeze()
-    gc.enable()
-    if options.is_template:
-        from understudy.cli.init_target import template
 
-        click.echo(template())
-        return
-    if options.is_init:
-        from understudy.cli.init_target import ask_for_target
+def _outcome(options: VerifyOptions, deployment: Deployment, console: Console) -> Outcome:
+    if options.har is None:
+        return _sent(options, deployment, console)
+    deployment.close()
+    if deployment.is_published:
+        msg = "--har sends nothing, and so cannot ask for the published document; name a file."
+        raise StartupError(msg)
+    return judge_recorded(options.har, deployment, options.rules)
 
-        ask_for_target(options.target or Path("target.toml"))
-        return
-    if options.is_plan and options.reporting.json:
-        msg = "--json prints the report of a run, and --plan sends nothing; leave one out."
-        raise click.UsageError(msg)
-    if options.is_plan:
-        verifying.print_plan(options, os.environ)
-        return
-    sys.exit(verifying.verify(options, os.environ))
+
+def _sent(options: VerifyOptions, deployment: Deployment, console: Console) -> Outcome:
+    def carry_out(listen: Listener) -> Outcome:
+        run_options = RunOptions(
+            rules=options.rules,
+            seed=options.seed,
+            workers=options.workers,
+            phases=phases_of(options.cases, is_mock=options.where.is_mock),
+            listen=listen,
+            is_preflighted=not options.where.is_mock,
+            undisturbed=noted,
+            examples=options.examples,
+        )
+        return judge(deployment, run_options)
+
+    return shown(console, deployment.journal, carry_out, is_quiet=options.quiet)
+
+
+INDENT: Final = 15
+"""Columns before the names of the probes in a plan."""
+
+
+def print_plan(options: VerifyOptions, environment: Mapping[str, str]) -> None:
+    """Prints what would be sent, and sends nothing.
+
+    Raises:
+        StartupError: A file is not as it must be, or there is no such rule.
+    """
+    console = Terminal(highlight=False)
+    issuing = tokens = 0
+    deployment = open_deployment(options.where, environment)
+    deployment.close()
+    document = deployment.document or bundled("service.yaml")
+    probes = chosen(deployment, document, options.rules)
+    total = _print_preflight(console, options, deployment, probes)
+    total += _print_inferred(console, deployment.target, document)
+    for probe, reason in probes:
+        if reason is None:
+            total += probe.cost
+            issuing += probe.cost * ("tokens" in probe.needs)
+            tokens += probe.tokens
+            noun = "request " if probe.cost == 1 else "requests"
+            text = f"{probe.cost:4} {noun}  {probe.name}: {', '.join(probe.rules)}"
+            print_line(console, text, indent=1, hanging=INDENT)
+        else:
+            text = f"not sent  {probe.name}: {reason}"
+            print_line(console, text, "dim", indent=4, hanging=INDENT - 3)
+    target = deployment.target
+    for line in (*_cases(options, document), *described(target)):
+        print_line(console, line, hanging=2)
+    before = ", before the generated cases" if _number_of_cases(options) else ""
+    issued = _issued(issuing, tokens, target)
+    print_line(console, f"about {total} requests to {target.base_url}{before}{issued}", hanging=2)
+
+
+def _print_preflight(
+    console: Console,
+    options: VerifyOptions,
+    deployment: Deployment,
+    probes: list[tuple[Probe, str | None]],
+) -> int:
+    """Prints how many requests try the values of the target, and returns the number."""
+    if options.where.is_mock or not probes:
+        return 0
+    count = planned_requests(deployment.target, needs_of(probes))
+    text = f"{count:4} requests  preflight: each credential, slug and secret once"
+    print_line(console, text, indent=1, hanging=INDENT)
+    return count
+
+
+def _print_inferred(console: Console, target: Target, document: Document) -> int:
+    """Prints what is sent to judge inferred state, and returns the number of requests."""
+    if interface_operations(document):
+        return 0
+    judge = collections_judge(target, document)
+    if not judge.can_judge:
+        return 0
+    reasons = judge.unchecked_rules()
+    total = 0
+    for count, text in judge.planned():
+        total += count
+        print_line(
+            console, f"{count:4} requests  inferred state of {text}", indent=1, hanging=INDENT
+        )
+    for reason in dict.fromkeys(reasons.values()):
+        rules = ", ".join(rule for rule, why in reasons.items() if why == reason)
+        print_line(console, f"not sent  {rules}: {reason}", "dim", indent=4, hanging=INDENT - 3)
+    return total
+
+
+def _cases(options: VerifyOptions, document: Document) -> Iterator[str]:
+    """Yields what is generated from the document, and what else can be judged by it."""
+    number, count = len(operations(document)), _number_of_cases(options)
+    if not interface_operations(document):
+        yield (
+            f"{document.path} describes another service: its {number} operations are judged by two "
+            "validators of the document and by inferred state, and by no rule of this interface"
+        )
+    if count:
+        yield (
+            f"generated cases of each of {number} operations, as the owner and as anonymous: those "
+            f"that cover its schemas, and up to {count} random ones; --max-requests bounds them"
+        )
+
+
+def _number_of_cases(options: VerifyOptions) -> int:
+    return cases_of(options.cases, is_mock=options.where.is_mock)
+
+
+def _issued(requests: int, tokens: int, target: Target) -> str:
+    """Returns how many of a plan's requests have tokens issued, and how many tokens that are."""
+    if not requests:
+        return ""
+    most = target.permit.max_tokens
+    allowed = f"; [permit] max_tokens allows {most}" if most is not None and most < tokens else ""
+    return f", {requests} of them to have about {tokens} tokens issued, or to use them{allowed}"

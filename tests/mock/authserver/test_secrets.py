@@ -13,7 +13,7 @@ from tests.mock.authserver.conftest import (
     hidden,
 )
 
-from understudy.cli.serving import log_lines
+from understudy.cli.serve import log_lines
 from understudy.mock.app import Mock
 from understudy.mock.settings import Settings
 

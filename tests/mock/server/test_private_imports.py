@@ -20,7 +20,7 @@ def run(code: str) -> str:
 def test_a_mock_is_imported_without_what_routing_never_calls() -> None:
     loaded = run(
         """
-        import understudy.cli.serving, sys
+        import understudy.cli.serve, sys
         heavy = {"connexion", "flask", "httpx", "rich", "PIL", "jinja2", "jsonschema", "requests"}
         print(*sorted((heavy | {"werkzeug"}) & sys.modules.keys()))
         """
@@ -70,7 +70,7 @@ def test_nobody_else_gets_a_package_that_is_absent_for_connexion() -> None:
     assert run(
         """
         import sys
-        import understudy.cli.serving
+        import understudy.cli.serve
         from understudy.mock.server._private_imports import _Absent
         for module in list(sys.modules.values()):
             for name, value in vars(module).items():

@@ -21,7 +21,7 @@ from tests.tools.benchmarks.targets import ABSENT, BY_SOCKET, WHOLE_RUN
 from tests.tools.benchmarks.workloads import workloads
 
 from understudy.api.bundled_target import TARGET
-from understudy.cli.verify import TABLES
+from understudy.cli.commands import TABLES
 from understudy.openapi.bundled import openapi_directory
 
 VERIFY, SERVED = "understudy verify", "understudy verify, by a socket"
