@@ -5,7 +5,9 @@ what a client means to send; beyond it the response says which one it was: its s
 ``X-Mock-Limit``, and its number. None of them is a limit of the service (``rules.yaml`` has those).
 """
 
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
+
+from msgspec import Meta
 
 from understudy.errors import LimitExceeded
 
@@ -38,6 +40,12 @@ class Limit(NamedTuple):
         """Returns the refusal of whatever is beyond the limit."""
         return LimitExceeded(self.status, self.name, f"At most {self.most:,} {self.of}.")
 
+
+Count = Annotated[int, Meta(ge=0, le=2**53)]
+"""How many: what every reader of JSON can keep (RFC 8259, 6)."""
+
+Integer = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+"""A whole number that the writer of JSON takes."""
 
 # a request's head (RFC 6585, 5; RFC 9110, 15.5.15)
 HEADER_FIELDS: Final = Limit("header-fields", 200, "header fields", 431)

@@ -18,7 +18,7 @@ from understudy.api.account_reading import AccountSeen, AvatarSeen, PictureKind
 from understudy.api.bundled_target import AUTHORIZATION
 from understudy.api.mirrored_profiles import mirrored_profile
 from understudy.interface.vocabulary import Vocabulary
-from understudy.mock.fixtures.person_checks import DATE_TIME, is_date
+from understudy.mock.fixtures.record_checks import DATE_TIME, is_date
 from understudy.mock.server.worlds import Baseline
 from understudy.mock.store.applications import APPLICATIONS, Application
 from understudy.mock.store.hashing import email_hash

@@ -7,7 +7,7 @@ import msgspec
 from msgspec.structs import replace
 
 from understudy.api.account_reading import HEADER
-from understudy.mock.fixtures.person_checks import (
+from understudy.mock.fixtures.record_checks import (
     DATE_TIME,
     REGISTRATION,
     is_date,

@@ -8,7 +8,7 @@ from typing import Any, Final
 from understudy.api.stand_in_merging import merged_person, unselected
 from understudy.errors import FixtureError
 from understudy.mock.fixtures.conversion import converted
-from understudy.mock.fixtures.person_checks import check_person
+from understudy.mock.fixtures.record_checks import check_person
 from understudy.mock.server.worlds import World
 from understudy.mock.store.people import (
     IMAGES,

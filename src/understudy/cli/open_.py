@@ -13,7 +13,7 @@ from understudy.api.asgi_exchange import exchanged
 from understudy.cli.command_options import RunningMock
 from understudy.cli.serve import Preparation, run
 from understudy.errors import Problem, StartupError
-from understudy.mock.admin.capsule_files import unpack
+from understudy.mock.admin.capsules import unpack
 from understudy.mock.settings import Settings
 
 _ZIP = {"Content-Type": "application/zip"}

@@ -13,7 +13,7 @@ from tests.mock.renewal import renew
 from tests.mock.service.test_image_processing import picture
 
 from understudy.limits import ARCHIVE_BYTES
-from understudy.mock.admin import capsule_files
+from understudy.mock.admin import capsules
 from understudy.mock.server.clock import Clock
 from understudy.mock.server.request_context import RequestContext
 
@@ -179,7 +179,7 @@ def test_a_zip_file_without_a_capsule_is_refused(driver: Driver) -> None:
 
 def test_a_capsule_beyond_the_limit_is_refused(driver: Driver, monkeypatch) -> None:
     capsule = saved(driver)
-    monkeypatch.setattr(capsule_files, "ARCHIVE_BYTES", ARCHIVE_BYTES._replace(most=10))
+    monkeypatch.setattr(capsules, "ARCHIVE_BYTES", ARCHIVE_BYTES._replace(most=10))
     refused = driver.ask("POST", "/__admin/capsule", content=capsule, headers=ZIP)
     assert refused.status_code == 413
 
@@ -187,3 +187,65 @@ def test_a_capsule_beyond_the_limit_is_refused(driver: Driver, monkeypatch) -> N
 def test_a_request_that_is_forgotten_has_no_capsule(driver: Driver) -> None:
     status, reason = driver.refused("GET", "/capsule?request=9")
     assert (status, "does not remember" in reason) == (404, True)
+
+
+PNG = base64.b64encode(picture()).decode()
+TOKEN = {"token": "t-0123", "person": "ada"}
+APPLICATION = {"client_id": "x", "client_secret": "secret", "name": "X", "owner": "ada"}
+SESSION = {"key": "k-0123", "csrf": "c", "person": "nobody"}
+FAILED = {"since": "2026-01-01T00:00:00", "count": 1}
+
+
+@pytest.mark.parametrize(
+    ("collection", "key", "record", "place"),
+    [
+        ("images", "../../PWN", {"content": PNG, "media_type": "image/png"}, "'../../PWN'"),
+        ("images", "/etc/PWN", {"content": PNG, "media_type": "image/png"}, "'/etc/PWN'"),
+        ("images", "page", {"content": PNG, "media_type": "text/html"}, "it is not text/html"),
+        ("images", "page", {"content": PNG, "media_type": "image/gif"}, "it is not image/gif"),
+        ("tokens", "t-0123", {**TOKEN, "expires": "\x1b[2J"}, "tokens: expires"),
+        ("tokens", "t-0123", {**TOKEN, "person": "nobody"}, "tokens: person"),
+        ("tokens", "t-0123", {**TOKEN, "scopes": ["all"]}, "tokens: scopes"),
+        ("tokens", "other", TOKEN, "under its own key"),
+        ("applications", "x", {**APPLICATION, "redirect_uris": ["javascript:a"]}, "redirect_uris"),
+        ("applications", "x", {**APPLICATION, "owner": "nobody"}, "owner"),
+        ("applications", "x", {**APPLICATION, "name": "\u202e"}, "name"),
+        ("applications", "../x", {**APPLICATION, "client_id": "../x"}, "client_id"),
+        ("sessions", "k-0123", SESSION, "sessions: person"),
+        ("slugs_by_hash", "0" * 64, "ada", "does not lead to 'ada'"),
+        ("people", "ben", None, "'ben' is of the fixtures"),
+        ("failed_codes", "x", FAILED, "changes: failed_codes: x"),
+        ("vocabulary", "", {}, "vocabulary"),
+    ],
+)
+def test_a_record_that_no_fixture_could_have_is_refused_by_its_place(
+    driver: Driver, collection: str, key: str, record: Any, place: str
+) -> None:
+    capsule = changed(saved(driver), changes={collection: {key: record}})
+    refused = driver.ask("POST", "/__admin/capsule", content=capsule, headers=ZIP)
+    assert (refused.status_code, place in refused.json()["detail"]) == (400, True), refused.text
+    assert driver.get("/__admin/export").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("settings", "place"),
+    [
+        ({"choices": {"avatar-delete-status": "666"}}, "avatar-delete-status"),
+        ({"limits": {"ada": -1}}, "limits"),
+        ({"windows": {"ada": ["2026-01-01T00:00:00", 1]}}, "windows"),
+        ({"windows": {"ada": ["9999-12-31T23:59:59-14:00", 1]}}, "windows"),
+        ({"faults": {"a": {"id": "a", "effect": "none"}}}, "effect"),
+        ({"faults": {"a": {"id": "a", "status": 999}}}, "faults"),
+        ({"faults": {"a": {"id": "b", "status": 500}}}, "faults"),
+        ({"seed": 10**30}, "seed"),
+    ],
+)
+def test_a_setting_that_the_admin_api_refuses_is_refused_in_a_capsule(
+    driver: Driver, settings: dict[str, Any], place: str
+) -> None:
+    capsule = saved(driver)
+    whole = {**json.loads(text_of(capsule))["settings"], **settings}
+    refused = driver.ask(
+        "POST", "/__admin/capsule", content=changed(capsule, settings=whole), headers=ZIP
+    )
+    assert (refused.status_code, place in refused.json()["detail"]) == (400, True), refused.text

@@ -5,6 +5,7 @@ import os
 
 import pytest
 from tests.proofs.attack.by_socket import HOSTILE, attack_by_socket
+from tests.proofs.attack.files.attempts import run_apart
 from tests.proofs.attack.in_process import attack
 from tests.proofs.attack.requests import Attacker
 
@@ -28,3 +29,8 @@ def test_no_connection_is_left_hanging() -> None:
 def test_one_seed_makes_the_same_requests() -> None:
     first, second = Attacker(7), Attacker(7)
     assert [first.next() for _ in range(50)] == [second.next() for _ in range(50)]
+
+
+@pytest.mark.parametrize(("name", "count"), [("capsules", 60)])
+def test_no_file_leaves_a_mock_broken(name: str, count: int) -> None:
+    assert run_apart(name, count, 1).failures == []

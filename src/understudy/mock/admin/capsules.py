@@ -1,26 +1,272 @@
 """Saves a world before one of its requests as a capsule, and opens one (``openapi/admin.yaml``)."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import io
+import zipfile
+import zlib
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any, Final, Literal
+from urllib.parse import urlsplit
 
 import msgspec
 import orjson
+from msgspec import Meta, Struct
 
-from understudy.errors import BadRequest, Conflict, NotFound
-from understudy.mock.admin.capsule_files import Capsule, CapsuleSettings, each_text, pack, unpack
-from understudy.mock.admin.capsule_journal import recorded, restored
+from understudy.errors import BadRequest, Conflict, NotFound, StartupError
+from understudy.limits import ARCHIVE_BYTES, FAULTS, Count, Integer
 from understudy.mock.admin.capsule_secrets import SecretReferences, SecretResolver
 from understudy.mock.admin.exporting import in_worker
-from understudy.mock.server.call import Call, HandlerResponse
-from understudy.mock.server.clock import FIRST, LAST, ClockSetting, machine_time, written
+from understudy.mock.admin.faults import check_fault
+from understudy.mock.admin.journal_entries import operation_id
+from understudy.mock.fixtures.archive import archive_entry
+from understudy.mock.fixtures.record_checks import check_changes, expect_instant
+from understudy.mock.server.call import Call, HandlerResponse, Principal
+from understudy.mock.server.clock import FIRST, LAST, ClockSetting, Instant, machine_time, written
 from understudy.mock.server.endpoint import Endpoint
+from understudy.mock.server.faults import Fault
 from understudy.mock.server.handlers import Handlers
 from understudy.mock.server.journaling import state_before
-from understudy.mock.server.windows import Windows
-from understudy.mock.server.worlds import Baseline, Snapshot, World
+from understudy.mock.server.preferences import Choose
+from understudy.mock.server.request_context import HeaderFields, Peer, RequestContext, RequestHead
+from understudy.mock.server.windows import Window, Windows
+from understudy.mock.server.worlds import WORLD_NAME, Baseline, Snapshot, World
 from understudy.mock.store.collections import COLLECTIONS
+
+ENTRY: Final = "capsule.json"
+
+Line = Annotated[str, Meta(pattern=r"^[\t -~\x80-\xff]*\Z")]
+"""What the value of a header field may be (RFC 9110, 5.5)."""
+
+Word = Annotated[str, Meta(pattern=r"^[!-~]{1,2000}\Z")]
+"""Printable characters without a space."""
+
+Fields = list[tuple[Word, Line]]
+"""Header fields in the order they were sent."""
+
+
+class CapsuleText(Struct, frozen=True, forbid_unknown_fields=True):
+    """The bytes of a body as text.
+
+    Attributes:
+        encoding: Which gives back the bytes.
+        text: The text, with references in place of secrets.
+    """
+
+    encoding: Literal["utf-8", "latin-1"]
+    text: str
+
+    @classmethod
+    def of(cls, content: bytes) -> "CapsuleText":
+        """Returns bytes as text; what is not UTF-8, with a character for each byte."""
+        try:
+            return cls("utf-8", content.decode())
+        except UnicodeDecodeError:
+            return cls("latin-1", content.decode("latin-1"))
+
+
+class CapsulePrincipal(Struct, frozen=True, forbid_unknown_fields=True):
+    """The account and the credential of a request."""
+
+    person: str
+    kind: Literal["oauth", "api_key"]
+    scopes: list[str]
+    token: Line
+
+
+class CapsuleExchange(Struct, frozen=True, forbid_unknown_fields=True):
+    """A request of the journal and its response."""
+
+    started: Instant
+    seconds: Annotated[float, Meta(ge=0, le=1e6)]
+    client: Line
+    site_url: Annotated[str, Meta(pattern=r"^https?://[!-~]{1,2000}\Z")]
+    method: Word
+    path: str
+    query: Line
+    fields: Fields
+    body: CapsuleText
+    operation: str | None
+    principal: CapsulePrincipal | None
+    fault: str | None
+    notes: list[str]
+    status: Annotated[int, Meta(ge=0, le=599)]
+    response_fields: Fields
+    response_body: CapsuleText
+
+
+class CapsuleSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """The state of a world beside its records."""
+
+    seed: Integer
+    issued: Count
+    choices: dict[str, str]
+    limits: dict[str, Count]
+    faults: dict[str, Fault]
+    windows: dict[str, Window]
+
+
+class Capsule(Struct, frozen=True, forbid_unknown_fields=True):
+    """A world before one of its requests.
+
+    Attributes:
+        format: The format of the file.
+        world: The world's name.
+        request: The request before which the world stands; None: the end.
+        baseline: The digest of the fixtures.
+        document: The digest of the document in force.
+        now: The world's time.
+        settings: The state beside the records.
+        changes: Collection name to key to changed record; None: it was removed.
+        total: The number of the last request of the journal.
+        journal: The remembered requests, the oldest first.
+    """
+
+    format: Literal["understudy-capsule-1"]
+    world: Annotated[str, Meta(pattern=WORLD_NAME)]
+    request: Count | None
+    baseline: str
+    document: str
+    now: Instant
+    settings: CapsuleSettings
+    changes: dict[str, dict[str, Any]]
+    total: Count
+    journal: list[CapsuleExchange]
+
+
+def pack(capsule: Capsule) -> bytes:
+    """Returns the file of a capsule; the same capsule always gives the same bytes."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(archive_entry(ENTRY), msgspec.json.encode(capsule))
+    return packed.getvalue()
+
+
+def unpack(content: bytes) -> Capsule:
+    """Reads the file of a capsule.
+
+    Raises:
+        BadRequest: It is not such a file.
+        LimitExceeded: It is too large.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            entry = archive.getinfo(ENTRY)
+            ARCHIVE_BYTES.check(entry.file_size)
+            return msgspec.json.decode(archive.read(entry), type=Capsule)
+    except KeyError as error:
+        msg = f"The zip file contains no {ENTRY}; a capsule is made by GET /__admin/capsule."
+        raise BadRequest(msg) from error
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, zlib.error) as error:
+        msg = f"The body is not a capsule: {error}. GET /__admin/capsule makes one."
+        raise BadRequest(msg) from error
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        msg = f"The capsule cannot be read: {error}. Make it again by GET /__admin/capsule."
+        raise BadRequest(msg) from error
+
+
+def each_text(value: Any, convert: Callable[[str], str]) -> Any:
+    """Returns a value of JSON with every string, keys included, converted."""
+    if isinstance(value, str):
+        return convert(value)
+    if isinstance(value, list | tuple):
+        return [each_text(item, convert) for item in value]
+    if isinstance(value, dict):
+        return {convert(key): each_text(member, convert) for key, member in value.items()}
+    return value
+
+
+def recorded(context: RequestContext, references: SecretReferences) -> CapsuleExchange:
+    """Returns an exchange as a capsule has it, with references in place of secrets."""
+    hidden = references.hidden
+    principal = context.principal
+    return CapsuleExchange(
+        started=context.started,
+        seconds=round(context.seconds, 6),
+        client=context.client,
+        site_url=context.site_url,
+        method=context.method,
+        path=hidden(context.path),
+        query=hidden(context.query.decode("latin-1")),
+        fields=_hidden_fields(context.sent_headers, references),
+        body=_hidden_text(context.body, references),
+        operation=operation_id(context),
+        principal=None
+        if principal is None
+        else CapsulePrincipal(
+            principal.person, principal.kind, sorted(principal.scopes), hidden(principal.token)
+        ),
+        fault=context.fault,
+        notes=[hidden(note) for note in context.notes],
+        status=context.status,
+        response_fields=_hidden_fields(context.response_headers, references),
+        response_body=_hidden_text(context.response_body, references),
+    )
+
+
+def restored(
+    exchanges: Sequence[CapsuleExchange],
+    world: World,
+    endpoints: Mapping[str, Endpoint],
+    resolver: SecretResolver,
+) -> list[RequestContext]:
+    """Returns the exchanges of a capsule as the journal of a world keeps them.
+
+    Raises:
+        ValueError: A reference leads nowhere, or a text is not what a request has.
+    """
+    contexts = []
+    for exchange in exchanges:
+        context = RequestContext(_head(exchange, resolver), _peer(exchange), world)
+        context.site_url = exchange.site_url
+        context.started, context.seconds = exchange.started, exchange.seconds
+        context.body = _revealed_text(exchange.body, resolver)
+        context.endpoint = endpoints.get(exchange.operation or "")
+        known = exchange.principal
+        if known is not None:
+            token = resolver.revealed(known.token)
+            context.principal = Principal(known.person, known.kind, frozenset(known.scopes), token)
+        context.fault = exchange.fault
+        context.notes = [resolver.revealed(note) for note in exchange.notes]
+        context.status = exchange.status
+        context.response_headers = _revealed_fields(exchange.response_fields, resolver)
+        context.response_body = _revealed_text(exchange.response_body, resolver)
+        contexts.append(context)
+    return contexts
+
+
+def _head(exchange: CapsuleExchange, resolver: SecretResolver) -> RequestHead:
+    path = resolver.revealed(exchange.path)
+    query = resolver.revealed(exchange.query).encode("latin-1")
+    return RequestHead(exchange.method, path, query, _revealed_fields(exchange.fields, resolver))
+
+
+def _peer(exchange: CapsuleExchange) -> Peer:
+    address = urlsplit(exchange.site_url)
+    address.port  # noqa: B018 - one over 65535 raises
+    return Peer(exchange.client, ("127.0.0.1", None), address.scheme)
+
+
+def _hidden_fields(fields: HeaderFields, references: SecretReferences) -> Fields:
+    texts = [(name.decode("latin-1"), text.decode("latin-1")) for name, text in fields]
+    return [(name, references.hidden_field(name, text)) for name, text in texts]
+
+
+def _revealed_fields(fields: Fields, resolver: SecretResolver) -> list[tuple[bytes, bytes]]:
+    return [
+        (name.encode("latin-1"), resolver.revealed_field(text).encode("latin-1"))
+        for name, text in fields
+    ]
+
+
+def _hidden_text(content: bytes, references: SecretReferences) -> CapsuleText:
+    text = CapsuleText.of(content)
+    return CapsuleText(text.encoding, references.hidden(text.text))
+
+
+def _revealed_text(text: CapsuleText, resolver: SecretResolver) -> bytes:
+    return resolver.revealed(text.text).encode(text.encoding)
+
 
 _TYPES = {collection.name: collection.type for collection in COLLECTIONS}
 
@@ -31,10 +277,14 @@ class CapsulesAdmin:
     Args:
         document: The document in force.
         served: Every operation of the mock.
+        choose: Reads ``switch=option`` texts.
     """
 
-    def __init__(self, document: Mapping[str, Any], served: Sequence[Endpoint]) -> None:
+    def __init__(
+        self, document: Mapping[str, Any], served: Sequence[Endpoint], choose: Choose
+    ) -> None:
         self._document = document
+        self._choose = choose
         self._endpoints = {endpoint.operation.operation_id: endpoint for endpoint in served}
         self._digests: dict[str, tuple[object, str]] = {}
 
@@ -123,10 +373,10 @@ class CapsulesAdmin:
         _expect_same("document", capsule.document, document, "--document")
         resolver = SecretResolver(world.baseline, capsule.settings.seed, world.mark)
         try:
-            snapshot = await in_worker(lambda: _state(capsule, world.baseline, resolver))
+            snapshot = await in_worker(lambda: self._checked_state(capsule, world, resolver))
             contexts = restored(capsule.journal, world, self._endpoints, resolver)
-        except (ValueError, TypeError) as error:
-            msg = f"The capsule cannot be opened: {error}."
+        except (ValueError, TypeError, RecursionError, StartupError, BadRequest) as error:
+            msg = f"The capsule cannot be opened: {str(error).removesuffix('.')}."
             raise BadRequest(msg) from error
         world.become(snapshot)
         world.journal.resume(max(capsule.total - len(contexts), 0))
@@ -135,6 +385,33 @@ class CapsulesAdmin:
         world.history.lose()
         about = {"world": world.name, "request": capsule.request, "requests": len(contexts)}
         return HandlerResponse({**about, "now": written(world.clock.now())})
+
+    def _checked_state(self, capsule: Capsule, world: World, resolver: SecretResolver) -> Snapshot:
+        """Returns the state of a capsule, checked as fixtures and the admin API's bodies are.
+
+        Raises:
+            ValueError: A record or a reference is invalid.
+            StartupError: A record breaks what holds for fixtures, or there is no such choice.
+            BadRequest: A fault names what is not there.
+            LimitExceeded: There are too many records or faults.
+        """
+        settings = capsule.settings
+        snapshot = _state(capsule, world.baseline, resolver)
+        scratch = World(world.name, world.baseline)
+        scratch.become(snapshot)
+        check_changes(scratch)
+        self._choose([f"{name}={option}" for name, option in settings.choices.items()])
+        FAULTS.check(len(settings.faults))
+        for name, fault in settings.faults.items():
+            if fault.id != name:
+                msg = f"settings: faults: {name!r} has the id {fault.id!r}"
+                raise ValueError(msg)
+            check_fault(fault, list(self._endpoints), scratch)
+        for window in settings.windows.values():
+            expect_instant("settings: windows", window.opened)
+        for number, exchange in enumerate(capsule.journal):
+            expect_instant(f"journal: {number}: started", exchange.started)
+        return snapshot
 
     def _digest(self, name: str, value: Any) -> str:
         """Returns the digest of fixtures or of a document, which is computed once."""
@@ -183,7 +460,11 @@ def _state(capsule: Capsule, baseline: Baseline, resolver: SecretResolver) -> Sn
             raise ValueError(msg)
         for key, record in members.items():
             text = orjson.dumps(each_text(record, resolver.revealed))
-            value = None if record is None else msgspec.json.decode(text, type=_TYPES[kind])
+            try:
+                value = None if record is None else msgspec.json.decode(text, type=_TYPES[kind])
+            except msgspec.ValidationError as error:
+                msg = f"changes: {collection}: {key}: {error}"
+                raise ValueError(msg) from error
             overlay.setdefault(collection, {})[resolver.revealed(key)] = value
     settings = capsule.settings
     now = min(max(FIRST, capsule.now), LAST)

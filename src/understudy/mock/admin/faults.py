@@ -48,27 +48,35 @@ class FaultsAdmin:
         if fault.id in faults:
             msg = f"id: there is a fault {fault.id!r} already; choose another, or delete it."
             raise Conflict(msg)
-        self._check(call.world, fault)
+        check_fault(fault, self._operations, call.world)
         faults[fault.id] = fault
         call.world.note_change()
         return HandlerResponse(_as_json(fault), 201)
 
-    def _check(self, world: World, fault: Fault) -> None:
-        if fault.operation is not None and fault.operation not in self._operations:
-            hint = nearest(fault.operation, self._operations)
-            listed = ", ".join(self._operations)
-            msg = f"operation: there is no {fault.operation!r}{hint or '.'} There are {listed}."
-            raise BadRequest(msg)
-        if fault.person is not None and world.get(PEOPLE, fault.person) is None:
-            hint = nearest(fault.person, list(world.keys(PEOPLE)))
-            msg = f"person: there is no {fault.person!r} in this world{hint or '.'}"
-            raise BadRequest(msg)
-        if fault.effect is not None and EFFECTS[fault.effect].needs_field and not fault.field:
-            msg = f"field: {fault.effect} changes a field; name it, such as display_name."
-            raise BadRequest(msg)
-        if fault.delay is None and fault.status is None and fault.effect is None:
-            msg = "This fault does nothing; give it a delay, a status or an effect."
-            raise BadRequest(msg)
+
+def check_fault(fault: Fault, operations: Sequence[str], world: World) -> None:
+    """Checks what the types of a fault cannot express.
+
+    Raises:
+        BadRequest: It names an operation, a person or an effect that is not there, or does nothing.
+    """
+    if fault.operation is not None and fault.operation not in operations:
+        hint = nearest(fault.operation, operations)
+        msg = f"operation: there is no {fault.operation!r}{hint or '.'} There are {', '.join(operations)}."
+        raise BadRequest(msg)
+    if fault.person is not None and world.get(PEOPLE, fault.person) is None:
+        hint = nearest(fault.person, list(world.keys(PEOPLE)))
+        msg = f"person: there is no {fault.person!r} in this world{hint or '.'}"
+        raise BadRequest(msg)
+    if fault.effect is not None and fault.effect not in EFFECTS:
+        msg = f"effect: there is no {fault.effect!r}; there are {', '.join(EFFECTS)}."
+        raise BadRequest(msg)
+    if fault.effect is not None and EFFECTS[fault.effect].needs_field and not fault.field:
+        msg = f"field: {fault.effect} changes a field; name it, such as display_name."
+        raise BadRequest(msg)
+    if fault.delay is None and fault.status is None and fault.effect is None:
+        msg = "This fault does nothing; give it a delay, a status or an effect."
+        raise BadRequest(msg)
 
 
 def list_faults(call: Call) -> HandlerResponse:

@@ -20,6 +20,7 @@ from understudy.mock.server.api import Api
 from understudy.mock.server.endpoint import Endpoint, endpoints
 from understudy.mock.server.guards import HANDLERS
 from understudy.mock.server.handlers import Handlers
+from understudy.mock.server.preferences import Choose
 from understudy.mock.server.world_selection import Worlds
 
 _IDENTITIES: Mapping[str, tuple[str, ...]] = {
@@ -34,7 +35,7 @@ def handlers(
     *,
     worlds: Worlds,
     apis: Sequence[Api],
-    choose: Callable[[Sequence[str]], Mapping[str, str]],
+    choose: Choose,
     rules: Callable[[], Mapping[str, Rule]],
     switches: Callable[[], Mapping[str, Switch]],
     edge_cases: Callable[[], EdgeCaseSource | None],
@@ -72,7 +73,7 @@ def handlers(
         **LimitsAdmin(choose, switches, rules).handlers,
         **RequestsAdmin(operations, explainer, worlds.refresh).handlers,
         **RulesAdmin(rules, served).handlers,
-        **CapsulesAdmin(apis[0].document.raw, served).handlers,
+        **CapsulesAdmin(apis[0].document.raw, served, choose).handlers,
         **DocumentsAdmin(apis).handlers,
         **EdgeCasesAdmin(edge_cases, apis[0].base_path, worlds).handlers,
         **EventsAdmin(worlds, explainer.switches_at_work).handlers,

@@ -1,6 +1,6 @@
 """Changes the rate limits and the switches of a world (``openapi/admin.yaml``)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from msgspec import to_builtins
@@ -10,12 +10,11 @@ from understudy.interface.rules import Rule, Switch
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.clock import written
 from understudy.mock.server.handlers import Handlers
+from understudy.mock.server.preferences import Choose
 from understudy.mock.server.rate_limit import ANONYMOUS
 from understudy.mock.server.windows import WINDOW, Window
 from understudy.mock.server.worlds import World
 from understudy.mock.store.people import PEOPLE
-
-Choose = Callable[[Sequence[str]], Mapping[str, str]]
 
 
 class LimitsAdmin:

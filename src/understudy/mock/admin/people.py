@@ -1,6 +1,6 @@
 """Lists, adds, replaces and exports people, in the shape of fixture files (``openapi/admin.yaml``)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
@@ -10,17 +10,13 @@ from understudy.errors import BadRequest, Conflict, FixtureError, NotFound, near
 from understudy.mock.fixtures.archive import person_fixture
 from understudy.mock.fixtures.conversion import converted
 from understudy.mock.fixtures.listing import person_members
-from understudy.mock.fixtures.person_checks import check_person
+from understudy.mock.fixtures.record_checks import WorldRecords, check_person, claims
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.handlers import Handlers
 from understudy.mock.server.worlds import World
-from understudy.mock.store.hashing import email_hash
 from understudy.mock.store.people import (
     IMAGES,
     PEOPLE,
-    SLUGS_BY_HASH,
-    SLUGS_BY_IMAGE_ID,
-    Image,
     Person,
     is_changed,
 )
@@ -121,7 +117,7 @@ def _whole(world: World, slug: str) -> Any:
 def _checked(world: World, body: Mapping[str, Any]) -> Person:
     try:
         person = converted("The person", body, Person)
-        check_person("The person", person, _Images(world))
+        check_person("The person", person, WorldRecords(world, IMAGES))
     except FixtureError as error:
         raise BadRequest(str(error)) from error
     return with_password(person)
@@ -133,7 +129,7 @@ def _keep(world: World, person: Person, before: Person | None) -> None:
     Raises:
         Conflict: An address or an avatar belongs to somebody else.
     """
-    wanted = list(_claims(person))
+    wanted = list(claims(person))
     for collection, key, what in wanted:
         other = world.get(collection, key)
         if other not in {None, person.slug}:
@@ -141,40 +137,13 @@ def _keep(world: World, person: Person, before: Person | None) -> None:
             raise Conflict(msg)
     if before is not None:
         kept = {(collection.name, key) for collection, key, _ in wanted}
-        for collection, key, _ in _claims(before):
+        for collection, key, _ in claims(before):
             if (collection.name, key) not in kept:
                 world.remove(collection, key)
     world.put(PEOPLE, person.slug, person)
     for collection, key, _ in wanted:
         if world.get(collection, key) != person.slug:
             world.put(collection, key, person.slug)
-
-
-def _claims(person: Person) -> Iterator[tuple[Any, str, str]]:
-    """Yields what belongs to one person only: collection, key, and how a message names it."""
-    for email in person.emails:
-        yield SLUGS_BY_HASH, email_hash(email.email), f"emails: {email.email!r}"
-    for avatar in person.avatars:
-        yield SLUGS_BY_IMAGE_ID, avatar.image_id, f"avatars: image_id {avatar.image_id!r}"
-
-
-class _Images(Mapping[str, Image]):
-    """The pictures of a world by name, none of which is copied."""
-
-    def __init__(self, world: World) -> None:
-        self._world = world
-
-    def __getitem__(self, name: str) -> Image:
-        image = self._world.get(IMAGES, name)
-        if image is None:
-            raise KeyError(name)
-        return image
-
-    def __iter__(self) -> Iterator[str]:
-        return self._world.keys(IMAGES)
-
-    def __len__(self) -> int:
-        return self._world.count(IMAGES)
 
 
 HANDLERS: Handlers = {

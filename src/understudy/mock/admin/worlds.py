@@ -1,6 +1,6 @@
 """Creates, lists, resets, saves and deletes worlds (``openapi/admin.yaml``)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -10,10 +10,9 @@ from understudy.mock.fixtures.subset import with_people_only
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.clock import written
 from understudy.mock.server.handlers import Handlers
+from understudy.mock.server.preferences import Choose
 from understudy.mock.server.world_selection import Worlds
 from understudy.mock.server.worlds import COOKIE, WORLD_HEADER, Snapshot, World
-
-Choose = Callable[[Sequence[str]], Mapping[str, str]]
 
 
 class WorldsAdmin:

@@ -2,7 +2,12 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+from msgspec import Meta
+
+Instant = Annotated[datetime, Meta(tz=True)]
+"""A time with its offset; one without could not be compared with others."""
 
 FIRST = datetime(1970, 1, 1, tzinfo=UTC)
 LAST = datetime(9000, 1, 1, tzinfo=UTC)

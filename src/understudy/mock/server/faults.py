@@ -7,11 +7,15 @@ before, so the same requests get the same faults in every run.
 import math
 from collections.abc import Callable, Mapping
 from random import Random  # noqa: TID251 - drawn from the world's seed
-from typing import Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import orjson
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
+
+from understudy.limits import Count
+
+Milliseconds = Annotated[float, Meta(ge=0, le=60_000)]
 
 
 class Delay(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -27,11 +31,11 @@ class Delay(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     """
 
     type: Literal["fixed", "uniform", "lognormal"] = "fixed"
-    milliseconds: float = 0
-    lower: float = 0
-    upper: float = 0
-    median: float = 0
-    sigma: float = 1
+    milliseconds: Milliseconds = 0
+    lower: Milliseconds = 0
+    upper: Milliseconds = 0
+    median: Milliseconds = 0
+    sigma: Annotated[float, Meta(ge=0, le=10)] = 1
 
     def seconds(self, chance: Random) -> float:
         """Draws one delay, in seconds; at most a minute."""
@@ -62,19 +66,19 @@ class Fault(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
         struck: Requests that got the fault.
     """
 
-    id: str
+    id: Annotated[str, Meta(pattern="^[a-z0-9][a-z0-9-]{0,39}\\Z")]
     operation: str | None = None
     person: str | None = None
     header: dict[str, str] = {}
-    share: float = 1.0
-    times: int | None = None
+    share: Annotated[float, Meta(ge=0, le=1)] = 1.0
+    times: Count | None = None
     delay: Delay | None = None
-    status: int | None = None
+    status: Annotated[int, Meta(ge=200, le=599)] | None = None
     effect: str | None = None
     field: str | None = None
-    seconds: float = 5.0
-    met: int = 0
-    struck: int = 0
+    seconds: Annotated[float, Meta(ge=0, le=60)] = 5.0
+    met: Count = 0
+    struck: Count = 0
 
     def fits(self, operation: str | None, person: str | None, headers: Mapping[str, str]) -> bool:
         """Tells whether a request may get this fault."""

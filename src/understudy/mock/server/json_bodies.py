@@ -42,6 +42,15 @@ def read_json(content: bytes, declared: frozenset[str] = frozenset()) -> Any:
     }
 
 
+def expect_bounded(value: Any) -> None:
+    """Accepts a value of JSON that is stored, and sent in responses later.
+
+    Raises:
+        LimitExceeded: It is too deep, or holds too many values or too large an integer.
+    """
+    _Normalizer().normalized(value, 0)
+
+
 class _Normalizer:
     """Copies one value, counting what it holds."""
 

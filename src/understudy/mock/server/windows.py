@@ -9,6 +9,9 @@ from collections import OrderedDict
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
+from understudy.limits import Count
+from understudy.mock.server.clock import Instant
+
 WINDOW = timedelta(hours=1)  # interface, Limits: "per hour"
 
 _DROPPED_AT_ONCE = 2
@@ -18,8 +21,8 @@ _DROPPED_AT_ONCE = 2
 class Window(NamedTuple):
     """The requests of a principal since the window opened."""
 
-    opened: datetime
-    used: int
+    opened: Instant
+    used: Count
 
     def is_closed(self, now: datetime) -> bool:
         """Tells whether it counts no request of now any more.

@@ -170,7 +170,8 @@ DEFAULT = "default"
 WORLD_HEADER = b"x-mock-world"
 COOKIE = "mock_world"
 
-_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+WORLD_NAME = r"^[a-z0-9][a-z0-9-]{0,39}\Z"
+_NAME = re.compile(WORLD_NAME)
 
 
 def is_world_name(name: str) -> bool:

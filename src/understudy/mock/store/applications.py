@@ -1,10 +1,11 @@
 """Defines the records of the authorization server: applications, codes, consents and sessions."""
 
-from datetime import datetime
 from typing import Literal
 
 from msgspec import Struct
 
+from understudy.limits import Count
+from understudy.mock.server.clock import Instant
 from understudy.mock.server.worlds import Collection
 
 
@@ -48,7 +49,7 @@ class AuthorizationCode(Struct, frozen=True):
     redirect_uri: str
     person: str
     scopes: tuple[str, ...]
-    expires: datetime
+    expires: Instant
     challenge: str | None = None
     challenge_method: Literal["S256", "plain"] = "plain"
     token: str | None = None
@@ -96,8 +97,8 @@ class ClientAdvice(Struct, frozen=True):
     client_id: str
     problem: str
     advice: str
-    count: int
-    seen: datetime
+    count: Count
+    seen: Instant
 
 
 APPLICATIONS: Collection[Application] = Collection("applications", Application)

@@ -4,6 +4,8 @@ from datetime import datetime
 
 from msgspec import Struct
 
+from understudy.limits import Count
+from understudy.mock.server.clock import Instant
 from understudy.mock.server.worlds import Collection
 
 
@@ -15,8 +17,8 @@ class FailedAttempts(Struct, frozen=True):
         count: How many there were.
     """
 
-    since: datetime
-    count: int
+    since: Instant
+    count: Count
 
 
 FAILED_CLIENT_AUTHENTICATIONS: Collection[FailedAttempts] = Collection(
@@ -35,6 +37,6 @@ FAILED_SIGN_INS: Collection[FailedAttempts] = Collection(
 """User name, in lower case, to the wrong passwords that were given for it."""
 
 RATE_LIMITED_CLIENTS: Collection[datetime] = Collection(
-    "rate_limited_clients", datetime, is_transient=True
+    "rate_limited_clients", Instant, is_transient=True
 )
 """client_id to when a request with its token was first answered 429 within the hour."""

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import orjson
 from msgspec import Struct
 
-from understudy.limits import ITEM_BYTES, ITEMS
+from understudy.limits import ITEM_BYTES, ITEMS, Count
 from understudy.mock.server.worlds import Collection, World
 
 ITEM_KIND = "items"
@@ -32,9 +32,9 @@ class Item(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
 
     identifier: str
     parents: tuple[str, ...]
-    number: int
+    number: Count
     body: dict[str, Any]
-    size: int
+    size: Count
 
     @classmethod
     def of(
@@ -49,7 +49,7 @@ def key_of(parents: Iterable[str], identifier: str) -> str:
     return "/".join(quote(text, safe="") for text in (*parents, identifier))
 
 
-LAST_NUMBERS: Collection[int] = Collection("item_numbers", int)
+LAST_NUMBERS: Collection[int] = Collection("item_numbers", Count)
 """Path of a collection to the greatest number that an item of it has had."""
 
 DELETED_ITEMS: Collection[bool] = Collection("deleted_items", bool, is_transient=True)

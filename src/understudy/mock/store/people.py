@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from understudy.limits import PICTURE_BYTES
+from understudy.limits import PICTURE_BYTES, Integer
 from understudy.mock.server.history import ABSENT
 from understudy.mock.server.worlds import Collection, World
 
@@ -39,7 +39,7 @@ class Link(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
 class Interest(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """Something the person cares for."""
 
-    id: int
+    id: Integer
     name: str
 
 
@@ -49,7 +49,7 @@ class Language(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     code: str
     name: str
     is_primary: bool
-    order: int
+    order: Integer
 
 
 class GalleryImage(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
