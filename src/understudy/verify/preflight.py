@@ -100,7 +100,7 @@ def _refused_tokens(client: ProbeClient, needs: Collection[str]) -> Iterator[str
 
 
 def _refused_key(client: ProbeClient, needs: Collection[str]) -> Iterator[str]:
-    if "api_key" in needs and client.known.slug is not None:
+    if "api_key" in needs and client.known.slug:
         exchange = client.get(f"/profiles/{client.known.slug}", "api_key")
         if exchange.status == UNAUTHORIZED:
             yield "[credentials] api_key was refused with 401"

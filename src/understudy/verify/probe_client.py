@@ -3,20 +3,67 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode
 
 import httpx
 import orjson
+from msgspec import structs
 
 from understudy.exchange.messages import Exchange, Request, headers_of, issued_identity
 from understudy.interface.declared_inputs import DeclaredInputs
 from understudy.verify.gateway import Gateway
 from understudy.verify.permits import SAFE, NotPermitted
-from understudy.verify.target import Known, Target, TargetApplication
+from understudy.verify.target import CREDENTIALS, Known, Target, TargetApplication
 from understudy.verify.value_texts import as_json
 
 Pairs = Mapping[str, Any] | Sequence[tuple[str, str]]
+
+
+class MissingNeedError(LookupError):
+    """A probe uses what the target does not give: its ``needs`` lack something.
+
+    Args:
+        need: What they lack.
+    """
+
+    def __init__(self, need: str) -> None:
+        super().__init__(f"the target gives no {need}; add {need!r} to the needs of the probe")
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """Stands for a value that the target does not give: it is false, and no request can contain it.
+
+    None would be sent as the text ``None``, and the response to it would count for the rule.
+
+    Attributes:
+        need: The name of the need that would have kept the probe from running.
+    """
+
+    need: str
+
+    def __bool__(self) -> bool:
+        """Returns False."""
+        return False
+
+    def __str__(self) -> str:
+        """Refuses to become a part of a request.
+
+        Raises:
+            MissingNeedError: Always.
+        """
+        raise MissingNeedError(self.need)
+
+
+@lru_cache(maxsize=16)
+def _with_absent(known: Known) -> Known:
+    """Returns the people of a target, in which what is not given cannot be sent."""
+    absent: dict[str, Any] = {
+        name: Absent(name) for name, value in structs.asdict(known).items() if value is None
+    }
+    return structs.replace(known, **absent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +87,8 @@ class ProbeClient:
 
     @property
     def known(self) -> Known:
-        """The people that the target names."""
-        return self.target.known
+        """The people that the target names; who is absent is false, and cannot be sent."""
+        return _with_absent(self.target.known)
 
     @property
     def app(self) -> TargetApplication:
@@ -140,9 +187,10 @@ class ProbeClient:
 
         Raises:
             NotPermitted: Its address is none.
+            MissingNeedError: It has a value that the target does not give.
         """
         url = path if path.startswith("http") else self.target.base_url.rstrip("/") + path
-        pairs = list(query.items()) if isinstance(query, Mapping) else list(query)
+        pairs = _given(query)
         if pairs:
             url += ("&" if "?" in url else "?") + urlencode(pairs)
         token = self.token(who)
@@ -154,8 +202,7 @@ class ProbeClient:
         if malformed is not None:
             content, own_headers["content-type"] = malformed, "application/json"
         if form is not None:
-            fields = list(form.items()) if isinstance(form, Mapping) else list(form)
-            content = urlencode(fields).encode()
+            content = urlencode(_given(form)).encode()
             own_headers["content-type"] = "application/x-www-form-urlencoded"
         try:
             prepared = httpx.Request(
@@ -173,10 +220,16 @@ class ProbeClient:
         )
 
     def token(self, who: str) -> str | None:
-        """Returns the token of a name; a name that the target does not know is a token itself."""
+        """Returns the token of a name; what is not the name of a credential is a token itself.
+
+        Raises:
+            MissingNeedError: The target does not give that credential.
+        """
         if who == "anonymous":
             return None
         identity = self.target.identities().get(who)
+        if identity is None and who in CREDENTIALS:
+            raise MissingNeedError(who)
         return identity[1] if identity else who
 
     def has(self, who: str) -> bool:
@@ -184,8 +237,13 @@ class ProbeClient:
         return who == "anonymous" or who in self.target.identities()
 
     def auth(self, method: str, path: str, **more: Any) -> Exchange:
-        """Sends a request to the authorization server."""
-        return self.send(method, f"{(self.target.auth_url or '').rstrip('/')}{path}", **more)
+        """Sends a request to the authorization server.
+
+        Raises:
+            MissingNeedError: The target does not give its address.
+        """
+        address = self.target.auth_url or Absent("auth_url")
+        return self.send(method, f"{address}".rstrip("/") + path, **more)
 
     def learn(self, token: str, scopes: frozenset[str]) -> str:
         """Makes the gateway know a token that was just issued, and returns it."""
@@ -202,3 +260,16 @@ class ProbeClient:
             msg = "the deployment's time cannot be moved"
             raise NotPermitted(msg)
         self.gateway.time.advance(span)
+
+
+def _given(pairs: Pairs) -> list[tuple[str, Any]]:
+    """Returns the pairs of a query or a form.
+
+    Raises:
+        MissingNeedError: One has no value.
+    """
+    listed = list(pairs.items()) if isinstance(pairs, Mapping) else list(pairs)
+    for name, value in listed:
+        if value is None:
+            raise MissingNeedError(name)
+    return listed

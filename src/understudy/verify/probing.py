@@ -21,7 +21,7 @@ from understudy.verify.checks import CHECKS
 from understudy.verify.clock import Time
 from understudy.verify.deployment import Deployment
 from understudy.verify.probe_client import ProbeClient
-from understudy.verify.target import Target
+from understudy.verify.target import CREDENTIALS, Target
 
 # ``make schedule`` measures on the bundled mock what each part of each probe sends and settles, and a
 # test holds the file to that, so that no probe has to say by hand what its parts are worth.
@@ -185,19 +185,6 @@ _TARGET_NEEDS: Final[Mapping[str, tuple[Callable[[Target], object], str]]] = {
     "two_step": (lambda t: t.two_step.application_password, "[two_step] is not given"),
 }
 
-_CREDENTIALS: Final = {
-    "owner": "access_token",
-    "reader": "read_only_token",
-    "auth_only": "auth_only_token",
-    "no_auth": "no_auth_token",
-    "expired": "expired_token",
-    "other": "other_access_token",
-    "private": "private_access_token",
-    "disabled": "disabled_access_token",
-    "api_key": "api_key",
-}
-"""The credentials that a probe can need, and their keys in the file."""
-
 
 def lacking(needs: tuple[str, ...], target: Target, time: Time) -> str | None:
     """Returns the first reason why a probe cannot run, or None."""
@@ -205,9 +192,9 @@ def lacking(needs: tuple[str, ...], target: Target, time: Time) -> str | None:
         if need == "clock":
             if time.advance is None:
                 return "the deployment's time cannot be moved"
-        elif need in _CREDENTIALS:
+        elif need in CREDENTIALS:
             if need not in target.identities():
-                return f"[credentials] {_CREDENTIALS[need]} is not given"
+                return f"[credentials] {CREDENTIALS[need]} is not given"
         else:
             is_set, reason = _TARGET_NEEDS[need]
             if not is_set(target):

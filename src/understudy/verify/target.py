@@ -12,7 +12,7 @@ from hashlib import md5, sha256
 from ipaddress import ip_address
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Final, Literal, get_args
 from urllib.parse import urlsplit
 
 from msgspec import Meta, Struct, ValidationError, convert, field
@@ -241,6 +241,19 @@ class Target(Table, frozen=True):
         return tokens
 
 
+CREDENTIALS: Final = {
+    "owner": "access_token",
+    "reader": "read_only_token",
+    "auth_only": "auth_only_token",
+    "no_auth": "no_auth_token",
+    "expired": "expired_token",
+    "other": "other_access_token",
+    "private": "private_access_token",
+    "disabled": "disabled_access_token",
+    "api_key": "api_key",
+}
+"""The names of the credentials, and their keys in the file."""
+
 WRONG_TOKEN = "understudy-wrong-token"
 """A token that no deployment has issued."""
 
@@ -269,14 +282,14 @@ def _identities(credentials: Credentials) -> Mapping[str, tuple[Identity, str]]:
 
 
 @lru_cache(maxsize=256)
-def md5_of(email: str) -> str:
-    """Returns the MD5 hash of an e-mail address, as old clients send it."""
-    return md5(email.strip().lower().encode(), usedforsecurity=False).hexdigest()
-
-
 def email_hash(address: str) -> str:
     """Returns the SHA-256 hash of an e-mail address (interface, Profile)."""
     return sha256(address.strip().lower().encode()).hexdigest()
+
+
+def md5_of(email: str) -> str:
+    """Returns the MD5 hash of an e-mail address, as old clients send it."""
+    return md5(email.strip().lower().encode(), usedforsecurity=False).hexdigest()
 
 
 def is_loopback(url: str) -> bool:
