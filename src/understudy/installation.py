@@ -1,4 +1,4 @@
-"""How this program was installed: its version, and the command that adds an extra.
+"""Knows how this program was installed: its version, and the command that adds an extra.
 
 On the public index ``understudy`` is another author's program, with the same import name and the same
 command. So the distribution has a name of its own, and no message tells anybody to install the bare name.

@@ -10,11 +10,13 @@ import stat
 import subprocess
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 from tests import patient
 from tests.cli.conftest import UNDERSTUDY
 
+from understudy import plugins
 from understudy.cli import main
 from understudy.openapi.bundled import fixtures_directory, openapi_directory
 
@@ -193,6 +195,17 @@ def test_an_unreadable_document_is_said_in_one_line(run, tmp_path):
     document.chmod(stat.S_IWUSR)
     ran = run("serve", "--port", "0", "--auth-port", "0", "--document", str(document))
     assert (ran.returncode, "cannot be read" in ran.stderr) == (2, True)
+
+
+def test_what_permissions_refuse_is_said_in_one_line(monkeypatch):
+    def refused():
+        raise PermissionError(13, "Permission denied", "people/ada.yaml")
+
+    command = click.Command("serve", callback=refused)
+    monkeypatch.setattr(plugins, "find", lambda _kind, _name: command)
+    done = CliRunner().invoke(main, ["serve"])
+    told = "people/ada.yaml cannot be used: Permission denied. Check who may read and write it."
+    assert (done.exit_code, done.stderr) == (2, f"Error: {told}\n")
 
 
 def test_another_document_can_be_put_in_force(serve, tmp_path):

@@ -82,12 +82,13 @@ def _packed(directory: Path) -> Path:
 
 def installed(place: Path) -> Path:
     """Lays out ``node_modules`` with the package and links to everything else; returns the package."""
+    packed = tarball()
     modules = place / "node_modules"
     modules.mkdir(parents=True)
     for entry in JS_MODULES.iterdir():
         if entry.name != ".bin":
             (modules / entry.name).symlink_to(entry)
-    subprocess.run(["tar", "-xzf", str(tarball()), "-C", str(modules)], check=True)
+    subprocess.run(["tar", "-xzf", str(packed), "-C", str(modules)], check=True)
     package = (modules / "package").rename(modules / "understudy-js")
     _link_programs(modules, package)
     return package

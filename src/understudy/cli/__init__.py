@@ -55,6 +55,11 @@ class Commands(click.Group):
             if missing is error:
                 raise
             raise Unusable(str(missing)) from error
+        except PermissionError as error:
+            if error.filename is None:
+                raise  # of a socket, or of another process
+            msg = f"{error.filename} cannot be used: {error.strerror}. Check who may read and write it."
+            raise Unusable(msg) from error
 
 
 def _name_variable(error: click.BadParameter) -> None:

@@ -10,10 +10,10 @@ from understudy.terminal import echo
 
 
 @click.command()
-@click.argument("journal", type=click.Path(path_type=Path))
+@click.argument("journal", type=click.Path(readable=False, path_type=Path))
 @click.option(
     "--target",
-    type=click.Path(path_type=Path),
+    type=click.Path(readable=False, path_type=Path),
     help="Target file of the run.  [default: the file beside JOURNAL that ends in .toml]",
 )
 @click.option("--json", "is_json", is_flag=True, help="Print the result as JSON.")

@@ -419,7 +419,7 @@ class RecordOptions:
         default=False, help="Serve both addresses at --port, and open no second port."
     )
     out: Path | None = option(
-        type=click.Path(path_type=Path, file_okay=False),
+        type=click.Path(readable=False, path_type=Path, file_okay=False),
         metavar="DIR",
         help="New directory to write fixtures, traffic and facts to, without anything personal.",
     )

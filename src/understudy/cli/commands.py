@@ -170,7 +170,7 @@ def generate(options: GenerateOptions, operations: tuple[str, ...]) -> None:
 @click.option(
     "--fixtures",
     "directory",
-    type=click.Path(path_type=Path),
+    type=click.Path(readable=False, path_type=Path),
     envvar="UNDERSTUDY_FIXTURES",
     show_envvar=True,
     help="Fixtures directory to show or to extend, instead of the bundled one.",
@@ -184,7 +184,7 @@ def generate(options: GenerateOptions, operations: tuple[str, ...]) -> None:
 @click.option("--seed", type=click.IntRange(0), default=0, help="Seed for invented people.")
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=click.Path(readable=False, path_type=Path),
     help="Directory to write: the fixtures, and the new people.",
 )
 def fixtures(**options: Any) -> None:
@@ -213,7 +213,7 @@ def fixtures(**options: Any) -> None:
 
 
 @click.command("open")
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("file", type=click.Path(readable=False, path_type=Path, dir_okay=False))
 @takes(RunningMock)
 @click.option(
     "--port",
@@ -231,17 +231,17 @@ def fixtures(**options: Any) -> None:
 )
 @click.option(
     "--fixtures",
-    type=click.Path(path_type=Path),
+    type=click.Path(readable=False, path_type=Path),
     help="Directory of the people that the capsule was made with, for a mock that is started.",
 )
 @click.option(
     "--document",
-    type=click.Path(path_type=Path),
+    type=click.Path(readable=False, path_type=Path),
     help="OpenAPI document that the capsule was made with, for a mock that is started.",
 )
 @click.option(
     "--ready-file",
-    type=click.Path(path_type=Path),
+    type=click.Path(readable=False, path_type=Path),
     help="File to write one line of JSON with the addresses to, once a started mock is ready.",
 )
 @click.pass_context
@@ -323,7 +323,7 @@ def _lower_case(
 )
 @click.option(
     "--document",
-    type=click.Path(path_type=Path),
+    type=click.Path(readable=False, path_type=Path),
     show_envvar=True,
     help="OpenAPI (3.0 to 3.2) or Swagger 2.0 document to serve instead of the bundled one.",
 )
@@ -331,14 +331,14 @@ def _lower_case(
     "--overlay",
     "overlays",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=click.Path(readable=False, path_type=Path),
     envvar="UNDERSTUDY_OVERLAY",
     show_envvar=True,
     help="Overlay file (1.0 or 1.1) that changes the document first; repeatable.",
 )
 @click.option(
     "--vocabulary",
-    type=click.Path(path_type=Path),
+    type=click.Path(readable=False, path_type=Path),
     show_envvar=True,
     help="File with the words that the deployment uses: scopes, QR types, header prefix, upload field.",
 )
@@ -367,14 +367,14 @@ def _lower_case(
 )
 @click.option(
     "--state-model",
-    type=click.Path(path_type=Path),
+    type=click.Path(readable=False, path_type=Path),
     metavar="YAML",
     show_envvar=True,
     help="State-model file that corrects what is inferred; `understudy infer --write` writes one.",
 )
 @click.option(
     "--seed-data",
-    type=click.Path(path_type=Path),
+    type=click.Path(readable=False, path_type=Path),
     metavar="PATH",
     show_envvar=True,
     help="JSON, YAML or CSV file, or directory of such files, of the items that inferred collections"
@@ -382,7 +382,7 @@ def _lower_case(
 )
 @click.option(
     "--fixtures",
-    type=click.Path(path_type=Path),
+    type=click.Path(readable=False, path_type=Path),
     show_envvar=True,
     help="Directory of people, tokens and pictures to use instead of the bundled one.",
 )
@@ -412,7 +412,7 @@ def _lower_case(
 )
 @click.option(
     "--facts",
-    type=click.Path(path_type=Path),
+    type=click.Path(readable=False, path_type=Path),
     multiple=True,
     envvar="UNDERSTUDY_FACTS",
     show_envvar=True,
@@ -497,7 +497,7 @@ def _lower_case(
 )
 @click.option(
     "--tls",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=click.Path(readable=False, path_type=Path, file_okay=False),
     metavar="DIR",
     show_envvar=True,
     help="Serve https with cert.pem and key.pem of this directory; made there, with ca.pem to"
@@ -521,7 +521,7 @@ def _lower_case(
 )
 @click.option(
     "--ready-file",
-    type=click.Path(path_type=Path),
+    type=click.Path(readable=False, path_type=Path),
     show_envvar=True,
     help="File to write one line of JSON with the addresses to, once the mock is ready.",
 )

@@ -23,7 +23,7 @@ from understudy.terminal import echo, printable_line
 )
 @click.option(
     "--svg",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=click.Path(readable=False, path_type=Path, dir_okay=False),
     help="Write the report as a picture, such as for a pull request.",
 )
 @click.option("--json", "is_json", is_flag=True, help="Print the report as JSON.")

@@ -14,7 +14,9 @@ from understudy.errors import StartupError
 
 @click.command()
 @takes(RunningMock)
-@click.argument("directory", type=click.Path(path_type=Path, file_okay=False), metavar="DIR")
+@click.argument(
+    "directory", type=click.Path(readable=False, path_type=Path, file_okay=False), metavar="DIR"
+)
 @click.option("--json", "is_json", is_flag=True, help="Print where it was written as JSON.")
 def export(running: RunningMock, directory: Path, *, is_json: bool) -> None:
     """Write the state of a running mock as a fixtures directory.

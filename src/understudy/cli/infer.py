@@ -14,17 +14,17 @@ WIDTH = 78
 
 
 @click.command(context_settings={"show_default": True})
-@click.argument("document", type=click.Path(path_type=Path), metavar="FILE")
+@click.argument("document", type=click.Path(readable=False, path_type=Path), metavar="FILE")
 @takes(Overlays)
 @click.option(
     "--state-model",
-    type=click.Path(path_type=Path),
+    type=click.Path(readable=False, path_type=Path),
     metavar="YAML",
     help="State-model file that corrects what is inferred.",
 )
 @click.option(
     "--write",
-    type=click.Path(path_type=Path),
+    type=click.Path(readable=False, path_type=Path),
     metavar="YAML",
     help="Write what is inferred as a state-model file, to edit and pass to --state-model, and its"
     " JSON Schema beside it.",

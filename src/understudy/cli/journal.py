@@ -39,7 +39,7 @@ from understudy.terminal import COLOURS, echo, printable_line
 @click.option("--json", "is_json", is_flag=True, help="Print each exchange as a line of JSON.")
 @click.option(
     "--har",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=click.Path(readable=False, path_type=Path, dir_okay=False),
     help="Write the whole journal as HAR 1.2, for a browser's developer tools.",
 )
 def journal(running: RunningMock, **options: Any) -> None:

@@ -12,7 +12,9 @@ from understudy.terminal import echo, printable_line
 
 
 @click.command(context_settings={"show_default": True})
-@click.argument("document", type=click.Path(path_type=Path), metavar="FILE", required=False)
+@click.argument(
+    "document", type=click.Path(readable=False, path_type=Path), metavar="FILE", required=False
+)
 @takes(Overlays)
 @click.option(
     "--format",

@@ -30,12 +30,12 @@ from understudy.errors import StartupError
 )
 @click.option(
     "--document",
-    type=click.Path(path_type=Path),
+    type=click.Path(readable=False, path_type=Path),
     help="OpenAPI document that the mock serves instead of the bundled one.",
 )
 @click.option(
     "--fixtures",
-    type=click.Path(path_type=Path),
+    type=click.Path(readable=False, path_type=Path),
     help="Fixtures of the mock that is started, instead of the bundled ones.",
 )
 @click.option(

@@ -21,7 +21,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 _DIGITS, _PORTS = 5, 2**16
 
-_DIRECTORY = click.Path(path_type=Path, file_okay=False)
+_DIRECTORY = click.Path(readable=False, path_type=Path, file_okay=False)
 
 
 def option(*names: str, default: Any = None, **attributes: Any) -> Any:
@@ -76,7 +76,7 @@ def _attributes(kind: Any) -> dict[str, Any]:
         return {"is_flag": True}
     known: dict[str, Any] = {"multiple": True} if get_origin(kind) is tuple else {}
     if Path in (kind, *get_args(kind)):
-        known["type"] = click.Path(path_type=Path)
+        known["type"] = click.Path(readable=False, path_type=Path)
     return known
 
 

@@ -15,13 +15,13 @@ from understudy.terminal import echo
 @click.command(context_settings={"show_default": True})
 @click.option(
     "--coverage",
-    type=click.Path(path_type=Path),
+    type=click.Path(readable=False, path_type=Path),
     metavar="REPORT.json",
     help="Print how each rule ended in a run, read from its JSON report.",
 )
 @click.option(
     "--facts",
-    type=click.Path(path_type=Path),
+    type=click.Path(readable=False, path_type=Path),
     multiple=True,
     metavar="FACTS.yaml",
     help="Print beside each rule what `understudy learn` wrote of a deployment; may be repeated.",

@@ -11,6 +11,7 @@ import pytest
 from tests import patient
 from tests.house.documentation import ROOT
 from tests.mock.admin.conftest import Driver, Time
+from tests.needs import program
 from tests.proofs.fleet.exceptions import exceptions
 from tests.proofs.fleet.mutants import fleet
 from tests.proofs.fleet.replicated import ReplicatedMock
@@ -88,6 +89,8 @@ def test_verify_finds_of_a_mutant_that_is_a_fleet_what_it_finds_of_one_mock() ->
 
 
 def test_the_suite_runs_the_tests_of_the_mock_on_replicas() -> None:
+    for name in ("redis-server", "nginx"):
+        program(name)
     words = ("-q", "-n0", "-p", "no:cacheprovider", "-p", "tests.proofs.fleet.suite")
     tests = ("tests/mock/admin/test_people.py", f"{EDGE_CASES}[getProfile]", CAPSULE)
     command = [sys.executable, "-m", "pytest", *words, *tests]

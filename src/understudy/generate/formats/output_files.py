@@ -138,6 +138,7 @@ def _opened(
     written: list[str] = []
     if out is None:
         yield sys.stdout.buffer, None, written
+        sys.stdout.buffer.flush()  # so that the verdict on stderr comes last where both are one pipe
         return
     root = out.parent if form.suffix else out
     own = out.parent / beside(out) if form.suffix else out
