@@ -51,6 +51,7 @@ OURS: Final[Mapping[Kind, Mapping[str, str] | str]] = {
         "worlds": "understudy.cli.worlds:worlds",
         "mcp": "understudy.cli.mcp:mcp",
         "schema": "understudy.cli.schema:schema",
+        "plugins": "understudy.cli.plugins:plugins",
     },
     # Scheme of a URL for --state to a function of default world, URL, settings and what replicas
     # have in common, which returns the worlds and the store (mock.store.persisting.Join).
@@ -103,6 +104,16 @@ def names(kind: Kind) -> tuple[str, ...]:
 def foreign_names(kind: Kind) -> tuple[str, ...]:
     """Returns the names of the parts that other packages bring."""
     return tuple(sorted(_entry_points(kind)))
+
+
+def brought() -> list[tuple[Kind, str, str, str, str]]:
+    """Returns the kind, name, package, version and place of each part that other packages bring."""
+    return [
+        (kind, name, point.dist.name, point.dist.version, point.value)
+        for kind in OURS
+        for name in foreign_names(kind)
+        for point in _entry_points(kind)[name]
+    ]
 
 
 def every(kind: Kind) -> dict[str, Any]:

@@ -89,7 +89,11 @@ def validate(command: str, text: str) -> list[Any]:
     return values
 
 
-OF_THEIR_OWN = {"cleanup": "below", "worlds": "tests/mock/store/fleet/test_stored_worlds.py"}
+OF_THEIR_OWN = {
+    "cleanup": "below",
+    "plugins": "tests/test_extending.py",
+    "worlds": "tests/mock/store/fleet/test_stored_worlds.py",
+}
 """Commands whose output other tests hold to its schema."""
 
 

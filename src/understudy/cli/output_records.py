@@ -125,6 +125,24 @@ class PrintedModel(msgspec.Struct, frozen=True):
     stateless: list[PrintedResource]
 
 
+class PrintedPlugin(msgspec.Struct, frozen=True):
+    """A part that another package brings.
+
+    Attributes:
+        kind: What it adds to, such as ``formats``.
+        name: What a user calls it.
+        package: The package that brings it.
+        version: The version of the package.
+        place: Module and attribute.
+    """
+
+    kind: str
+    name: str
+    package: str
+    version: str
+    place: str
+
+
 class PrintedWorld(msgspec.Struct, frozen=True):
     """A world of a store that several mocks share.
 

@@ -8,6 +8,7 @@ from typing import Any
 import click
 import orjson
 
+from understudy import plugins
 from understudy.errors import StartupError
 from understudy.terminal import echo
 
@@ -30,7 +31,8 @@ from understudy.terminal import echo
 def rules(coverage: Path | None, facts: tuple[Path, ...], *, is_json: bool) -> None:
     """Print every rule with its id and status.
 
-    Those of the interface come first, then those of state that is inferred of any document.
+    Those of the interface come first, then those of state that is inferred of any document,
+    then those of other packages.
     """
     # The catalogue's reader takes 30 ms to import, which other commands need not wait for.
     from understudy.collections.rules import INFERRED
@@ -40,7 +42,8 @@ def rules(coverage: Path | None, facts: tuple[Path, ...], *, is_json: bool) -> N
 
     ended = {} if coverage is None else _ended(coverage)
     bundled = load_rules(openapi_directory() / "rules.yaml")
-    known = (*bundled, *INFERRED.values())
+    foreign = (rule for rules in plugins.every("rules").values() for rule in rules)
+    known = (*bundled, *INFERRED.values(), *foreign)
     files = [load_facts(path, bundled) for path in facts]
     if is_json:
         from understudy.cli.output_records import print_record

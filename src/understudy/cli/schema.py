@@ -10,7 +10,7 @@ JsonSchema = dict[str, Any]
 
 COMMANDS = (
     *("cleanup", "drift", "exercised", "explain", "export", "fixtures", "generate"),
-    *("infer", "journal", "learn", "lint", "rules", "verify", "worlds"),
+    *("infer", "journal", "learn", "lint", "plugins", "rules", "verify", "worlds"),
 )
 """Commands with ``--json``; the schemas themselves are made when one is printed."""
 
@@ -47,6 +47,9 @@ def output_schemas() -> Mapping[str, Callable[[], JsonSchema]]:
         "journal": lambda: _of_admin_api("journal", "Request"),
         "learn": lambda: record_schema(Facts, "The output of understudy learn"),
         "lint": report_schema,
+        "plugins": lambda: record_schema(
+            list[records.PrintedPlugin], "The output of understudy plugins"
+        ),
         "rules": lambda: record_schema(list[records.PrintedRule], "The output of understudy rules"),
         "verify": lambda: _file("understudy.verify.reports", "report.schema.json"),
         "worlds": lambda: record_schema(

@@ -21,8 +21,20 @@ def _bundled_rules() -> Sequence[Rule]:
 
 @cache
 def _foreign_rules() -> Mapping[str, Rule]:
-    """Loads the rules that come in by the door; importing them registers their checks."""
-    return {rule.id: rule for rules in plugins.every("rules").values() for rule in rules}
+    """Loads the rules that come in by the door; importing them registers their checks.
+
+    Raises:
+        StartupError: A rule has the id of another one.
+    """
+    known = {rule.id for rule in _bundled_rules()}
+    found: dict[str, Rule] = {}
+    for name, rules in plugins.every("rules").items():
+        for rule in rules:
+            if rule.id in known or rule.id in found:
+                msg = f"The rules '{name}' of a package have a rule '{rule.id}', which there is already; rename it."
+                raise StartupError(msg)
+            found[rule.id] = rule
+    return found
 
 
 def suggested_rules() -> Mapping[str, Rule]:
