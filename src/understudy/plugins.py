@@ -51,7 +51,7 @@ OURS: Final[Mapping[Kind, Mapping[str, str] | str]] = {
         "worlds": "understudy.cli.worlds:worlds",
         "mcp": "understudy.cli.mcp:mcp",
         "schema": "understudy.cli.schema:schema",
-        "plugins": "understudy.cli.plugins:plugins",
+        "plugins": "understudy.cli.listed_plugins:plugins",
     },
     # Scheme of a URL for --state to a function of default world, URL, settings and what replicas
     # have in common, which returns the worlds and the store (mock.store.persisting.Join).
