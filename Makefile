@@ -134,7 +134,7 @@ corpus: install  ## 51 documents as other services write them, beside two peers 
 
 .PHONY: cases
 cases: install  ## the mock against 2,000 edge cases an operation, and 200 of Schemathesis
-	UNDERSTUDY_CASES=2000 UNDERSTUDY_SCHEMATHESIS=200 $(BIN)/pytest tests/generate/test_agreement.py \
+	UNDERSTUDY_CASES=2000 UNDERSTUDY_SCHEMATHESIS=200 $(BIN)/pytest tests/cases/test_agreement.py \
 	  tests/mock/service/test_schemathesis.py tests/mock/admin/test_schemathesis.py tests/mock/authserver/test_schemathesis.py
 
 .PHONY: bench

@@ -14,10 +14,10 @@ from types import ModuleType
 from typing import Any
 
 _HOMES = {
-    "Case": "understudy.generate.cases",
+    "Case": "understudy.cases.model",
     "MockWorld": "understudy.testing.world",
     "Outcome": "understudy.verify.outcome",
-    "edge_cases": "understudy.generate.library",
+    "edge_cases": "understudy.cases.selection",
     "parametrize": "understudy.testing.parametrizing",
     "verify": "understudy.api.judging",
 }

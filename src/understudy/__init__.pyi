@@ -1,6 +1,6 @@
 from understudy.api.judging import verify as verify
-from understudy.generate.cases import Case as Case
-from understudy.generate.library import edge_cases as edge_cases
+from understudy.cases.model import Case as Case
+from understudy.cases.selection import edge_cases as edge_cases
 from understudy.testing.parametrizing import parametrize as parametrize
 from understudy.testing.world import MockWorld as MockWorld
 from understudy.verify.outcome import Outcome as Outcome

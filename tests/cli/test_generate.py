@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from understudy.cases.selection import WORDS
 from understudy.cli import main
 from understudy.cli.options import FORMAT_NAME
 from understudy.generate.formats.export_formats import FORMATS
-from understudy.generate.selection import WORDS
 from understudy.mock.app import Mock
 from understudy.mock.server.listing import ANY_CREDENTIALS
 from understudy.mock.settings import Settings

@@ -18,11 +18,11 @@ from tests.cli.conftest import Running
 from tests.conftest import paused_coverage
 
 from understudy.api.bundled_target import TARGET as MOCK
+from understudy.cases import test_data
+from understudy.cases.selection import edge_cases
 from understudy.cli import main
-from understudy.generate import test_data
-from understudy.generate.library import edge_cases
-from understudy.generate.test_data import data_for_target
 from understudy.verify.target import Known
+from understudy.verify.test_data import data_for_target
 
 TARGET = """
 base_url = "{base_url}"

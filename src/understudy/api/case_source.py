@@ -6,13 +6,14 @@ from pathlib import Path
 
 from understudy.api.bundled_target import AUTHORIZATION, SITE, TARGET
 from understudy.api.options import DeploymentOptions, expect_document, target_from
+from understudy.cases import selection
+from understudy.cases.model import Case
+from understudy.cases.plans import Planner
+from understudy.cases.test_data import TestData
 from understudy.errors import StartupError
-from understudy.generate import selection
-from understudy.generate.cases import Case
-from understudy.generate.plans import Planner
-from understudy.generate.test_data import TestData, data_for_target
 from understudy.verify.deployment import wording_of
 from understudy.verify.target import PUBLISHED
+from understudy.verify.test_data import data_for_target
 from understudy.verify.wording import Wording
 
 

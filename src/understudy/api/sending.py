@@ -5,13 +5,13 @@ from contextlib import closing, contextmanager
 
 from understudy.api.bundled_target import AUTHORIZATION
 from understudy.api.case_source import CaseSource
-from understudy.generate import selection
+from understudy.cases import selection
+from understudy.cases.plans import Planner
 from understudy.generate.case_sender import CaseSender
-from understudy.generate.plans import Planner
-from understudy.generate.test_data import data_for_target
 from understudy.verify.deployment import Deployment
 from understudy.verify.run import Run, RunOptions, start
 from understudy.verify.run_lock import locked
+from understudy.verify.test_data import data_for_target
 
 
 @contextmanager

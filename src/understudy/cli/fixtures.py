@@ -58,7 +58,7 @@ def made(count: int | None, seed: int, *, is_nasty: bool) -> dict[str, Iterator[
 
         people[f"invented-{seed}"] = invented_people.people(count, seed)
     if is_nasty:
-        from understudy.generate.texts import all_texts
+        from understudy.cases.texts import all_texts
         from understudy.mock.fixtures import nasty
 
         people["nasty"] = nasty.people(all_texts())

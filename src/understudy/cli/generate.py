@@ -13,14 +13,14 @@ import click
 
 from understudy import plugins
 from understudy.api.case_source import CaseSource, offline_source
+from understudy.cases import selection
+from understudy.cases.model import Case
+from understudy.cases.selection import choose
 from understudy.cli.command_options import GenerateOptions
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.interrupts import noted
 from understudy.cli.losses import print_losses
 from understudy.collections.sequences import generate_sequences, sequence_source
-from understudy.generate import selection
-from understudy.generate.cases import Case
-from understudy.generate.covering_sets import choose
 from understudy.generate.formats.export import ExportSettings, base_url
 from understudy.generate.formats.output_files import Omissions, beside, prepare, save
 from understudy.generate.worded_cases import worded

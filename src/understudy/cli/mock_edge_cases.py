@@ -33,7 +33,7 @@ class MockEdgeCases:
         Raises:
             StartupError: There is no such operation.
         """
-        from understudy.generate.test_data import TestData
+        from understudy.cases.test_data import TestData
 
         secrets = TestData().secrets
         return [_as_json(case, secrets) for case in self._made(operation, count, seed)]
@@ -53,7 +53,7 @@ class MockEdgeCases:
         if case is None:
             msg = f"There is no case {wanted['id']!r} among these; GET /__admin/edge-cases lists them."
             raise NotFound(msg)
-        from understudy.generate.test_data import TestData
+        from understudy.cases.test_data import TestData
 
         values = dict(TestData().secrets)
         urls = {"resource": site_url, "authorization": auth_url}
@@ -96,7 +96,7 @@ class MockEdgeCases:
         return ExportedCases(content, chosen.suffix)
 
     def _made(self, operation: str, count: int, seed: int) -> list[Any]:
-        from understudy.generate.library import edge_cases
+        from understudy.cases.selection import edge_cases
 
         key = operation, count, seed
         if key not in self._lists:

@@ -5,13 +5,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from understudy.cases.drafts import Draft, JsonLiteral, dumps
+from understudy.cases.model import ITEMS, VARIABLE, CaseRequest, encoded_variable, variable
 from understudy.collections.bodies import BodySchemas, request_schema
 from understudy.collections.model import ResourceCollection, ResourceModel, ResourceOperation
 from understudy.collections.names import words
 from understudy.errors import StartupError
-from understudy.generate.cases import VARIABLE, CaseRequest, encoded_variable, variable
-from understudy.generate.drafts import Draft, JsonLiteral, dumps
-from understudy.generate.sequence_steps import ITEMS
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import Operation

@@ -12,6 +12,20 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from understudy.cases.drafts import Draft
+from understudy.cases.model import (
+    Assertion,
+    Capture,
+    Case,
+    CaseKind,
+    CaseRequest,
+    ExpectedResponse,
+    SequenceStep,
+)
+from understudy.cases.mutations import OPEN
+from understudy.cases.plans import OperationPlan, Planner
+from understudy.cases.selection import plans
+from understudy.cases.stream import cases
 from understudy.collections.creations import (
     Creation,
     ItemBodies,
@@ -24,13 +38,6 @@ from understudy.collections.inference import infer_resources
 from understudy.collections.model import ResourceCollection, ResourceModel, ResourceOperation
 from understudy.collections.names import PAGING, canonical
 from understudy.errors import StartupError
-from understudy.generate.cases import Case, CaseKind, CaseRequest, ExpectedResponse
-from understudy.generate.drafts import Draft
-from understudy.generate.mutations.mutation import OPEN
-from understudy.generate.plans import OperationPlan, Planner
-from understudy.generate.selection import plans
-from understudy.generate.sequence_steps import Assertion, Capture, SequenceStep
-from understudy.generate.stream import cases
 from understudy.openapi.schemas import Schemas
 
 # Makes the steps of sequences of one collection: each an operation on the item that was created.

@@ -1,1 +1,1 @@
-"""Generates edge cases of any document: each a request, what makes it unusual, and what must follow."""
+"""Makes cases into files of other tools, and sends them."""

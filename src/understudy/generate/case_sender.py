@@ -9,12 +9,18 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from urllib.parse import urlencode
 
+from understudy.cases import uploads
+from understudy.cases.model import (
+    Case,
+    CaseRequest,
+    ExpectedResponse,
+    SequenceStep,
+    broken_assertions,
+    captured,
+)
+from understudy.cases.test_data import AVATAR_ID, CODE, TestData
 from understudy.errors import StartupError
 from understudy.exchange.messages import Exchange, Request
-from understudy.generate import upload_images
-from understudy.generate.cases import Case, CaseRequest, ExpectedResponse
-from understudy.generate.current_sequence import CurrentSequence
-from understudy.generate.test_data import AVATAR_ID, CODE, TestData
 from understudy.interface.operations import DELETE_AVATAR
 from understudy.interface.scopes import AUTH
 from understudy.verify.findings import ANSWERS, DOCUMENT
@@ -23,6 +29,47 @@ from understudy.verify.permits import BudgetSpent, NotPermitted, OutOfTime, Refu
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.run import GIVE_UP, Run
 from understudy.verify.target import ALL_SCOPES
+
+# Keeps what the steps of a sequence that is being sent hand on, and judges their responses.
+
+
+@dataclass
+class CurrentSequence:
+    """The sequence whose steps are being sent.
+
+    Attributes:
+        items: Values of the variables that its steps captured.
+    """
+
+    items: dict[str, str] = field(default_factory=dict)
+
+    def begin(self, case: Case) -> None:
+        """Forgets the items of the sequence before, at the first step of another."""
+        if case.step is not None and case.step.number == 1:
+            self.items.clear()
+
+    def has(self, names: Iterable[str]) -> bool:
+        """Tells whether earlier steps captured all of these variables."""
+        return set(names) <= self.items.keys()
+
+    def judged(self, step: SequenceStep, exchange: Exchange, outcome: str) -> str:
+        """Returns the outcome of a step, and keeps what later steps need.
+
+        Args:
+            step: The step.
+            exchange: Its request and response.
+            outcome: The outcome by its status and by the document.
+        """
+        if outcome.startswith("failed"):
+            return outcome
+        values = captured(step, exchange.body, exchange.response.header("location"))
+        self.items.update(values)
+        missing = [
+            f"a value for {it.variable}" for it in step.captures if it.variable not in values
+        ]
+        broken = [*missing, *broken_assertions(step, exchange.body, self.items)]
+        return f"failed: the response does not show: {'; '.join(broken)}" if broken else outcome
+
 
 SOURCE = "edge case"
 AUTHORIZE_PATH = "/oauth2/authorize"
@@ -258,7 +305,7 @@ class CaseSender:
 
     def _avatar(self) -> str | None:
         """Uploads an avatar, where that is permitted, or else returns an existing one."""
-        file = ("a.png", upload_images.png(), "image/png")
+        file = ("a.png", uploads.png(), "image/png")
         try:
             avatar = self._probe_client.send(
                 "POST", "/me/avatars", "owner", files={self._probe_client.upload_field: file}

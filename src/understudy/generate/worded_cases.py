@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from understudy.cases.model import Case, CaseRequest
 from understudy.exchange.messages import headers_of, media_type
-from understudy.generate.cases import Case, CaseRequest
 from understudy.verify.wording import Wording
 
 

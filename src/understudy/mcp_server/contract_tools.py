@@ -81,10 +81,12 @@ def contract_tools(document: Path | None) -> tuple[Callable[..., Any], ...]:
         operation: Operation, kind: Kind = "all", count: Count = 5, seed: Seed = 0
     ) -> EdgeCases:
         """Generates requests that try an operation at its edges, each with the response that the contract expects."""
-        from understudy.generate import library  # noqa: PLC0415 - takes long to import
-        from understudy.generate.test_data import TestData  # noqa: PLC0415 - belongs to it
+        from understudy.cases import selection  # noqa: PLC0415 - takes long to import
+        from understudy.cases.test_data import TestData  # noqa: PLC0415 - belongs to it
 
-        cases = library.edge_cases(operation, kind=kind, count=count, seed=seed, document=document)
+        cases = selection.edge_cases(
+            operation, kind=kind, count=count, seed=seed, document=document
+        )
         secrets = TestData().secrets
         return EdgeCases(cases=[_edge_case(case, secrets) for case in cases])
 

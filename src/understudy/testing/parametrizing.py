@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from understudy.generate.library import COUNT, edge_cases
+from understudy.cases.selection import COUNT, edge_cases
 
 
 def parametrize(

@@ -8,13 +8,13 @@ import jsonschema_rs
 import pytest
 from click.testing import CliRunner, Result
 
+from understudy.cases import selection
+from understudy.cases.model import Case
+from understudy.cases.test_data import TestData
 from understudy.cli import main
 from understudy.collections.sequences import sequence_source
 from understudy.errors import StartupError
-from understudy.generate import selection
-from understudy.generate.cases import Case
 from understudy.generate.formats import jsonl
-from understudy.generate.test_data import TestData
 
 LABELLED = Path(__file__).parents[2] / "collections" / "inference" / "labelled"
 SCHEMA = Path(jsonl.__file__).with_name("case.schema.json")

@@ -7,11 +7,11 @@ from click.testing import CliRunner
 from tests.collections.serving.conftest import document_with
 from tests.mock.asking import Ask, asking
 
+from understudy.cases import selection
+from understudy.cases.test_data import TestData
 from understudy.cli import main
 from understudy.collections.sequences import sequence_source
 from understudy.errors import StartupError
-from understudy.generate import selection
-from understudy.generate.test_data import TestData
 from understudy.mock.app import Mock
 from understudy.mock.settings import Settings
 

@@ -6,9 +6,9 @@ import pytest
 from tests.collections.serving.conftest import document_with
 from tests.mock.asking import SITE, Ask, asking
 
+from understudy.cases import selection
+from understudy.cases.test_data import TestData
 from understudy.collections.sequences import sequence_source
-from understudy.generate import selection
-from understudy.generate.test_data import TestData
 from understudy.mock.app import Mock
 from understudy.mock.settings import Settings
 

@@ -11,8 +11,8 @@ from tests import patient
 from tests.cli.conftest import Running
 from tests.needs import program
 
+from understudy.cases.test_data import SECRETS, TestData
 from understudy.cli import main
-from understudy.generate.test_data import SECRETS, TestData
 
 OTHER_PLUGINS = ("cacheprovider", "schemathesis", "hypothesispytest")
 PYTEST = ("-q", *(word for name in OTHER_PLUGINS for word in ("-p", f"no:{name}")))

@@ -15,11 +15,11 @@ from tests.generate.formats.conftest import PYTEST, generate, without_secrets
 from tests.generate.formats.hostile import CANARY, PAYLOADS, Server
 from tests.needs import program
 
+from understudy.cases.model import VARIABLE
+from understudy.cases.test_data import SECRETS
 from understudy.errors import StartupError
-from understudy.generate.cases import VARIABLE
 from understudy.generate.formats import bruno, curl, http_file, pytest_module
 from understudy.generate.formats.export import javascript
-from understudy.generate.test_data import SECRETS
 
 STUBS = Path(__file__).parent / "k6_stubs"
 

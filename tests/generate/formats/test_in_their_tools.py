@@ -14,8 +14,8 @@ import pytest
 from tests.generate.formats.conftest import PYTEST, Deployment, generate, without_secrets
 from tests.generate.formats.replaying import Replay, har_requests, json_requests
 
-from understudy.generate.selection import planners, plans
-from understudy.generate.test_data import TestData
+from understudy.cases.selection import planners, plans
+from understudy.cases.test_data import TestData
 
 HERE = Path(__file__).parent
 OPERATIONS = {plan.name for plan in plans(planners(None, TestData()))}

@@ -14,14 +14,14 @@ from tests.generate.formats.conftest import generate
 from tests.verify.packages import har_faults
 
 import understudy.generate.formats.jsonl
+from understudy.cases import selection
+from understudy.cases.model import Case, CaseRequest, ExpectedResponse
+from understudy.cases.selection import edge_cases
+from understudy.cases.test_data import AVATAR_ID, SECRETS, TestData
 from understudy.errors import StartupError
-from understudy.generate import selection
-from understudy.generate.cases import Case, CaseRequest, ExpectedResponse
 from understudy.generate.formats.export import SET_UP, ExportSettings, OmittedCase, OutputPiece
 from understudy.generate.formats.export_formats import FORMATS
 from understudy.generate.formats.output_files import save
-from understudy.generate.library import edge_cases
-from understudy.generate.test_data import AVATAR_ID, SECRETS, TestData
 
 SCHEMA = Path(understudy.generate.formats.jsonl.__file__).with_name("case.schema.json")
 JOB = ExportSettings(

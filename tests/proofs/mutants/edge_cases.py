@@ -19,12 +19,12 @@ from tests.proofs.mutants.verifying import MOCK, PATIENT, deployed
 
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
-from understudy.generate import selection
+from understudy.cases import selection
+from understudy.cases.model import Case
 from understudy.generate.case_sender import CaseSender
-from understudy.generate.cases import Case
-from understudy.generate.test_data import data_for_target
 from understudy.verify.deployment import Deployment
 from understudy.verify.run import RunOptions, start
+from understudy.verify.test_data import data_for_target
 
 UNBROKEN = "the unbroken mock"
 

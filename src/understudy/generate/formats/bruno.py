@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from understudy.cases.drafts import dumps
+from understudy.cases.model import ENCODED, Case, CaseRequest, SequenceStep, SetUp
+from understudy.cases.test_data import SECRETS
 from understudy.errors import StartupError
-from understudy.generate.cases import ENCODED, Case, CaseRequest, SetUp
-from understudy.generate.drafts import dumps
 from understudy.generate.formats.export import (
     BASE_URL_NAMES,
     HIDDEN,
@@ -33,8 +34,6 @@ from understudy.generate.formats.export import (
     status_pattern,
     with_reasons,
 )
-from understudy.generate.sequence_steps import SequenceStep
-from understudy.generate.test_data import SECRETS
 
 _PLAIN_UPLOAD = re.compile(
     rb"(?P<boundary>--[\w-]+)\r\n"

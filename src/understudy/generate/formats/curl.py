@@ -6,9 +6,10 @@ A body that would not survive a shell's quoting is in base64, so that the script
 import textwrap
 from collections.abc import Iterable, Iterator
 
+from understudy.cases.drafts import dumps
+from understudy.cases.model import ENCODED, ITEMS, VARIABLE, Case, CaseRequest, SetUp
+from understudy.cases.test_data import SECRETS
 from understudy.exchange.curl import field_text
-from understudy.generate.cases import ENCODED, VARIABLE, Case, CaseRequest, SetUp
-from understudy.generate.drafts import dumps
 from understudy.generate.formats.export import (
     BASE_URL_NAMES,
     HIDDEN,
@@ -27,8 +28,6 @@ from understudy.generate.formats.export import (
     printable,
     with_reasons,
 )
-from understudy.generate.sequence_steps import ITEMS
-from understudy.generate.test_data import SECRETS
 
 BODY_FILE = '"@$body"'
 LONGEST_ARGUMENT = 100_000

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from itertools import chain, groupby
 from typing import NamedTuple
 
+from understudy.cases.drafts import dumps
+from understudy.cases.model import LARGE, VARIABLE, Case, CaseSite, SetUp
+from understudy.cases.test_data import SECRETS
 from understudy.errors import StartupError
-from understudy.generate.cases import LARGE, VARIABLE, Case, CaseSite, SetUp
-from understudy.generate.drafts import dumps
-from understudy.generate.test_data import SECRETS
 
 TITLE = "Edge cases, made by understudy generate"
 

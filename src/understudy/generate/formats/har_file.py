@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import unquote_plus
 
+from understudy.cases.drafts import dumps
+from understudy.cases.model import LARGE, Case, CaseRequest, SetUp
 from understudy.exchange import har
-from understudy.generate.cases import LARGE, Case, CaseRequest, SetUp
-from understudy.generate.drafts import dumps
 from understudy.generate.formats.export import (
     HIDDEN,
     SET_UP,

@@ -8,8 +8,9 @@ import re
 from collections.abc import Iterable, Iterator
 from urllib.parse import quote, unquote
 
+from understudy.cases.model import ENCODED, Case, CaseRequest, SequenceStep
+from understudy.cases.test_data import CLIENT_TOKEN, CODE, SECRETS
 from understudy.errors import StartupError
-from understudy.generate.cases import ENCODED, Case, CaseRequest
 from understudy.generate.formats.export import (
     BASE_URL_NAMES,
     HIDDEN,
@@ -33,8 +34,6 @@ from understudy.generate.formats.export import (
     status_pattern,
     with_reasons,
 )
-from understudy.generate.sequence_steps import SequenceStep
-from understudy.generate.test_data import CLIENT_TOKEN, CODE, SECRETS
 
 OBTAINED = frozenset({CODE, CLIENT_TOKEN})
 """Secrets that set-up requests obtain; a definition atop the file would hide what they keep."""

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from understudy.generate.cases import Case, CaseRequest
-from understudy.generate.drafts import dumps
+from understudy.cases.drafts import dumps
+from understudy.cases.model import Case, CaseRequest
 from understudy.generate.formats.export import (
     ExportSettings,
     OutputPiece,

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from understudy.generate.cases import ENCODED, VARIABLES, Case, CaseRequest
+from understudy.cases.model import ENCODED, VARIABLES, Case, CaseRequest
 from understudy.generate.formats.export import (
     BASE_URL_NAMES,
     HIDDEN,

@@ -8,8 +8,9 @@ file beside it has the variables.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from understudy.generate.cases import ENCODED, Case, CaseRequest, SetUp
-from understudy.generate.drafts import dumps
+from understudy.cases.drafts import dumps
+from understudy.cases.model import ENCODED, Case, CaseRequest, SequenceStep, SetUp
+from understudy.cases.test_data import SECRETS
 from understudy.generate.formats.export import (
     BASE_URL_NAMES,
     HIDDEN,
@@ -31,8 +32,6 @@ from understudy.generate.formats.export import (
     status_pattern,
     with_reasons,
 )
-from understudy.generate.sequence_steps import SequenceStep
-from understudy.generate.test_data import SECRETS
 
 SCHEMA = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"
 

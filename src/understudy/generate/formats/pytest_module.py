@@ -6,7 +6,7 @@ It uses ``http.client``, which sends a request as it is, where other clients enc
 from collections.abc import Iterable
 from typing import Any
 
-from understudy.generate.cases import ENCODED, VARIABLES, Case, CaseRequest
+from understudy.cases.model import ENCODED, VARIABLES, Case, CaseRequest
 from understudy.generate.formats.export import (
     BASE_URL_NAMES,
     PYTHON,

@@ -1,0 +1,553 @@
+"""Mutations of authorization requests, token requests and token validation, by the interface's prose."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+from urllib.parse import parse_qsl
+
+from understudy.cases import drafts
+from understudy.cases.drafts import Draft, DraftChange
+from understudy.cases.model import CaseRequest, encoded_variable, variable
+from understudy.cases.mutations import (
+    ExpectedRefusal,
+    InterfaceProse,
+    Mutation,
+    OperationContext,
+    ValueSemantics,
+    rule,
+)
+from understudy.cases.test_data import TestData
+from understudy.interface.operations import AUTHORIZE, TOKEN, TOKEN_INFO
+from understudy.interface.scopes import AUTH, MANAGE_PROFILE, READ_PROFILE, SCOPES
+from understudy.openapi.parameter_writing import encoded
+
+_BY_REDIRECT = ExpectedRefusal(("302", "303"), "with error")
+"""Rule authorize-error-redirect."""
+
+CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+"""The challenge of RFC 7636, appendix B."""
+
+
+def with_known_values(data: TestData, draft: Draft) -> Draft:
+    """Returns the plain authorization request."""
+    query = {
+        "client_id": data.client_id,
+        "redirect_uri": data.redirect_uri,
+        "response_type": "code",
+        "scope[0]": AUTH,
+        "scope[1]": READ_PROFILE,
+        "state": "af0ifjsldkj",
+    }
+    return draft._replace(query=tuple((encoded(n), encoded(text)) for n, text in query.items()))
+
+
+def authorize_context(data: TestData) -> dict[str, Any]:
+    """Returns what the interface says of the parameters, as fields of ``OperationContext``."""
+    redirected = ("response_type", "scope", "state", "code_challenge", "code_challenge_method")
+    client = ValueSemantics(
+        "invalid", rule("authorize-client-known"), known=frozenset({data.client_id})
+    )
+    address = frozenset({data.redirect_uri})
+    return {
+        "semantics": {
+            "query client_id": client,
+            "query redirect_uri": ValueSemantics(
+                "invalid", rule("redirect-uri-registered"), known=address
+            ),
+            "query *": ValueSemantics("valid", rule("authorize-unknown-parameters-ignored")),
+        },
+        "refusals": {f"query {name}": _BY_REDIRECT for name in redirected},
+        "required_parts": frozenset(
+            {
+                *("query client_id", "query redirect_uri", "query response_type"),
+                "query code_challenge",  # an empty one would silently turn the protection off
+            }
+        ),
+        "handled_elsewhere": frozenset({"query scope", "query code_challenge_method"}),
+        "empty_value_rule": "authorize-empty-parameter",
+        "repetition_rule": "authorize-repeated-parameter",
+    }
+
+
+def mutations_of(data: TestData) -> Callable[[OperationContext], Iterator[Mutation]]:
+    """Returns the function that yields the mutations of authorization requests."""
+
+    def mutations(context: OperationContext) -> Iterator[Mutation]:
+        yield from _addresses(context, data.redirect_uri)
+        yield from _flows(context)
+        yield from _scopes(context)
+        yield from _challenges(context)
+        if data.denial:
+            yield from _denials(context, data.denial)
+
+    return mutations
+
+
+def _denials(context: OperationContext, denial: str) -> Iterator[Mutation]:
+    """Yields requests that a person denies, in both flows, with a state and without."""
+    source = "denial-error-parameter"
+    for what, pairs in {
+        "": (),
+        ", in the token flow": (("response_type", ("token",)),),
+        ", without a state": (("state", ()),),
+        ", with an odd state": (("state", (encoded("a b&c=d#e+\u00e9"),)),),
+    }.items():
+
+        def apply(draft: Draft, pairs: tuple[Any, ...] = pairs) -> Draft:
+            for name, values in pairs:
+                draft = draft.with_query(name, *values)
+            return draft._replace(query=(*draft.query, *_pairs(denial)))
+
+        description = f"the person denies access{what}"
+        mutation = context.accepted("query *", "consent", description, source, rule(source), apply)
+        yield mutation._replace(
+            statuses=_BY_REDIRECT.statuses, location="with error", is_alone=True
+        )
+
+
+def _pairs(query: str) -> tuple[tuple[str, str], ...]:
+    return tuple((encoded(name), encoded(text)) for name, text in parse_qsl(query))
+
+
+def _addresses(context: OperationContext, uri: str) -> Iterator[Mutation]:
+    scheme, _, rest = uri.partition("://")
+    host, _, path = rest.partition("/")
+    for what, text in {
+        "with a slash at the end": f"{uri}/",
+        "with a query": f"{uri}?a=b",
+        "with a fragment": f"{uri}#a",
+        "in capitals": uri.upper(),
+        "with the host in capitals" if host.upper() != host else "with a dot behind the host": (
+            f"{scheme}://{host.upper()}/{path}"
+            if host.upper() != host
+            else f"{scheme}://{host}./{path}"
+        ),
+        "with another scheme": f"{'http' if scheme == 'https' else 'https'}://{rest}",
+        "with another port": f"{scheme}://{host.partition(':')[0]}:9/{path}",
+        "with two slashes": f"{scheme}://{host}//{path}",
+        "with a dot segment": f"{scheme}://{host}/x/../{path}",
+        "with a user before the host": f"{scheme}://user@{host}/{path}",
+        "with the host as a user of another": f"{scheme}://{host}@evil.example/{path}",
+        "with another domain behind the host": f"{scheme}://{host}.evil.example/{path}",
+        "with a backslash": f"{scheme}://evil.example\\@{host}/{path}",
+        "with a space behind it": f"{uri} ",
+        "with a NUL behind it": f"{uri}\x00",
+        "with a line end and a header": f"{uri}\r\nX-Injected: 1",
+        "percent-encoded twice": encoded(uri),
+        "cut by a letter": uri[:-1],
+        "elsewhere": "https://evil.example/callback",
+        "without a scheme": f"//{rest}",
+        "as a path alone": f"/{path}",
+        "as a javascript: address": "javascript:alert(1)",
+        "as a data: address": "data:text/html,<script>alert(1)</script>",
+        "as an app's own scheme": "com.example.app:/callback",
+        "as localhost": f"{scheme}://localhost:5000/{path}",
+    }.items():
+        description = (
+            f"redirect_uri: the registered one {what}"
+            if not what.startswith("as ")
+            else f"redirect_uri: {what}"
+        )
+        yield context.refused(
+            "query redirect_uri",
+            "redirect",
+            description,
+            "redirect-uri-exact",
+            rule("redirect-uri-exact"),
+            drafts.query("redirect_uri", encoded(text)),
+        )
+
+
+def _flows(context: OperationContext) -> Iterator[Mutation]:
+    for text in ("code token", "id_token", "none", "Code", "code,token", "code ", "device"):
+        yield context.refused(
+            "query response_type",
+            "grant",
+            f"response_type: {text!r}",
+            "response-type",
+            rule("response-type"),
+            drafts.query("response_type", encoded(text)),
+        )
+    for name, text in {
+        "nonce": "n-0S6_WzA2Mj",
+        "prompt": "none",
+        "access_type": "offline",
+        "display": "popup",
+        "login_hint": "ada@example.com",
+        "response_mode": "form_post",
+        "client_secret": "guessed",
+    }.items():
+        yield context.accepted(
+            "query *",
+            "grant",
+            f"query: the parameter {name} of other servers",
+            "authorize-unknown-parameters-ignored",
+            rule("authorize-unknown-parameters-ignored"),
+            drafts.more_query(name, text),
+        )
+
+
+def _challenges(context: OperationContext) -> Iterator[Mutation]:
+    part, source = "query code_challenge_method", "pkce-honoured"
+    name = "code_challenge_method"
+
+    def challenged(method: str, challenge: str) -> DraftChange:
+        def apply(draft: Draft) -> Draft:
+            draft = draft.with_query(name, encoded(method))
+            return draft.with_query("code_challenge", challenge) if challenge else draft
+
+        return apply
+
+    for method in ("S256", "plain"):
+        description = f"{name}: {method}, with a challenge"
+        apply = challenged(method, CHALLENGE)
+        option = context.accepted(part, "option", description, source, rule(source), apply)
+        yield option._replace(is_option=True)
+    for method, challenge in {"S256": "", "plain": "", "s256": CHALLENGE, "MD5": CHALLENGE}.items():
+        end = "with a challenge" if challenge else "without a challenge"
+        description, apply = f"{name}: {method}, {end}", challenged(method, challenge)
+        yield context.refused(part, "option", description, source, rule(source), apply)
+
+
+def _scopes(context: OperationContext) -> Iterator[Mutation]:
+    auth, read, manage = AUTH, READ_PROFILE, MANAGE_PROFILE
+
+    def scoped(kind: str, what: str, source: str, *pairs: tuple[str, str]) -> Mutation:
+        made = {"valid": context.accepted, "invalid": context.refused}.get(kind, context.left_open)
+        mutation = made(
+            "query scope", "scope", f"scope: {what}", source, rule(source), _with_scopes(*pairs)
+        )
+        return mutation._replace(is_option=kind == "valid")
+
+    yield scoped("valid", "scope[0] alone", "scope-indexed-array", ("scope[0]", auth))
+    yield scoped(
+        "valid",
+        "all three",
+        "scope-indexed-array",
+        ("scope[0]", auth),
+        ("scope[1]", read),
+        ("scope[2]", manage),
+    )
+    yield scoped("valid", "scope[1] without scope[0]", "scope-any-index", ("scope[1]", auth))
+    yield scoped(
+        "valid", "indexes with a gap", "scope-any-index", ("scope[0]", auth), ("scope[7]", read)
+    )
+    yield scoped(
+        "valid", "indexes backwards", "scope-any-index", ("scope[1]", read), ("scope[0]", auth)
+    )
+    yield scoped("valid", "joined by a space", "scope-space-joined", ("scope", f"{auth} {read}"))
+    yield scoped("valid", "one name without an index", "scope-space-joined", ("scope", auth))
+    yield scoped("invalid", "none", "scope-at-least-one")
+    yield scoped("invalid", "an empty one", "scope-at-least-one", ("scope[0]", ""))
+    yield scoped("invalid", "auth left out", "scope-auth-needed", ("scope[0]", read))
+    yield scoped(
+        "invalid", "one that there is not", "scope-known", ("scope[0]", auth), ("scope[1]", "admin")
+    )
+    yield scoped("invalid", "auth in capitals", "scope-known", ("scope[0]", "AUTH"))
+    yield scoped("invalid", "joined by a comma", "scope-known", ("scope", f"{auth},{read}"))
+    yield scoped("invalid", "a wildcard", "scope-known", ("scope[0]", "*"))
+    yield scoped(
+        "invalid",
+        "one index twice",
+        "authorize-repeated-parameter",
+        ("scope[0]", auth),
+        ("scope[0]", read),
+    )
+    for what, name in {
+        "empty brackets": "scope[]",
+        "an index of letters": "scope[a]",
+        "an index below zero": "scope[-1]",
+        "an index with a leading zero": "scope[00]",
+        "an index of nine digits": "scope[999999999]",
+        "two indexes": "scope[0][0]",
+        "a bracket that is not closed": "scope[0",
+        "a dot instead of brackets": "scope.0",
+        "the name in capitals": "SCOPE[0]",
+    }.items():
+        yield scoped("open", what, "scope-indexed-array", (name, auth))
+    yield scoped(
+        "open",
+        "one scope under two indexes",
+        "scope-any-index",
+        ("scope[0]", auth),
+        ("scope[1]", auth),
+    )
+    yield scoped(
+        "open", "both forms at once", "scope-space-joined", ("scope", auth), ("scope[1]", read)
+    )
+
+
+def _with_scopes(*pairs: tuple[str, str]) -> DraftChange:
+    def apply(draft: Draft) -> Draft:
+        kept = tuple(pair for pair in draft.query if not pair[0].startswith("scope"))
+        return draft._replace(query=(*kept, *((encoded(n), encoded(text)) for n, text in pairs)))
+
+    return apply
+
+
+def password_grant(data: TestData, draft: Draft) -> Draft:
+    """Returns a plain password grant, the only grant that needs no person."""
+    return _form(
+        draft,
+        grant_type="password",
+        client_id=data.client_id,
+        client_secret=encoded_variable("CLIENT_SECRET"),
+        username=data.username,
+        password=encoded_variable("PASSWORD"),
+    )
+
+
+def _form(draft: Draft, **fields: str) -> Draft:
+    return draft._replace(form=tuple((name, encoded(text)) for name, text in fields.items()))
+
+
+def code_request(data: TestData) -> CaseRequest | None:
+    """Returns the authorization request whose redirect carries a code; None if a person must approve."""
+    if not data.approval:
+        return None
+    query = {
+        "client_id": data.client_id,
+        "redirect_uri": data.redirect_uri,
+        "response_type": "code",
+        "scope[0]": AUTH,
+    }
+    pairs = [(encoded(name), encoded(text)) for name, text in query.items()]
+    name, _, text = data.approval.partition("=")
+    return CaseRequest("authorization", "GET", "/oauth2/authorize", (*pairs, (name, text)))
+
+
+def token_context(data: TestData) -> dict[str, Any]:
+    """Returns what the interface says of the form's fields, as fields of ``OperationContext``."""
+    credentials = rule("token-client-credentials")
+    name, email = frozenset({data.username}), frozenset({data.email})
+    unused = ValueSemantics("open", rule("password-grant-owner-only"))
+    scope = ValueSemantics("invalid", rule("scope-known"), known=frozenset({"", "   "}))
+    return {
+        "semantics": {
+            "body grant_type": ValueSemantics(
+                "invalid", rule("token-grant-type"), known=frozenset({"password"})
+            ),
+            "body client_id": ValueSemantics(
+                "invalid", credentials, known=frozenset({data.client_id})
+            ),
+            "body client_secret": ValueSemantics("invalid", credentials),
+            "body username": ValueSemantics(
+                "invalid", rule("password-grant-owner-only"), known=name, unclear=email
+            ),
+            "body password": ValueSemantics("invalid", rule("password-grant-owner-only")),
+            "body scope": scope,
+            "body redirect_uri": unused,
+            "body code": unused,
+            "body code_verifier": unused,
+        },
+        "required_parts": frozenset(
+            f"body {name}"
+            for name in ("grant_type", "client_id", "client_secret", "username", "password")
+        ),
+        "empty_value_rule": "token-empty-field",
+        "repetition_rule": "token-repeated-field",
+    }
+
+
+def grants(data: TestData) -> Callable[[OperationContext], Iterator[Mutation]]:
+    """Returns the function that yields the mutations of token requests."""
+
+    def mutations(context: OperationContext) -> Iterator[Mutation]:
+        yield from _grant_types(context)
+        yield from _codes(context, data)
+        yield from _client_credentials(context)
+        for text in (AUTH, f"{AUTH} {READ_PROFILE}", " ".join(SCOPES)):
+            yield context.accepted(
+                "body scope",
+                "scope",
+                f"scope: {text}",
+                "password-grant-scopes",
+                rule("password-grant-scopes"),
+                drafts.form("scope", encoded(text)),
+            )._replace(is_option=True)
+
+    return mutations
+
+
+def _grant_types(context: OperationContext) -> Iterator[Mutation]:
+    for text in (
+        "refresh_token",
+        "client_credentials",
+        "implicit",
+        "Password",
+        "password ",
+        "passwort",
+        "urn:ietf:params:oauth:grant-type:jwt-bearer",
+        "urn:ietf:params:oauth:grant-type:device_code",
+    ):
+        yield context.refused(
+            "body grant_type",
+            "grant",
+            f"grant_type: {text!r}",
+            "token-grant-type",
+            rule("token-grant-type"),
+            drafts.form("grant_type", encoded(text)),
+        )
+    for name in ("grant_type", "client_id", "client_secret", "username", "password"):
+        yield context.refused(
+            f"body {name}",
+            "required",
+            f"{name} left out",
+            "token-empty-field",
+            f"{context.operation.pointer}/requestBody",
+            drafts.form(name),
+        )
+
+
+def _codes(context: OperationContext, data: TestData) -> Iterator[Mutation]:
+    code, uri, other = encoded_variable("CODE"), data.redirect_uri, f"{data.redirect_uri}/"
+    plain = {"grant_type": "authorization_code", "client_id": data.client_id}
+    plain["client_secret"] = encoded_variable("CLIENT_SECRET")
+
+    def exchange(what: str, source: str, **fields: str) -> Mutation:
+        make = (
+            context.accepted
+            if source == "code-exchange" and what == "all that it takes"
+            else context.refused
+        )
+        mutation = make(
+            "body",
+            "grant",
+            f"code grant: {what}",
+            source,
+            rule(source),
+            lambda draft: _form(draft, **plain, **fields),
+        )
+        return mutation._replace(is_alone=code in fields.values())
+
+    yield exchange("all that it takes", "code-exchange", code=code, redirect_uri=uri)
+    yield exchange(
+        "a code that was never given out", "code-exchange", code="guessed", redirect_uri=uri
+    )
+    yield exchange("no code", "code-exchange", redirect_uri=uri)
+    yield exchange("an empty code", "token-empty-field", code="", redirect_uri=uri)
+    yield exchange("a code and no redirect_uri", "code-redirect-uri-repeated", code=code)
+    yield exchange(
+        "a code and another redirect_uri",
+        "code-redirect-uri-repeated",
+        code=code,
+        redirect_uri=other,
+    )
+    yield exchange(
+        "a verifier without a challenge before",
+        "pkce-honoured",
+        code=code,
+        redirect_uri=uri,
+        code_verifier="v" * 43,
+    )
+
+
+def _client_credentials(context: OperationContext) -> Iterator[Mutation]:
+    def basic(draft: Draft) -> Draft:
+        draft = draft.with_form("client_id").with_form("client_secret")
+        return draft.with_headers("Authorization", "Basic c2VydmVyLWFwcDpndWVzc2Vk")
+
+    yield context.refused(
+        "body client_secret",
+        "authorization",
+        "client credentials as HTTP Basic",
+        "token-credentials-in-form",
+        rule("token-credentials-in-form"),
+        basic,
+    )
+    yield context.refused(
+        "query client_secret",
+        "authorization",
+        "the client secret in the query as well",
+        "token-secrets-not-in-query",
+        rule("token-secrets-not-in-query"),
+        drafts.more_query("client_secret", encoded_variable("CLIENT_SECRET")),
+    )
+    for name in ("client_secret", "password"):
+        text = encoded_variable(name.upper())
+        source = (
+            "token-client-credentials" if name == "client_secret" else "password-grant-owner-only"
+        )
+        for what, value in (
+            ("with a space behind it", f"{text}%20"),
+            ("with a letter behind it", f"{text}x"),
+        ):
+            yield context.refused(
+                f"body {name}",
+                "authorization",
+                f"{name}: the right one {what}",
+                source,
+                rule(source),
+                drafts.form(name, value),
+            )
+
+
+def plain_validation(data: TestData, draft: Draft) -> Draft:
+    """Returns a plain token validation."""
+    query = (("client_id", data.client_id), ("token", encoded_variable("CLIENT_TOKEN")))
+    return draft._replace(query=query)
+
+
+def token_info_context(data: TestData) -> dict[str, Any]:
+    """Returns what the interface says of the parameters, as fields of ``OperationContext``."""
+    clients = frozenset({data.client_id})
+    foreign = rule("token-info-foreign")
+    return {
+        "semantics": {
+            "query client_id": ValueSemantics("invalid", foreign, known=clients),
+            "query token": ValueSemantics("invalid", rule("token-info-unspecific")),
+        },
+    }
+
+
+def validations(context: OperationContext) -> Iterator[Mutation]:
+    """Yields the mutations of token validation."""
+    for what, text in {
+        "another application's": encoded_variable("TOKEN"),
+        "an expired one": encoded_variable("EXPIRED_TOKEN"),
+        "an API key": encoded_variable("API_KEY"),
+        "with Bearer before it": f"Bearer%20{encoded_variable('CLIENT_TOKEN')}",
+        "with a letter behind it": f"{encoded_variable('CLIENT_TOKEN')}x",
+    }.items():
+        yield context.refused(
+            "query token",
+            "authorization",
+            f"token: {what}",
+            "token-info-foreign",
+            rule("token-info-foreign"),
+            drafts.query("token", text),
+        )
+    yield context.refused(
+        "query token",
+        "authorization",
+        "the token in the Authorization header instead",
+        "token-info",
+        rule("token-info"),
+        lambda draft: draft.with_query("token").with_headers(
+            "Authorization", f"Bearer {variable('CLIENT_TOKEN')}"
+        ),
+    )
+
+
+def prose(key: str, data: TestData) -> InterfaceProse | None:
+    """Returns what the interface says of an operation, or None for other operations."""
+    if key == AUTHORIZE:
+        return InterfaceProse(
+            partial(with_known_values, data),
+            authorize_context(data),
+            mutations_of(data),
+            "without error",
+        )
+    if key == TOKEN:
+        return InterfaceProse(
+            partial(password_grant, data),
+            token_context(data),
+            grants(data),
+        )
+    if key == TOKEN_INFO:
+        return InterfaceProse(
+            partial(plain_validation, data),
+            token_info_context(data),
+            validations,
+        )
+    return None

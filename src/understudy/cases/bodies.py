@@ -1,0 +1,380 @@
+"""Mutations of JSON bodies and URL-encoded forms: of each member, of the whole, and of how it is written."""
+
+import gzip
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from understudy.cases import drafts, texts
+from understudy.cases.drafts import Draft, DraftChange, JsonLiteral, dumps
+from understudy.cases.edges import MAX_DEPTH, EdgeValue, edges
+from understudy.cases.mutations import BODY, WRITING, Generator, Mutation, OperationContext
+from understudy.openapi.loader import Node
+from understudy.openapi.parameter_writing import encoded, written
+
+JSON_RFC = "RFC 8259"
+
+
+def writing_mutations(context: OperationContext, schema: Node) -> Iterator[Mutation]:
+    """Yields the ways to write the same JSON body, or nearly the same."""
+
+    def rewritten(what: str, kind: str, change: Any) -> Mutation:
+        make = context.accepted if kind == "valid" else context.left_open
+        return make(
+            WRITING,
+            "json",
+            f"body: {what}",
+            "json-bodies",
+            JSON_RFC,
+            drafts.rewritten(change),
+        )
+
+    yield rewritten(
+        "spaces and line ends around the JSON", "valid", lambda b: b"\r\n\t " + b + b"\n "
+    )
+    yield rewritten("every letter outside ASCII escaped", "valid", _escaped)
+    yield rewritten("a byte order mark before the JSON", "open", lambda b: b"\xef\xbb\xbf" + b)
+    yield rewritten("UTF-16 instead of UTF-8", "open", lambda b: b.decode().encode("utf-16"))
+    yield rewritten("a NUL byte behind the JSON", "open", lambda b: b + b"\x00")
+    yield rewritten("gzip, as Content-Encoding does not say", "open", _zipped)
+    yield context.left_open(
+        WRITING,
+        "encoding",
+        "body: gzip, as Content-Encoding says",
+        "content-encoding",
+        "RFC 9110, 8.4",
+        lambda d: d._replace(raw=_zipped(d.content() or b"")).with_headers(
+            "Content-Encoding", "gzip"
+        ),
+    )
+    name = next(iter(context.values.schemas.property_names(schema)), None)
+    if name is not None:
+        yield rewritten(
+            f"{name} twice in one object",
+            "open",
+            lambda b: b.replace(b"{", b'{"' + name.encode() + b'": "first", ', 1),
+        )
+        for half in ("d83d", "de00"):
+            mark = b'": "\\u' + half.encode()
+            what = f"{name} with half of a surrogate pair, \\u{half}"
+            yield rewritten(what, "open", partial(_first_text, mark))
+
+
+def _first_text(mark: bytes, body: bytes) -> bytes:
+    return body.replace(b'": "', mark, 1)
+
+
+def _escaped(body: bytes) -> bytes:
+    units = body.decode().encode("utf-16-be")
+    codes = [int.from_bytes(units[n : n + 2]) for n in range(0, len(units), 2)]
+    return "".join(chr(code) if code < 0x80 else f"\\u{code:04x}" for code in codes).encode()  # noqa: PLR2004 - ASCII
+
+
+def _zipped(body: bytes) -> bytes:
+    """Compresses at level 0 and without a time, which gives the same bytes under every zlib."""
+    zipped = gzip.compress(body, compresslevel=0, mtime=0)
+    return zipped[:9] + b"\xff" + zipped[10:]  # the operating system, which Python 3.11 fills in
+
+
+Path = tuple[str | int, ...]
+
+_JSON_TEXT = "RFC 8259"
+
+
+def json_mutations(context: OperationContext, schema: Node) -> Iterator[Mutation]:
+    """Yields the mutations of a JSON body."""
+    yield from _members(context, schema, schema, ())
+    yield from _whole(context, schema)
+    yield from _single_members(context, schema)
+    yield from writing_mutations(context, schema)
+
+
+def json_generators(
+    context: OperationContext, schema: Node, *, is_form: bool
+) -> Iterator[Generator]:
+    """Yields generators of further values for the members that take any text."""
+    for name, member in context.values.members(schema).items():
+        keywords = context.values.keywords(member)
+        is_text = keywords.get("type") == "string"
+        is_free = is_text and not {"enum", "const", "format"} & set(keywords)
+        if is_free and f"{BODY} {name}" not in context.handled_elsewhere:
+            yield _drawn_text(context, schema, member, name, is_form=is_form)
+            if not is_form:
+                yield _drawn_type(context, schema, name)
+
+
+def _drawn_text(
+    context: OperationContext, schema: Node, member: Node, name: str, *, is_form: bool
+) -> Generator:
+    pointer = member.pointer
+
+    def draw(chance: Any) -> Mutation:
+        text = texts.drawn(chance)
+        is_valid = _accepts(context, schema, (name,), text) if not is_form else True
+        edge = EdgeValue(text, texts.spelled(text), "type", "unicode", is_valid)
+        apply = drafts.form(name, encoded(text)) if is_form else drafts.member((name,), text)
+        return context.edge_mutation(f"{BODY} {name}", edge, apply, pointer)
+
+    return draw
+
+
+def _drawn_type(context: OperationContext, schema: Node, name: str) -> Generator:
+    def draw(chance: Any) -> Mutation:
+        value: Any = chance.choice(
+            (
+                chance.randrange(-(2**40), 2**40),
+                [texts.drawn(chance, 8)],
+                {texts.drawn(chance, 8): texts.drawn(chance, 8)},
+                chance.randrange(1000) / 8,
+            )
+        )
+        is_valid = _accepts(context, schema, (name,), value)
+        edge = EdgeValue(value, _in_words(value), "type", "type", is_valid)
+        pointer = f"{schema.pointer}/properties/{name}"
+        return context.edge_mutation(f"{BODY} {name}", edge, drafts.member((name,), value), pointer)
+
+    return draw
+
+
+def _in_words(value: Any) -> str:
+    kinds = {int: f"the number {value}", float: f"the number {value}", list: "a list of one text"}
+    return kinds.get(type(value), "an object with one text")
+
+
+def _members(context: OperationContext, root: Node, schema: Node, path: Path) -> Iterator[Mutation]:
+    schemas = context.values.schemas
+    required = set(schemas.required_names(schema))
+    for name, member in context.values.members(schema).items():
+        here = (*path, name)
+        part = _part_name(here)
+        if part in context.handled_elsewhere:
+            continue
+        for edge in edges(context.values, member):
+            checked = edge._replace(is_valid=_accepts(context, root, here, edge.value))
+            yield context.edge_mutation(
+                part, checked, drafts.member(here, edge.value), member.pointer
+            )
+        yield from _number_literals(context, member, here)
+        yield _left_out(context, root, here, is_required=name in required)
+        is_object = "object" in schemas.types(member) or context.values.members(member)
+        if is_object and len(here) < MAX_DEPTH:
+            for mutation in _members(_with_member(context, member, here), root, member, here):
+                yield mutation._replace(
+                    apply=partial(_within, context.values.sample(member), here, mutation)
+                )
+    yield from _additional(context, root, path)
+
+
+def _with_member(context: OperationContext, member: Node, path: Path) -> OperationContext:
+    """Returns the context with an object in the place whose members are mutated."""
+    sample = context.values.sample(member)
+    return replace(context, plain=_with_object(context.plain, path, sample))
+
+
+def _with_object(draft: Draft, path: Path, value: Any) -> Draft:
+    """Returns the draft with a value in a place, unless an object is there already."""
+    current = draft.json
+    for step in path:
+        current = current.get(step) if isinstance(current, dict) else None
+    return draft if isinstance(current, dict) else draft.with_json(path, value)
+
+
+def _within(value: Any, path: Path, mutation: Mutation, draft: Draft) -> Draft:
+    return mutation.apply(_with_object(draft, path, value))
+
+
+def _part_name(path: Path) -> str:
+    return f"{BODY} {'.'.join(map(str, path))}"
+
+
+def _accepts(context: OperationContext, root: Node, path: Path, value: Any) -> bool:
+    draft = context.plain.with_json(path, value)
+    return bool(context.values.schemas.validator(root).is_valid(draft.json))
+
+
+def _number_literals(context: OperationContext, member: Node, path: Path) -> Iterator[Mutation]:
+    if not {"integer", "number"} & context.values.schemas.types(member):
+        return
+    for what, text in texts.LEXEMES.items():
+        apply = drafts.member(path, JsonLiteral(text))
+        description = f"{'.'.join(map(str, path))}: {what}, {text}"
+        yield context.left_open(
+            _part_name(path), "number", description, "type", f"{_JSON_TEXT}, 6", apply
+        )
+
+
+def _left_out(context: OperationContext, root: Node, path: Path, *, is_required: bool) -> Mutation:
+    part, pointer = _part_name(path), f"{root.pointer}/required"
+    what = f"{'.'.join(map(str, path))} left out"
+
+    def apply(draft: Draft) -> Draft:
+        return draft.without_json(path)
+
+    is_valid = context.values.schemas.validator(root).is_valid(apply(context.plain).json)
+    make = context.accepted if is_valid else context.refused
+    mutation = make(part, "required", what, "required", pointer, apply)
+    return mutation._replace(is_option=is_valid and not is_required)
+
+
+def _additional(context: OperationContext, root: Node, path: Path) -> Iterator[Mutation]:
+    where = "" if not path else f" of {'.'.join(map(str, path))}"
+    of_the_interface = (("hash", "a member that only answers have, hash"),)
+    for name, what in (
+        ("understudy_extra", "a member that is not declared"),
+        ("__proto__", "a member named __proto__"),
+        ("", "a member without a name"),
+        *(of_the_interface if context.is_interface_operation else ()),
+    ):
+        here = (*path, name)
+        part, pointer = _part_name(here), f"{root.pointer}/additionalProperties"
+        is_valid = _accepts(context, root, here, "a")
+        make = context.accepted if is_valid else context.refused
+        description = f"body: {what}{where}"
+        yield make(
+            part,
+            "additional",
+            description,
+            "additionalProperties",
+            pointer,
+            drafts.member(here, "a"),
+        )
+
+
+def _whole(context: OperationContext, schema: Node) -> Iterator[Mutation]:
+    is_accepted = context.values.schemas.validator(schema).is_valid
+    values: dict[str, Any] = {
+        "an empty object": {},
+        "null": None,
+        "a list": [],
+        "a list around the object": [context.plain.json],
+        "a text": "text",
+        "a number": 7,
+        "false": False,
+        "JSON within a JSON text": dumps(context.plain.json),
+    }
+    for what, value in values.items():
+        make = context.accepted if is_accepted(value) else context.refused
+        yield make(
+            BODY,
+            "body",
+            f"body: {what}",
+            "type",
+            f"{schema.pointer}/type",
+            drafts.member((), value),
+        )
+    for what, content in texts.BAD_JSON.items():
+        yield context.refused(
+            BODY,
+            "json",
+            f"body: no JSON, {what}",
+            "json-bodies",
+            f"{_JSON_TEXT}, 2",
+            drafts.raw(content),
+        )
+    for depth in (500, 20_000):
+        content = b"[" * depth + b"]" * depth
+        make = context.left_open if is_accepted([]) else context.refused
+        what = f"body: {depth:,} lists within each other"
+        yield make(BODY, "json", what, "type", f"{schema.pointer}/type", drafts.raw(content))
+    yield no_body(context)
+
+
+def _single_members(context: OperationContext, schema: Node) -> Iterator[Mutation]:
+    """Yields bodies of one member, like those of partial updates."""
+    is_accepted = context.values.schemas.validator(schema).is_valid
+    for name, member in context.values.members(schema).items():
+        if f"{BODY} {name}" in context.semantics:
+            continue  # the sample need not be one that means something
+        for what, value in (("", context.values.sample(member)), (", empty", ""), (", null", None)):
+            if is_accepted({name: value}):
+                apply = drafts.member((), {name: value})
+                because = f"{schema.pointer}/required"
+                description = f"body: {name} alone{what}"
+                yield context.accepted(BODY, "alone", description, "required", because, apply)
+
+
+def no_body(context: OperationContext) -> Mutation:
+    """Returns the mutation that sends no body at all."""
+    pointer = f"{context.operation.pointer}/requestBody/required"
+    body = context.operation.request_body
+    make = context.refused if body is not None and body.required else context.accepted
+    return make(BODY, "empty", "body: none at all", "required", pointer, Draft.without_body)
+
+
+def form_mutations(context: OperationContext, schema: Node) -> Iterator[Mutation]:
+    """Yields the mutations of a URL-encoded form."""
+    schemas = context.values.schemas
+    pointer = context.values.schemas.follow(schema).pointer
+    for name in dict.fromkeys(schemas.property_names(schema)):
+        part = f"{BODY} {name}"
+        if part in context.handled_elsewhere:
+            continue
+        member = schemas.property_schema(schema, name)
+        for edge in () if member is None else edges(context.values, member, is_text=True):
+            if not isinstance(edge.value, list | dict):
+                text = encoded(written(edge.value))
+                where = pointer if member is None else member.pointer
+                yield context.edge_mutation(part, edge, drafts.form(name, text), where)
+        yield context.repeated(part, f"{name}: given twice", pointer, _repeated(name))
+    yield from _form_writing(context, takes_more=context.values.takes_more(schema))
+
+
+def _repeated(name: str) -> DraftChange:
+    def apply(draft: Draft) -> Draft:
+        text = next((t for n, t in draft.form or () if n == encoded(name)), None) or "a"
+        return draft.with_form(encoded(name), text, text)
+
+    return apply
+
+
+def _form_writing(context: OperationContext, *, takes_more: bool) -> Iterator[Mutation]:
+    with_more = context.accepted if takes_more else context.left_open
+    pointer = f"{context.operation.pointer}/requestBody"
+    yield context.accepted(
+        WRITING,
+        "order",
+        "form: fields in reverse order",
+        "order",
+        pointer,
+        lambda d: d._replace(form=tuple(reversed(d.form or ()))),
+    )
+    for what, pair in (
+        ("an unknown field", ("understudy_extra", "1")),
+        ("an unknown field without an equals sign", ("understudy_extra", None)),
+        ("an unknown field that is empty", ("understudy_extra", "")),
+        ("an unknown field under an index", ("extra%5B0%5D", "1")),
+    ):
+        yield with_more(
+            "body understudy_extra",
+            "additional",
+            f"form: {what}",
+            "additionalProperties",
+            pointer,
+            drafts.more_form(*pair),
+        )
+    yield context.left_open(
+        WRITING,
+        "encoding",
+        "form: an ampersand at both ends",
+        "writing",
+        pointer,
+        drafts.rewritten(lambda body: b"&" + body + b"&"),
+    )
+    yield context.left_open(
+        WRITING,
+        "encoding",
+        "form: semicolons between the fields",
+        "writing",
+        pointer,
+        drafts.rewritten(lambda body: body.replace(b"&", b";")),
+    )
+    yield context.left_open(
+        WRITING,
+        "encoding",
+        "form: a line end behind it",
+        "writing",
+        pointer,
+        drafts.rewritten(lambda body: body + b"\r\n"),
+    )
+    yield no_body(context)

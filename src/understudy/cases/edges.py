@@ -1,0 +1,250 @@
+"""Reads schemas for mutations: a plain value of each, and values at the edges of its keywords.
+
+The compiled schema decides whether each is valid; the keyword it was made for is only its
+description. So a keyword that understudy does not read can make a case less precise, but not wrong.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from understudy.cases import texts
+from understudy.errors import LimitExceeded
+from understudy.openapi.loader import Node
+from understudy.openapi.sample_patterns import matching
+from understudy.openapi.sample_styles import PLAIN
+from understudy.openapi.sample_texts import PLAIN_FORMATS
+from understudy.openapi.sampler import Sampler
+from understudy.openapi.schemas import Schemas
+
+MAX_DEPTH = 4
+"""Levels of alternatives that are read for members."""
+
+ONE_OF_EACH: tuple[tuple[str, str, Any], ...] = (
+    ("null", "null", None),
+    ("boolean", "true", True),
+    ("integer", "a number", 7),
+    ("number", "a fraction", 7.5),
+    ("string", "a text", "7"),
+    ("array", "a list", []),
+    ("object", "an object", {}),
+)
+"""Type, description and a value of each JSON type."""
+
+
+class SchemaValues:
+    """Reads schemas, and makes plain values for them.
+
+    Args:
+        schemas: The document's validators.
+    """
+
+    def __init__(self, schemas: Schemas) -> None:
+        self.schemas = schemas.for_requests
+        self._sampler = Sampler(schemas, seed=0, style=PLAIN)
+        self._samples: dict[str, Any] = {}
+
+    def keywords(self, schema: Node) -> dict[str, Any]:
+        """Returns the keywords of a schema, through references and ``allOf``; the first wins."""
+        node = self.schemas.follow(schema)
+        if not isinstance(node.value, dict):
+            return {}
+        keywords = dict(node.value)
+        for _, part in (node.child("allOf") or Node("", [])).children():
+            keywords = {**self.keywords(part), **keywords}
+        return keywords
+
+    def members(self, schema: Node, depth: int = 0) -> dict[str, Node]:
+        """Returns the members that an object schema declares, in any of its alternatives too."""
+        node = self.schemas.follow(schema)
+        declared = (node.child("properties") or Node("", {})).children()
+        members = {str(name): self.schemas.follow(member) for name, member in declared}
+        for keyword in ("allOf", "oneOf", "anyOf") if depth < MAX_DEPTH else ():
+            for _, part in (node.child(keyword) or Node("", [])).children():
+                members = {**self.members(part, depth + 1), **members}
+        return members
+
+    def sample(self, schema: Node) -> Any:
+        """Returns the plainest value that the schema accepts, or one it refuses if there is none.
+
+        It is made once: thousands of mutations of one body need the same value, and change a copy.
+        """
+        if schema.pointer not in self._samples:
+            try:
+                value = self._sampler.value(schema)
+            except LimitExceeded:  # nobody reads, or sends, what is so large
+                value = None
+            self._samples[schema.pointer] = value
+        return self._samples[schema.pointer]
+
+    def takes_more(self, schema: Node) -> bool:
+        """Tells whether an object schema accepts a text under a name that it does not declare."""
+        value = self.sample(schema)
+        is_accepted = self.schemas.validator(schema).is_valid
+        return isinstance(value, dict) and is_accepted({**value, "understudy_extra": "1"})
+
+
+def sized(size: int) -> str:
+    """Returns a text of this many plain characters."""
+    return ("abcdefghij" * (size // 10 + 1))[: max(size, 0)]
+
+
+_BAD_FORMATS = {
+    "date": ("2026-02-30", "14.03.2026", "2026-3-14"),
+    "date-time": ("2026-03-14", "2026-03-14T25:00:00Z", "2026-03-14 09:26:53", "1773480413"),
+    "email": ("ada", "ada@", "@example.com", "ada@example@com"),
+    "ipv4": ("256.0.0.1", "1.2.3", "::1"),
+    "ipv6": ("1.2.3.4", ":::"),
+    "uri": ("example.com", "//", "http://exa mple.com/"),
+    "uuid": ("3f2b6c1e", "not-a-uuid"),
+}
+
+
+class EdgeValue(NamedTuple):
+    """A value at the edge of a schema keyword.
+
+    Attributes:
+        value: The value.
+        description: What the value is, in plain words.
+        keyword: The keyword whose edge it is.
+        category: The category of the case that it makes.
+        is_valid: Whether the compiled schema accepts it.
+        is_option: Whether it is one of a few values that a client would choose between.
+    """
+
+    value: Any
+    description: str
+    keyword: str
+    category: str
+    is_valid: bool
+    is_option: bool = False
+
+
+_Candidates = Iterator[tuple[Any, str, str, str]]
+"""Value, description, keyword and category of each."""
+
+
+def edges(values: SchemaValues, schema: Node, *, is_text: bool = False) -> Iterator[EdgeValue]:
+    """Yields the values at the edges of a schema, and whether each is valid.
+
+    Args:
+        values: Makes values for the document.
+        schema: The schema.
+        is_text: Whether the value is sent as text, in which types cannot be told apart.
+    """
+    is_accepted = values.schemas.validator(schema).is_valid
+    keywords = values.keywords(schema)
+    types = values.schemas.types(schema)
+    candidates = [*_enum_values(keywords)]
+    if "string" in types or not types:
+        candidates += _texts(keywords)
+    if types & {"integer", "number"}:
+        candidates += _numbers(keywords)
+    if "boolean" in types:
+        candidates += [(value, str(value).lower(), "type", "option") for value in (True, False)]
+    if "array" in types:
+        candidates += _arrays(values, schema, keywords)
+    if types and not is_text:
+        others = ((name, what, v) for name, what, v in ONE_OF_EACH if name not in types)
+        kinds = " or ".join(sorted(types))
+        candidates += [(v, f"{what} instead of {kinds}", "type", "type") for _, what, v in others]
+    for value, description, keyword, category in candidates:
+        is_valid = is_accepted(value)
+        is_option = is_valid and category in {"option", "boundary"}
+        named = is_valid or keyword in keywords
+        cause = keyword if named else _refusing_keyword(keywords, value)
+        yield EdgeValue(value, description, cause, category, is_valid, is_option)
+
+
+def _arrays(values: SchemaValues, schema: Node, keywords: dict[str, Any]) -> _Candidates:
+    items = values.schemas.items_schema(schema)
+    item = "a" if items is None else values.sample(items)
+    yield [], "an empty list", "minItems", "empty"
+    for keyword in ("minItems", "maxItems"):
+        for step in (-1, 0, 1):
+            size = keywords.get(keyword, -2) + step
+            if 0 <= size <= texts.LONG:
+                yield [item] * size, _counted(size, "item"), keyword, "boundary"
+    yield [item, item], "one item twice", "uniqueItems", "repetition"
+
+
+def _refusing_keyword(keywords: dict[str, Any], value: Any) -> str:
+    """Returns the keyword that refuses a value that was made for another keyword."""
+    low, high = keywords.get("minimum"), keywords.get("maximum")
+    is_above = isinstance(value, int) and low is not None and value >= low
+    likely = ("const", "enum", "pattern", "format", "minLength", "maxLength")
+    bounds = ("maximum",) if is_above and high is not None else ("minimum", "maximum")
+    return next((keyword for keyword in (*likely, *bounds) if keyword in keywords), "type")
+
+
+def _enum_values(keywords: dict[str, Any]) -> _Candidates:
+    for value in keywords.get("enum", ()):
+        yield value, f"the value {value}", "enum", "option"
+        if isinstance(value, str):
+            yield value.swapcase(), f"{value} in the other case", "enum", "letter-case"
+            yield f"{value} ", f"{value} with a space behind it", "enum", "enum"
+            yield value[:-1], f"{value} without its last letter", "enum", "enum"
+        elif isinstance(value, int):
+            yield value + 1, f"{value + 1}, beside the value {value}", "enum", "enum"
+    if "enum" in keywords:
+        yield ",".join(map(str, keywords["enum"])), "all values joined by commas", "enum", "enum"
+        yield "understudy", "a value that is not listed", "enum", "enum"
+
+
+def _texts(keywords: dict[str, Any]) -> _Candidates:
+    if "enum" in keywords or "const" in keywords:
+        return
+    yield "", "empty", "minLength", "empty"
+    yield from _lengths(keywords)
+    if "pattern" in keywords:
+        texts_ = _matching(keywords["pattern"])
+        yield from ((t, f"matching {keywords['pattern']}", "pattern", "pattern") for t in texts_)
+        yield f"{texts_[0]}\n", "a line end behind what matches", "pattern", "pattern"
+    form = keywords.get("format", "")
+    for text in _BAD_FORMATS.get(form, ()):
+        yield text, f"{text}, which is not of format {form}", "format", "format"
+    if form in PLAIN_FORMATS:
+        yield PLAIN_FORMATS[form], f"{PLAIN_FORMATS[form]}, a plain {form}", "format", "format"
+    for what, text in texts.UNICODE.items():
+        yield text, what, "type", "unicode"
+    for what, text in {**texts.PLAIN, **texts.EMPTY_LOOKING}.items():
+        yield text, what, "type", "text"
+
+
+def _matching(pattern: str) -> list[str]:
+    """Returns texts that match a pattern, or a letter where none can be made."""
+    return [next(matching(pattern, str(seed)), "a") for seed in range(3)]
+
+
+def _counted(size: int, noun: str) -> str:
+    return f"{size} {noun}" if size == 1 else f"{size} {noun}s"
+
+
+def _lengths(keywords: dict[str, Any]) -> _Candidates:
+    shortest, longest = keywords.get("minLength", 0), keywords.get("maxLength")
+    for size in sorted({shortest - 1, shortest, shortest + 1, 1} - {0, -1}):
+        yield sized(size), _counted(size, "character"), "minLength", "boundary"
+    if longest is None:
+        is_free = not {"pattern", "format"} & set(keywords)
+        where = " where no limit is declared" if is_free else ""
+        what = f"{texts.LONG:,} characters{where}"
+        yield sized(texts.LONG), what, "maxLength", "boundary"
+    for size in () if longest is None else (longest - 1, longest, longest + 1):
+        yield sized(size), f"{size:,} characters, {longest:,} allowed", "maxLength", "boundary"
+        emoji = f"{size:,} emoji, {longest:,} characters allowed"
+        yield "\U0001f600" * size, emoji, "maxLength", "unicode"
+
+
+def _numbers(keywords: dict[str, Any]) -> _Candidates:
+    if "enum" in keywords or "const" in keywords:
+        return
+    for keyword in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"):
+        bound = keywords.get(keyword)
+        if isinstance(bound, int | float) and not isinstance(bound, bool):
+            near = (bound - 1, bound, bound + 1)
+            yield from ((n, f"{n}, with {keyword} {bound}", keyword, "boundary") for n in near)
+    step = keywords.get("multipleOf")
+    if isinstance(step, int | float):
+        yield step, f"{step}, once the step", "multipleOf", "boundary"
+        yield step * 1.5, f"{step * 1.5}, between two steps of {step}", "multipleOf", "boundary"
+    for what, number in texts.INTEGERS.items():
+        yield number, what, "format", "number"

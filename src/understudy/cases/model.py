@@ -1,0 +1,370 @@
+"""Cases: a request, what makes it an edge case, and the response that the contract expects.
+
+A secret is written in a request as ``~~NAME~~``, whose characters neither a URL nor JSON nor a form
+encodes. So a format can replace it with its tool's own variable, and no case contains a credential.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+from urllib.parse import quote, unquote, urlsplit
+
+from understudy.cases.test_data import AVATAR_ID, SECRETS
+
+# What the steps of a sequence hand on and check are captures and assertions, as Hurl calls them. Every
+# format writes them in one JSON form, which its script reads.
+
+ITEMS = tuple(f"ITEM_{number}" for number in range(1, 10))
+"""Variables that hold identifiers of created items."""
+
+Steps = tuple[str, ...]
+"""Member names from the top of a JSON body to a place in it; empty for the whole body."""
+
+AssertionKind = Literal["equals", "contains", "lacks"]
+"""A value is equal, or a list has an item with it, or has none."""
+
+
+class Capture(NamedTuple):
+    """A value of a response that later requests contain.
+
+    Attributes:
+        variable: One of ``ITEMS``.
+        place: The member that has the value; None for the last segment of the Location header's path.
+    """
+
+    variable: str
+    place: Steps | None
+
+
+class Assertion(NamedTuple):
+    """A statement that the JSON body of a response has to meet.
+
+    Attributes:
+        kind: How the body is compared.
+        place: The place of the value, or of the list.
+        value: The expected value; not used with a variable.
+        variable: The variable with the expected value, compared as text; empty for ``value``.
+        member: The member of each item of a list that is compared; empty for ``equals``.
+    """
+
+    kind: AssertionKind
+    place: Steps
+    value: Any = None
+    variable: str = ""
+    member: str = ""
+
+
+class SequenceStep(NamedTuple):
+    """The place of a case in a sequence.
+
+    Attributes:
+        sequence: Identifier of the sequence; its steps follow one another.
+        title: What the sequence tries.
+        number: From 1.
+        captures: What the response has for later steps.
+        assertions: What the response has to show.
+    """
+
+    sequence: str
+    title: str
+    number: int
+    captures: tuple[Capture, ...] = ()
+    assertions: tuple[Assertion, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns the captures and assertions as JSON; a place of null means Location."""
+        return {
+            "captures": [
+                {"variable": it.variable, "place": None if it.place is None else [*it.place]}
+                for it in self.captures
+            ],
+            "assertions": [_assertion_json(it) for it in self.assertions],
+        }
+
+
+def _assertion_json(assertion: Assertion) -> dict[str, Any]:
+    expected: dict[str, Any] = (
+        {"variable": assertion.variable} if assertion.variable else {"value": assertion.value}
+    )
+    member = {"member": assertion.member} if assertion.member else {}
+    return {"kind": assertion.kind, "place": [*assertion.place], **member, **expected}
+
+
+def captured(step: SequenceStep, body: Any, location: str) -> dict[str, str]:
+    """Returns the variables that a response gives a value; those without one are left out.
+
+    Args:
+        step: What is captured.
+        body: The parsed JSON body; None for any other.
+        location: The Location header.
+    """
+    values = {it.variable: _captured(it, body, location) for it in step.captures}
+    return {name: text for name, text in values.items() if text}
+
+
+def _captured(capture: Capture, body: Any, location: str) -> str:
+    if capture.place is None:
+        return unquote(urlsplit(location).path.rstrip("/").rpartition("/")[2])
+    value = _at(body, capture.place)
+    is_identifier = isinstance(value, str | int | float) and not isinstance(value, bool)
+    return str(value) if is_identifier else ""
+
+
+def broken_assertions(step: SequenceStep, body: Any, values: Mapping[str, str]) -> list[str]:
+    """Returns in words what a response does not show.
+
+    Args:
+        step: What is asserted.
+        body: The parsed JSON body; None for any other.
+        values: Values of the variables.
+    """
+    return [described(it) for it in step.assertions if not _holds(it, body, values)]
+
+
+def described(assertion: Assertion) -> str:
+    """Returns an assertion in words."""
+    expected = assertion.variable or repr(assertion.value)
+    place = ".".join(assertion.place)
+    if assertion.kind == "equals":
+        return f"{place or 'the body'} is {expected}"
+    verb = "has" if assertion.kind == "contains" else "lacks"
+    return f"{place or 'the list'} {verb} an item with {assertion.member} {expected}"
+
+
+def _holds(assertion: Assertion, body: Any, values: Mapping[str, str]) -> bool:
+    expected = values.get(assertion.variable) if assertion.variable else assertion.value
+    value = _at(body, assertion.place)
+
+    def is_expected(actual: Any) -> bool:
+        if assertion.variable:
+            return expected is not None and str(actual) == expected
+        return actual == expected and isinstance(actual, bool) == isinstance(expected, bool)
+
+    if assertion.kind == "equals":
+        return is_expected(value)
+    if not isinstance(value, list):
+        return False
+    has_item = any(is_expected(_at(item, (assertion.member,))) for item in value)
+    return has_item == (assertion.kind == "contains")
+
+
+def _at(body: Any, place: Steps) -> Any:
+    for step in place:
+        body = body.get(step) if isinstance(body, dict) else None
+    return body
+
+
+CaseKind = Literal["valid", "invalid", "open"]
+"""Accepted, refused, or left open by the contract: then any response is right except a 5XX."""
+
+CaseSite = Literal["resource", "authorization"]
+
+Location = Literal["", "without error", "with error"]
+"""The requirement that a redirect's address carry an error or none; empty: it does not matter."""
+
+LARGE = 1_000_000
+"""Size in bytes above which a body is not written out in full."""
+
+ENCODED = "_ENCODED"
+"""Suffix of a variable in a query or form, where a token must be percent-encoded."""
+
+VARIABLES = (*SECRETS, AVATAR_ID, *ITEMS)
+"""Every name of a variable: of secrets, and of what earlier requests create."""
+
+VARIABLE = re.compile(f"~~((?:{'|'.join(VARIABLES)})(?:{ENCODED})?)~~")
+"""A variable in a request; other names are text, which must not become variables of a tool."""
+
+
+def variable(name: str) -> str:
+    """Returns the variable for a secret in a header."""
+    return f"~~{name}~~"
+
+
+def encoded_variable(name: str) -> str:
+    """Returns the variable for a secret in a query or form, where it is percent-encoded."""
+    return f"~~{name}{ENCODED}~~"
+
+
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]|[^\x00-\xff]")
+
+
+class CaseRequest(NamedTuple):
+    """A request as it is sent.
+
+    Attributes:
+        site: Which of the two addresses the request goes to.
+        method: The request method.
+        path: Percent-encoded path below the base URL; starts with a slash.
+        query: Percent-encoded names and values in order; a value of None is a name without ``=``.
+        headers: Names and values in order.
+        body: The bytes of the body; None for no body.
+    """
+
+    site: CaseSite
+    method: str
+    path: str
+    query: tuple[tuple[str, str | None], ...] = ()
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes | None = None
+
+    @property
+    def target(self) -> str:
+        """Path and query of the request line, below the base URL."""
+        pairs = (name if value is None else f"{name}={value}" for name, value in self.query)
+        return f"{self.path}?{'&'.join(pairs)}" if self.query else self.path
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Names of the variables in the request, in order and without repetition."""
+        texts = [self.target, *(value for _, value in self.headers)]
+        names = [match[1] for text in texts if "~~" in text for match in VARIABLE.finditer(text)]
+        plain = (name.removesuffix(ENCODED) for name in (*names, *self.body_variables))
+        return tuple(dict.fromkeys(plain))
+
+    @property
+    def body_variables(self) -> tuple[str, ...]:
+        """Names of the variables in the body, as they are written there."""
+        if self.body is None or b"~~" not in self.body:
+            return ()
+        return tuple(match[1] for match in VARIABLE.finditer(self.body.decode("latin-1")))
+
+    @property
+    def is_sendable(self) -> bool:
+        """True if HTTP can carry the headers (RFC 9110, 5.1 and 5.5)."""
+        return all(
+            _HEADER_NAME.fullmatch(name) and not _CONTROL.search(text)
+            for name, text in self.headers
+        )
+
+    @property
+    def is_normalised_by_clients(self) -> bool:
+        """True if an HTTP client would change the URL (dot segments, stray percent signs)."""
+        path, _, query = self.target.partition("?")
+        has_dots = "/./" in path or "/../" in path or path.startswith("//")
+        is_odd = re.search(r"%(?![0-9A-Fa-f]{2})", self.target) is not None
+        return has_dots or is_odd or quote(query, safe="%=&+/:?@!$'()*,;~-._") != query
+
+    def filled(self, values: Mapping[str, str]) -> "CaseRequest":
+        """Returns the request with these secrets filled in; other variables stay."""
+        twins = {f"{name}{ENCODED}": quote(text, safe="") for name, text in values.items()}
+        known = {**twins, **values}
+
+        def fill(text: str) -> str:
+            return VARIABLE.sub(lambda match: known.get(match[1], match[0]), text)
+
+        body = self.body
+        if body is not None and b"~~" in body:
+            body = fill(body.decode("latin-1")).encode("latin-1")
+        return self._replace(
+            path=fill(self.path),
+            query=tuple((name, text and fill(text)) for name, text in self.query),
+            headers=tuple((name, fill(text)) for name, text in self.headers),
+            body=body,
+        )
+
+
+class SetUp(NamedTuple):
+    """A request that creates what a case needs: its response has the value of a variable.
+
+    Attributes:
+        request: The upload of an avatar, or a request for a code or a token.
+        is_shared: Whether the cases of an operation can share what it creates.
+        variable: Name of the variable.
+        member: Name of the value: a member of the response's JSON object, or a parameter in the query
+            of the address that it redirects to.
+    """
+
+    request: CaseRequest
+    is_shared: bool
+    variable: str = AVATAR_ID
+    member: str = "image_id"
+
+
+class ExpectedResponse(NamedTuple):
+    """The response that the contract expects.
+
+    Attributes:
+        statuses: Statuses (``404``) and classes (``2XX``), any of which is right.
+        because: The rule (``rule profile-unknown-404``), the pointer into the document or the
+            paragraph of an RFC that says so.
+        location: Whether the address of a redirect must carry an error.
+    """
+
+    statuses: tuple[str, ...]
+    because: str
+    location: Location = ""
+
+    def mismatch(self, status: int, location: str = "") -> str:
+        """Returns how a response differs from the expected one, or an empty string.
+
+        Args:
+            status: The response's status.
+            location: The response's Location header.
+        """
+        if str(status) not in self.statuses and f"{status // 100}XX" not in self.statuses:
+            return f"answered {status}, expected {' or '.join(self.statuses)}"
+        is_redirect = status // 100 == 3  # noqa: PLR2004 - 3XX
+        if is_redirect and self.location and self.location != _kind(location):
+            return f"redirected {_kind(location)}, expected {self.location}"
+        return ""
+
+
+def _kind(location: str) -> Location:
+    return "with error" if re.search(r"[?&#]error=", location) else "without error"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One edge case.
+
+    Attributes:
+        id: Identifier; the same request of the same operation has the same one in every run.
+        operation: The document's operationId.
+        description: What makes it an edge case, in plain words.
+        category: The kind of deviation, such as ``boundary`` or ``unicode``.
+        part: The part that deviates: ``query size``, ``body display_name``.
+        source: The schema keyword or rule that it tests.
+        kind: Whether the contract accepts it, refuses it, or leaves it open.
+        request: The request.
+        expected: The expected response.
+        touched: Every part and keyword or rule that it tests, for choosing a covering set.
+        set_up: The request to send before it; None for a case that needs none.
+        plain: The plain request of its operation; None for a case made without a plan.
+        step: Its place in a sequence; None for a case that is sent alone.
+        outcome: Outcome of sending it: ``passed: …``, ``failed: …``, ``not sent: …``.
+    """
+
+    id: str
+    operation: str
+    description: str
+    category: str
+    part: str
+    source: str
+    kind: CaseKind
+    request: CaseRequest
+    expected: ExpectedResponse
+    touched: tuple[tuple[str, str], ...] = ()
+    set_up: SetUp | None = None
+    plain: CaseRequest | None = field(default=None, repr=False)
+    step: SequenceStep | None = None
+    outcome: str = ""
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Names of the secrets that the case and its set-up need, without repetition."""
+        requests = [self.request] if self.set_up is None else [self.set_up.request, self.request]
+        names = dict.fromkeys(name for request in requests for name in request.variables)
+        obtained = {AVATAR_ID, *ITEMS, *([] if self.set_up is None else [self.set_up.variable])}
+        return tuple(name for name in names if name not in obtained)
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """Names of the variables that earlier steps of its sequence capture."""
+        return tuple(name for name in self.request.variables if name in ITEMS)
+
+    @property
+    def has_failed(self) -> bool:
+        """Tells whether the response to the case was not the expected one."""
+        return self.outcome.startswith("failed")

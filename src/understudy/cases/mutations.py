@@ -1,0 +1,246 @@
+"""A mutation: one deviation of a request, and its expected outcome.
+
+Cases combine mutations: one alone, valid options in pairs, and then a few valid mutations around at
+most one invalid one, so that whatever refuses a case can only be what its description names.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from random import Random  # noqa: TID251 - seeded by the caller
+from typing import Any, NamedTuple
+
+from understudy.cases.drafts import Draft, DraftChange
+from understudy.cases.edges import EdgeValue, SchemaValues
+from understudy.cases.model import CaseKind, ExpectedResponse, Location
+from understudy.openapi.operations import Operation
+
+BODY = "body"
+
+WRITING = "writing"
+"""The part for how a body is written; such mutations are applied after all others."""
+
+REFUSED = ("4XX",)
+OPEN = ("2XX", "3XX", "4XX")
+
+
+class Mutation(NamedTuple):
+    """One deviation of a request, and its expected outcome.
+
+    Attributes:
+        part: The part of the request: ``query size``, ``body display_name``, ``method``.
+        category: The kind of deviation, such as ``boundary``.
+        description: What the mutation does, in plain words.
+        source: The schema keyword or rule that the mutation tests.
+        because: The rule, JSON pointer or RFC paragraph that determines the outcome.
+        kind: Whether the request is accepted, refused, or left open.
+        apply: Applies the deviation to a draft.
+        statuses: The expected statuses; empty for those of the kind.
+        location: What the address of a redirect must contain.
+        is_option: Whether this is one of a few valid options, which cases combine in pairs.
+        is_alone: Whether this mutation cannot be combined with another.
+    """
+
+    part: str
+    category: str
+    description: str
+    source: str
+    because: str
+    kind: CaseKind
+    apply: Callable[[Draft], Draft]
+    statuses: tuple[str, ...] = ()
+    location: Location = ""
+    is_option: bool = False
+    is_alone: bool = False
+
+    def fits(self, other: "Mutation") -> bool:
+        """Tells whether one request can have both: they change different, not nested, parts."""
+        if self.is_alone or other.is_alone or self.part == other.part:
+            return False
+        short, long = sorted((self.part, other.part), key=len)
+        return not long.startswith((f"{short} ", f"{short}."))
+
+
+Generator = Callable[[Random], Mutation]
+"""Draws a further mutation from a random source."""
+
+
+def rule(rule_id: str) -> str:
+    """Returns how a case cites a rule of ``rules.yaml``."""
+    return f"rule {rule_id}"
+
+
+# A schema says which texts are well-formed; only the interface's prose says that a well-formed slug of no
+# account leads to 404. ``ValueSemantics`` applies that to every value that a schema suggests.
+
+LARGEST_INTEGER = 2**63 - 1
+"""The largest integer that every JSON reader can be expected to keep."""
+
+
+class ValueSemantics(NamedTuple):
+    """The interface's word on a value that the schema accepts but that is not a known one.
+
+    Attributes:
+        kind: Whether such a value is accepted, refused, or left open.
+        because: The rule that says so.
+        statuses: The expected statuses; empty for those of the kind.
+        known: Values that refer to something that exists, and so are accepted.
+        unclear: Values that a server may or may not treat as a known one.
+        longest: Size in bytes above which the response is left open; None for no such bound.
+    """
+
+    kind: CaseKind
+    because: str
+    statuses: tuple[str, ...] = ()
+    known: frozenset[str] = frozenset()
+    unclear: frozenset[str] = frozenset()
+    longest: int | None = None
+
+
+class ExpectedRefusal(NamedTuple):
+    """The response by which an invalid value of one part is refused.
+
+    Attributes:
+        statuses: The statuses, any of which is right.
+        location: What the address of a redirect must contain.
+    """
+
+    statuses: tuple[str, ...] = REFUSED
+    location: Location = ""
+
+
+@dataclass(frozen=True)
+class OperationContext:
+    """An operation, and what is known of it.
+
+    Attributes:
+        operation: The operation as the document describes it.
+        values: Makes values for the document's schemas.
+        plain: The plain request that every mutation changes.
+        success: The expected response to a request that is accepted.
+        semantics: Part to what its values mean, for parts whose values mean something.
+        refusals: Part to how it is refused, where that is unusual.
+        handled_elsewhere: Parts that other generators mutate.
+        required_parts: Parts that must have a value, whatever the document says.
+        empty_value_rule: The rule by which an empty value counts as missing, or an empty string.
+        repetition_rule: The rule that refuses a repeated value, or an empty string.
+        is_interface_operation: Whether the interface's prose describes the operation.
+    """
+
+    operation: Operation
+    values: SchemaValues
+    plain: Draft
+    success: ExpectedResponse
+    semantics: Mapping[str, ValueSemantics] = field(default_factory=dict)
+    refusals: Mapping[str, ExpectedRefusal] = field(default_factory=dict)
+    handled_elsewhere: frozenset[str] = frozenset()
+    required_parts: frozenset[str] = frozenset()
+    empty_value_rule: str = ""
+    repetition_rule: str = ""
+    is_interface_operation: bool = False
+
+    def edge_mutation(
+        self, part: str, edge: EdgeValue, apply: DraftChange, pointer: str
+    ) -> Mutation:
+        """Returns the mutation that gives a part a value at the edge of its schema."""
+        description = f"{name_of(part)}: {edge.description}"
+        because = f"{pointer}/{edge.keyword}"
+        if self.empty_value_rule and edge.value == "":
+            source = self.empty_value_rule
+            make = self.refused if part in self.required_parts else self.accepted
+            return make(part, "empty", description, source, rule(source), apply)
+        make = self.accepted if edge.is_valid else self.refused
+        mutation = make(part, edge.category, description, edge.keyword, because, apply)
+        if not edge.is_valid:
+            return mutation
+        listed = edge.value if isinstance(edge.value, list) else [edge.value]
+        if any(isinstance(value, int) and abs(value) > LARGEST_INTEGER for value in listed):
+            return mutation._replace(kind="open", statuses=OPEN, because="RFC 8259, 6")
+        mutation = mutation._replace(is_option=edge.is_option)
+        semantics = self.semantics.get(part)
+        if semantics is None:
+            return mutation
+        return _with_semantics(mutation, semantics, str(edge.value))
+
+    def repeated(self, part: str, description: str, pointer: str, apply: DraftChange) -> Mutation:
+        """Returns the mutation that sends a part twice."""
+        if self.repetition_rule:
+            source = self.repetition_rule
+            return self.refused(part, "repetition", description, source, rule(source), apply)
+        return self.left_open(part, "repetition", description, "repetition", pointer, apply)
+
+    def accepted(
+        self,
+        part: str,
+        category: str,
+        description: str,
+        source: str,
+        because: str,
+        apply: DraftChange,
+    ) -> Mutation:
+        """Returns a mutation after which the request is still accepted."""
+        return Mutation(part, category, description, source, because, "valid", apply)
+
+    def refused(
+        self,
+        part: str,
+        category: str,
+        description: str,
+        source: str,
+        because: str,
+        apply: DraftChange,
+    ) -> Mutation:
+        """Returns a mutation after which the request is refused, in the way of its part."""
+        refusal = self.refusals.get(part, ExpectedRefusal())
+        return Mutation(part, category, description, source, because, "invalid", apply, *refusal)
+
+    def left_open(
+        self,
+        part: str,
+        category: str,
+        description: str,
+        source: str,
+        because: str,
+        apply: DraftChange,
+    ) -> Mutation:
+        """Returns a mutation to which any response is right, except a server error."""
+        return Mutation(part, category, description, source, because, "open", apply, OPEN)
+
+
+class InterfaceProse(NamedTuple):
+    """The interface's prose on one operation, beyond the document.
+
+    Attributes:
+        with_known_values: Puts values that exist at the deployment into the plain request.
+        context: Fields of ``OperationContext`` that the document does not determine.
+        mutations: Yields the mutations that the document does not suggest.
+        location: What the address of a successful redirect must contain.
+    """
+
+    with_known_values: DraftChange
+    context: Mapping[str, Any]
+    mutations: Callable[[OperationContext], Iterator[Mutation]]
+    location: Location = ""
+
+
+def name_of(part: str) -> str:
+    """Returns how a description calls a part: ``size`` for ``query size``."""
+    where, _, name = part.partition(" ")
+    return name if name and where in {"query", "path", "body"} else part
+
+
+def _with_semantics(mutation: Mutation, semantics: ValueSemantics, value: str) -> Mutation:
+    if value in semantics.known:
+        return mutation
+    source = semantics.because.removeprefix("rule ")
+    mutation = mutation._replace(because=semantics.because, source=source)
+    size = len(value.encode("utf-8", "replace"))
+    is_too_long = semantics.longest is not None and size > semantics.longest
+    # A server may treat a known value in another case, or with spaces, as that value.
+    similar = {text.lower() for text in semantics.known | semantics.unclear}
+    is_similar = value.strip().lower() in similar
+    if semantics.kind == "open" or is_too_long or (is_similar and semantics.kind == "invalid"):
+        return mutation._replace(kind="open", statuses=OPEN, is_option=False)
+    if semantics.kind == "invalid":
+        statuses = semantics.statuses or REFUSED
+        return mutation._replace(kind="invalid", statuses=statuses, is_option=False)
+    return mutation._replace(statuses=semantics.statuses)

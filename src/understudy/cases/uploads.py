@@ -1,0 +1,502 @@
+"""Mutations of multipart bodies: how their parts are written, and which file they carry."""
+
+import struct
+import zlib
+from collections.abc import Callable, Iterator
+from functools import cache
+from io import BytesIO
+from random import Random  # noqa: TID251 - seeded by whoever asks
+from typing import Any, NamedTuple
+
+from understudy.cases.drafts import JSON, Draft, MultipartBody, MultipartPart
+from understudy.cases.model import CaseKind
+from understudy.cases.mutations import (
+    BODY,
+    OPEN,
+    WRITING,
+    Generator,
+    Mutation,
+    OperationContext,
+    rule,
+)
+from understudy.openapi.loader import Node
+from understudy.openapi.parameter_writing import written
+
+# Images are made here so that every run sends the same bytes. All are small, except those that test the size
+# limit: these are zeros but for a few bytes.
+
+SIDE = 8
+LARGEST = 10_000_000
+"""The largest size in bytes that is surely accepted: 10 MB as 10 * 10^6 (rule upload-size-limit)."""
+
+BOMB_SIDE = 20_000
+"""Side in pixels of a decompression bomb: 400 million pixels of one colour in 50 KB."""
+
+_ORIENTATION = b"Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0"
+"""EXIF data that rotates the image by 90 degrees."""
+
+
+class UploadImage(NamedTuple):
+    """An image file for an upload.
+
+    Attributes:
+        description: What the file is, in plain words.
+        content: The bytes of the file.
+        name: The file name to send.
+        media_type: The media type to send.
+    """
+
+    description: str
+    content: bytes
+    name: str
+    media_type: str
+
+
+@cache
+def good() -> tuple[UploadImage, ...]:
+    """Returns square, complete images in the accepted formats (rule upload-image-types)."""
+    plain = png()
+    return (
+        UploadImage("PNG", plain, "a.png", "image/png"),
+        UploadImage("a PNG of one pixel", png(1, 1), "a.png", "image/png"),
+        UploadImage("a PNG in grey with 16 bits", png(depth=16, colour=0), "a.png", "image/png"),
+        UploadImage("a PNG with transparency", png(colour=6), "a.png", "image/png"),
+        UploadImage("JPEG", _saved("RGB", "JPEG"), "a.jpg", "image/jpeg"),
+        UploadImage("a JPEG of one pixel", _saved("RGB", "JPEG", size=1), "a.jpg", "image/jpeg"),
+        UploadImage(
+            "a progressive JPEG", _saved("RGB", "JPEG", progressive=True), "a.jpg", "image/jpeg"
+        ),
+        UploadImage("a JPEG in grey", _saved("L", "JPEG"), "a.jpg", "image/jpeg"),
+        UploadImage("a JPEG in CMYK", _saved("CMYK", "JPEG"), "a.jpg", "image/jpeg"),
+        UploadImage("a JPEG that EXIF turns", _turned(), "a.jpg", "image/jpeg"),
+        UploadImage("GIF", _saved("P", "GIF"), "a.gif", "image/gif"),
+        UploadImage("an animated GIF", _animated(), "a.gif", "image/gif"),
+        UploadImage("a PNG with a JPEG's name", plain, "a.jpg", "image/jpeg"),
+        UploadImage("a JPEG with a PNG's name", _saved("RGB", "JPEG"), "a.png", "image/png"),
+        UploadImage("a PNG named as a program", plain, "a.png.exe", "application/x-msdownload"),
+        UploadImage("a PNG with a long name", plain, "a" * 250 + ".png", "image/png"),
+        UploadImage("a PNG with emoji in its name", plain, "\U0001f600.png", "image/png"),
+        UploadImage("a PNG whose name leads upwards", plain, "../../a.png", "image/png"),
+        UploadImage("a PNG with an empty name", plain, "", "image/png"),
+    )
+
+
+@cache
+def doubtful() -> tuple[UploadImage, ...]:
+    """Returns images that the contract neither accepts nor refuses."""
+    plain = png()
+    return (
+        UploadImage("a bomb: 400 million pixels in 50 KB", _bomb(), "a.png", "image/png"),
+        UploadImage("a polyglot: a PNG with a ZIP behind it", plain + _ZIP, "a.png", "image/png"),
+        UploadImage(
+            "a polyglot: a PNG with a script in a comment",
+            png(extra=_chunk(b"tEXt", b"Comment\0<script>alert(1)</script>")),
+            "a.html",
+            "text/html",
+        ),
+        UploadImage(
+            "an animated PNG",
+            png(extra=_chunk(b"acTL", struct.pack(">II", 1, 0))),
+            "a.png",
+            "image/png",
+        ),
+        UploadImage("a PNG of wrong checksums", _wrong_sum(), "a.png", "image/png"),
+    )
+
+
+@cache
+def bad() -> tuple[UploadImage, ...]:
+    """Returns files that are not complete images in an accepted format (rule upload-image-types)."""
+    plain, jpeg = png(side_x=64, side_y=64), _saved("RGB", "JPEG", size=64)
+    return (
+        UploadImage("an empty file", b"", "a.png", "image/png"),
+        UploadImage("a PNG cut off in the middle", plain[: len(plain) // 2], "a.png", "image/png"),
+        UploadImage("a JPEG cut off in the middle", jpeg[: len(jpeg) // 2], "a.jpg", "image/jpeg"),
+        UploadImage("the first bytes of a PNG alone", plain[:8], "a.png", "image/png"),
+        UploadImage("text with a picture's name", b"not a picture", "a.png", "image/png"),
+        UploadImage("SVG", b'<svg xmlns="http://www.w3.org/2000/svg"/>', "a.svg", "image/svg+xml"),
+        UploadImage("HTML", b"<!doctype html><script>alert(1)</script>", "a.png", "image/png"),
+        UploadImage("PDF", b"%PDF-1.7\n%%EOF\n", "a.pdf", "application/pdf"),
+        UploadImage("BMP", _saved("RGB", "BMP"), "a.bmp", "image/bmp"),
+        UploadImage("TIFF", _saved("RGB", "TIFF"), "a.tiff", "image/tiff"),
+        UploadImage(
+            "the head of HEIC", b"\0\0\0\x18ftypheic\0\0\0\0heicmif1", "a.heic", "image/heic"
+        ),
+        UploadImage("the head of WebP", b"RIFF\x1a\0\0\0WEBPVP8L", "a.webp", "image/webp"),
+        UploadImage(
+            "a script that begins as a GIF", b"GIF89a/*\0*/=alert(1)//;", "a.gif", "image/gif"
+        ),
+        UploadImage("a PNG in base64", _BASE64, "a.png", "image/png"),
+        UploadImage("zeros", b"\0" * 256, "a.png", "image/png"),
+    )
+
+
+@cache
+def oblong() -> tuple[UploadImage, ...]:
+    """Returns images that are not square (rule upload-square)."""
+    return (
+        UploadImage("a PNG of 2 x 1 pixels", png(2, 1), "a.png", "image/png"),
+        UploadImage("a PNG of 1 x 2 pixels", png(1, 2), "a.png", "image/png"),
+        UploadImage("a PNG of 64 x 63 pixels", png(64, 63), "a.png", "image/png"),
+        UploadImage("a PNG of 1 x 4000 pixels", png(1, 4000), "a.png", "image/png"),
+    )
+
+
+def padded(size: int) -> UploadImage:
+    """Returns a PNG of this size in bytes, filled up with zeros in a chunk that no reader knows."""
+    filling = bytes(size - len(png()) - len(_chunk(b"paDd", b"")))
+    return UploadImage(f"{size:,} bytes", png(extra=_chunk(b"paDd", filling)), "a.png", "image/png")
+
+
+def png(
+    side_x: int = SIDE,
+    side_y: int = SIDE,
+    *,
+    depth: int = 8,
+    colour: int = 2,
+    extra: bytes = b"",
+    shade: int = 120,
+) -> bytes:
+    """Returns a PNG of one shade, stored uncompressed so that every zlib writes the same bytes.
+
+    Args:
+        side_x: Width in pixels.
+        side_y: Height in pixels.
+        depth: Bits of a channel.
+        colour: PNG colour type: 0 is grey, 2 RGB, 6 RGB with transparency.
+        extra: Chunks between the header and the pixels.
+        shade: Value of every channel, 0 to 255.
+    """
+    channels = {0: 1, 2: 3, 6: 4}[colour]
+    row = b"\0" + bytes([shade]) * (side_x * channels * depth // 8)
+    return _png((side_x, side_y, depth, colour), zlib.compress(row * side_y, 0), extra)
+
+
+def _png(measures: tuple[int, int, int, int], pixels: bytes, extra: bytes = b"") -> bytes:
+    head = _chunk(b"IHDR", struct.pack(">IIBBBBB", *measures, 0, 0, 0))
+    return b"\x89PNG\r\n\x1a\n" + head + extra + _chunk(b"IDAT", pixels) + _chunk(b"IEND", b"")
+
+
+def _chunk(name: bytes, content: bytes) -> bytes:
+    checksum = struct.pack(">I", zlib.crc32(name + content))
+    return struct.pack(">I", len(content)) + name + content + checksum
+
+
+def _bomb() -> bytes:
+    """Returns a PNG of one bit a pixel; the only image that has to be compressed."""
+    packer = zlib.compressobj(9)
+    row = bytes(BOMB_SIDE // 8 + 1)
+    pixels = b"".join(packer.compress(row) for _ in range(BOMB_SIDE)) + packer.flush()
+    return _png((BOMB_SIDE, BOMB_SIDE, 1, 0), pixels)
+
+
+def _wrong_sum() -> bytes:
+    whole = png()
+    place = whole.index(b"IDAT") - 4
+    size = struct.unpack(">I", whole[place : place + 4])[0]
+    end = place + 8 + size
+    return whole[:end] + b"\0\0\0\0" + whole[end + 4 :]
+
+
+def _saved(mode: str, form: str, *, size: int = SIDE, **options: Any) -> bytes:
+    from PIL import Image  # noqa: PLC0415 - 50 ms, for what most operations never need
+
+    content = BytesIO()
+    Image.new(mode, (size, size)).save(content, form, **options)
+    return content.getvalue()
+
+
+def _turned() -> bytes:
+    return _saved("RGB", "JPEG", exif=_ORIENTATION)
+
+
+def _animated() -> bytes:
+    from PIL import Image  # noqa: PLC0415 - as above
+
+    frames = [Image.new("P", (SIDE, SIDE), shade) for shade in (0, 1, 2)]
+    content = BytesIO()
+    frames[0].save(content, "GIF", save_all=True, append_images=frames[1:], duration=100)
+    return content.getvalue()
+
+
+_ZIP = b"PK\x05\x06" + bytes(18)
+_BASE64 = b"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+
+TOO_LARGE = ("413",)
+MULTIPART_RFC = "RFC 7578, 4"
+
+TYPES = "upload-image-types"
+SQUARE = "upload-square"
+SIZE = "upload-size-limit"
+
+BodyChange = Callable[[MultipartBody], MultipartBody]
+
+
+def base_parts(named_values: Iterator[tuple[str, object]]) -> MultipartBody:
+    """Returns a plain multipart body of these members; a value of bytes is a file."""
+    return MultipartBody(tuple(_part(name, value) for name, value in named_values))
+
+
+def _part(name: str, value: object) -> MultipartPart:
+    if isinstance(value, bytes):
+        return file_part(name, good()[0]._replace(content=value))
+    disposition = f'Content-Disposition: form-data; name="{name}"'
+    headers = (disposition, f"Content-Type: {JSON}") if isinstance(value, dict) else (disposition,)
+    return MultipartPart(headers, written(value).encode())
+
+
+def file_part(name: str, picture: UploadImage) -> MultipartPart:
+    """Returns a file part as a browser writes it: quotes in its name are percent-encoded."""
+    file_name = picture.name.replace('"', "%22")
+    disposition = f'Content-Disposition: form-data; name="{name}"; filename="{file_name}"'
+    return MultipartPart((disposition, f"Content-Type: {picture.media_type}"), picture.content)
+
+
+def mutations(context: OperationContext, schema: Node, file_name: str) -> Iterator[Mutation]:
+    """Yields the mutations of a multipart body.
+
+    Args:
+        context: The operation context.
+        schema: Schema of the form.
+        file_name: Name of the member that is a file.
+    """
+    pointer = f"{context.operation.pointer}/requestBody"
+    is_required = file_name in context.values.schemas.required_names(schema)
+    missing = context.refused if is_required else context.accepted
+    yield missing(
+        f"{BODY} {file_name}",
+        "required",
+        f"{file_name}: left out",
+        "required",
+        pointer,
+        _to_parts(lambda parts: parts._replace(parts=())),
+    )
+    yield missing(
+        f"{BODY} {file_name}",
+        "multipart",
+        f"{file_name.upper()} instead of {file_name}",
+        "required",
+        pointer,
+        _to_file(file_name, lambda part: _headed(part, file_name, file_name.upper())),
+    )
+    yield from _files(context, file_name)
+    if context.is_interface_operation:
+        yield from _sizes(file_name)
+    yield from _writing(context, schema, file_name)
+    yield from _broken(context, file_name)
+
+
+def generators(file_name: str, context: OperationContext) -> Iterator[Generator]:
+    """Yields a generator of further images."""
+
+    def picture(chance: Random) -> Mutation:
+        side, shade = chance.randrange(1, 65), chance.randrange(256)
+        other = side if chance.random() < 0.5 else side + chance.randrange(1, 65)  # noqa: PLR2004 - half
+        content = png(side, other, shade=shade)
+        made = UploadImage(
+            f"a PNG of {side} x {other} pixels in shade {shade}", content, "a.png", "image/png"
+        )
+        is_square = side == other or not context.is_interface_operation
+        return _file(context, file_name, made, SQUARE, is_good=is_square)
+
+    yield picture
+
+
+def _files(context: OperationContext, name: str) -> Iterator[Mutation]:
+    for picture in good():
+        yield _file(context, name, picture, TYPES, is_good=True)
+    for picture in bad():
+        yield _file(context, name, picture, TYPES, is_good=not context.is_interface_operation)
+    for picture in oblong():
+        yield _file(context, name, picture, SQUARE, is_good=not context.is_interface_operation)
+    for picture in doubtful():
+        mutation = _file(context, name, picture, TYPES, is_good=True)
+        because = "the interface does not say"
+        yield mutation._replace(kind="open", statuses=OPEN, because=because, is_option=False)
+
+
+def _sizes(name: str) -> Iterator[Mutation]:
+    """Yields sizes around the limit; whether 10 MB are 10 * 10^6 or 10 * 2^20 bytes is left open."""
+
+    def sized(what: str, size: int, kind: CaseKind, statuses: tuple[str, ...] = ()) -> Mutation:
+        args = (f"{BODY} {name}", "image", f"{name}: {what}", SIZE, rule(SIZE))
+        # Made on use: mutations are kept in memory, and ten megabytes need not be.
+        apply = _to_file(name, lambda _: file_part(name, padded(size)))
+        return Mutation(*args, kind, apply, statuses, is_alone=True)
+
+    most = LARGEST
+    yield sized(f"a PNG of {most:,} bytes, the most that is taken", most, "valid")
+    yield sized(f"a PNG of {most + 1:,} bytes, one beyond 10 MB", most + 1, "open", OPEN)
+    large = most + 1_000_000
+    yield sized(f"a PNG of {large:,} bytes, more than 10 MB", large, "invalid", TOO_LARGE)
+
+
+def _file(
+    context: OperationContext, name: str, picture: UploadImage, rule_id: str, *, is_good: bool
+) -> Mutation:
+    make = context.accepted if is_good else context.refused
+    because = (
+        rule(rule_id)
+        if context.is_interface_operation
+        else f"{context.operation.pointer}/requestBody"
+    )
+    mutation = make(
+        f"{BODY} {name}",
+        "image",
+        f"{name}: {picture.description}",
+        rule_id,
+        because,
+        _to_file(name, lambda _: file_part(name, picture)),
+    )
+    return mutation._replace(is_option=is_good and picture.name in {"a.png", "a.jpg", "a.gif"})
+
+
+def _writing(context: OperationContext, schema: Node, name: str) -> Iterator[Mutation]:
+    """Yields the odd ways in which real clients write the same body."""
+
+    def accepted(what: str, change: BodyChange) -> Mutation:
+        return context.accepted(
+            WRITING,
+            "multipart",
+            f"multipart: {what}",
+            "multipart",
+            MULTIPART_RFC,
+            _to_parts(change),
+        )
+
+    def typed(text: str) -> BodyChange:
+        line = f"Content-Type: {text}"
+        return _each(name, lambda p: p._replace(headers=(p.headers[0], line)))
+
+    yield accepted("a part name without quotes", _each(name, lambda p: _unquoted(p, name)))
+    yield accepted("a part type with a stray semicolon", typed("application/octet-stream;"))
+    yield accepted(
+        "a part without a type", _each(name, lambda p: p._replace(headers=p.headers[:1]))
+    )
+    yield accepted("a part type of text", typed("text/plain; charset=utf-8"))
+    yield accepted("a part of another picture's type", typed("image/gif"))
+    yield accepted(
+        "an empty line before the last boundary", lambda p: p._replace(before_end=b"\r\n")
+    )
+    yield accepted("nothing behind the last boundary", lambda p: p._replace(epilogue=b""))
+    yield accepted(
+        "text before the first boundary", lambda p: p._replace(preamble=b"a preamble\r\n")
+    )
+    yield accepted(
+        "text behind the last boundary", lambda p: p._replace(epilogue=b"\r\nan epilogue")
+    )
+    yield accepted("the boundary +++", lambda p: p._replace(boundary="+++"))
+    yield accepted("a boundary of 70 characters", lambda p: p._replace(boundary="b" * 70))
+    yield accepted("a boundary of hyphens", lambda p: p._replace(boundary="-" * 24 + "7d3f"))
+    yield from _with_more(context, schema)
+    yield accepted(
+        "the part's headers in lower case",
+        _each(name, lambda p: p._replace(headers=tuple(_lower(h) for h in p.headers))),
+    )
+
+
+def _with_more(context: OperationContext, schema: Node) -> Iterator[Mutation]:
+    make = context.accepted if context.values.takes_more(schema) else context.left_open
+    for what, content in (("an unknown part", b"1"), ("an empty unknown part", b"")):
+        change = _to_parts(_with_part("understudy", content))
+        yield make(WRITING, "multipart", f"multipart: {what}", "multipart", MULTIPART_RFC, change)
+
+
+def _broken(context: OperationContext, name: str) -> Iterator[Mutation]:
+    def refused(what: str, apply: Callable[[Draft], Draft]) -> Mutation:
+        return context.refused(
+            WRITING, "multipart", f"multipart: {what}", "multipart", MULTIPART_RFC, apply
+        )
+
+    def left_open(what: str, apply: Callable[[Draft], Draft]) -> Mutation:
+        return context.left_open(
+            WRITING, "multipart", f"multipart: {what}", "multipart", MULTIPART_RFC, apply
+        )
+
+    boundary = "multipart/form-data; boundary="
+    yield refused("no boundary in Content-Type", lambda d: _raw(d, "multipart/form-data"))
+    yield refused("an empty boundary in Content-Type", lambda d: _raw(d, boundary))
+    yield refused("another boundary in Content-Type", lambda d: _raw(d, f"{boundary}another"))
+    yield refused("no last boundary", _to_parts(lambda p: p._replace(is_ended=False)))
+    yield refused(
+        "no body behind the headers", lambda d: d._replace(raw=b"", content_type=f"{boundary}a")
+    )
+    yield refused(
+        "the file as the body itself",
+        lambda d: d._replace(raw=png(), content_type="image/png"),
+    )
+    yield left_open(
+        "line feeds alone",
+        lambda d: d._replace(
+            raw=(d.content() or b"").replace(b"\r\n", b"\n"), content_type=_type(d)
+        ),
+    )
+    yield left_open("the file twice", _to_parts(lambda p: p._replace(parts=(*p.parts, *p.parts))))
+    yield left_open(
+        "a file without a file name", _to_parts(_each(name, lambda p: _nameless(p, name)))
+    )
+    yield left_open(
+        "the file under the name image", _to_parts(_each(name, lambda p: _headed(p, name, "image")))
+    )
+    yield left_open(
+        "the file announced as base64",
+        _to_parts(
+            _each(
+                name,
+                lambda p: p._replace(headers=(*p.headers, "Content-Transfer-Encoding: base64")),
+            )
+        ),
+    )
+
+
+def _type(draft: Draft) -> str:
+    boundary = draft.parts.boundary if draft.parts else ""
+    return f"multipart/form-data; boundary={boundary}"
+
+
+def _raw(draft: Draft, content_type: str) -> Draft:
+    return draft._replace(raw=draft.content(), content_type=content_type)
+
+
+def _to_parts(change: BodyChange) -> Callable[[Draft], Draft]:
+    return lambda draft: draft._replace(parts=draft.parts and change(draft.parts))
+
+
+def _to_file(
+    name: str, change: Callable[[MultipartPart], MultipartPart]
+) -> Callable[[Draft], Draft]:
+    return _to_parts(_each(name, change))
+
+
+def _each(name: str, change: Callable[[MultipartPart], MultipartPart]) -> BodyChange:
+    def apply(parts: MultipartBody) -> MultipartBody:
+        mark = f'name="{name}"'
+        changed = (change(p) if mark in p.headers[0] else p for p in parts.parts)
+        return parts._replace(parts=tuple(changed))
+
+    return apply
+
+
+def _with_part(name: str, content: bytes) -> BodyChange:
+    added = MultipartPart((f'Content-Disposition: form-data; name="{name}"',), content)
+    return lambda parts: parts._replace(parts=(added, *parts.parts))
+
+
+def _headed(part: MultipartPart, name: str, other: str) -> MultipartPart:
+    first, *rest = part.headers
+    return part._replace(headers=(first.replace(f' name="{name}"', f' name="{other}"'), *rest))
+
+
+def _unquoted(part: MultipartPart, name: str) -> MultipartPart:
+    first, *rest = part.headers
+    return part._replace(headers=(first.replace(f' name="{name}"', f" name={name}"), *rest))
+
+
+def _nameless(part: MultipartPart, name: str) -> MultipartPart:
+    return part._replace(headers=(f'Content-Disposition: form-data; name="{name}"',))
+
+
+def _lower(header: str) -> str:
+    name, _, text = header.partition(":")
+    return f"{name.lower()}:{text}"

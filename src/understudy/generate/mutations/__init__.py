@@ -1,1 +1,0 @@
-"""The mutations: each module makes one kind of deviation from a plain request."""

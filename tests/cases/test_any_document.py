@@ -1,0 +1,280 @@
+"""The generic part works for a document that understudy has never seen, in 3.0 and in 3.1."""
+
+import json
+import re
+from itertools import islice
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from tests.mock.server.conftest import NOTES, NOTES_31, Service
+
+from understudy.cases.model import Case
+from understudy.cases.plans import Planner
+from understudy.cases.stream import KINDS, cases
+from understudy.cases.test_data import TestData
+from understudy.openapi.loader import load
+
+SECRETS = {"TOKEN": "ada-token", "CREDENTIAL": "any"}
+
+
+@pytest.fixture(params=[NOTES, NOTES_31], ids=["3.0", "3.1"])
+def service(request: pytest.FixtureRequest, tmp_path: Path) -> Service:
+    return Service(request.param, tmp_path, api={"limited": frozenset()})
+
+
+def fault(service: Service, case: Case) -> str:
+    request = case.request.filled(SECRETS)
+    headers = [(b"host", b"127.0.0.1")]
+    headers += [(name.lower().encode(), text.encode("latin-1")) for name, text in request.headers]
+    body = request.body or b""
+    if request.body is not None:
+        headers.append((b"content-length", str(len(body)).encode()))
+    query = request.target.partition("?")[2].encode()
+    answer = service.bare(
+        request.method, f"/v1{unquote(request.path)}", query, tuple(headers), body
+    )
+    if "exceeds 64-bit" in answer.text:  # these handlers echo what no JSON of ours can say
+        return ""
+    said = case.expected.mismatch(answer.status_code)
+    target = f"{request.method} {request.target[:150]}"
+    return f"{case.kind} {case.description}: {target}: {said}: {answer.text[:200]}" if said else ""
+
+
+def test_a_service_of_notes_answers_as_announced(service: Service):
+    planner = Planner(load(service.directory / "notes.yaml"), "resource", TestData())
+    found = []
+    for operation in planner.operations:
+        if operation.path == "/failing":
+            continue
+        made = list(islice(cases(planner.plan(operation), 0, KINDS), 120))
+        found += [said for case in made if (said := fault(service, case))]
+    assert found == []
+
+
+HARD = """
+openapi: 3.1.0
+info: {title: Hard, version: '1'}
+paths:
+  /a/{id}:
+    get:
+      parameters:
+        - {name: id, in: path, required: true, schema: {type: string, format: uuid}}
+        - {name: q, in: query, required: true, schema: {type: [string, 'null'], maxLength: 5}}
+        - name: t
+          in: query
+          schema: {type: array, items: {enum: [x, y]}, uniqueItems: true, maxItems: 3}
+        - {name: c, in: cookie, required: true, schema: {type: string}}
+        - {name: X-H, in: header, required: true, schema: {type: string, pattern: '^[a-z]{3,5}$'}}
+      responses: {'200': {description: a}}
+    put:
+      security: [{k: []}]
+      requestBody:
+        content:
+          application/json:
+            schema:
+              oneOf:
+                - {type: object, required: [kind], properties: {kind: {const: a}, tree: {$ref: '#/components/schemas/Tree'}}}
+                - {type: object, required: [kind, n], properties: {kind: {const: b}, n: {type: integer, maximum: 9}}}
+      responses: {'204': {description: a}}
+components:
+  securitySchemes: {k: {type: apiKey, in: query, name: key}}
+  schemas:
+    Tree: {type: object, properties: {kids: {type: array, items: {$ref: '#/components/schemas/Tree'}}}}
+"""
+
+
+@pytest.fixture
+def hard(tmp_path: Path) -> list[Case]:
+    (tmp_path / "hard.yaml").write_text(HARD)
+    planner = Planner(load(tmp_path / "hard.yaml"), "resource", TestData())
+    found = []
+    for operation in planner.operations:
+        found += list(islice(cases(planner.plan(operation), 0, KINDS), 600))
+    return found
+
+
+def test_what_is_required_is_in_every_valid_case(hard: list[Case]):
+    valid = [case.request for case in hard if case.kind == "valid"]
+    reads = [request for request in valid if request.method == "GET"]
+    assert len(reads) > 50
+    assert all(any(n == "Cookie" and t.startswith("c=") for n, t in r.headers) for r in reads)
+    assert all(re.search("X-H', '[a-z]{3,5}'", str(r.headers)) for r in reads)
+    writes = [request for request in valid if request.method == "PUT"]
+    assert all(request.query[0] == ("key", "~~CREDENTIAL_ENCODED~~") for request in writes)
+
+
+@pytest.mark.parametrize(
+    ("description", "kind"),
+    [
+        ("t: the value y", "valid"),
+        ("t: one item twice", "invalid"),
+        ("t: y in the other case", "invalid"),
+        ("q: 6 characters, 5 allowed", "invalid"),
+        ("n: 10, with maximum 9", "valid"),
+        ("body: none at all", "valid"),
+    ],
+)
+def test_lists_lengths_and_alternatives_are_tried(hard: list[Case], description: str, kind: str):
+    found = {case.kind for case in hard if case.description == description}
+    assert found == {kind}
+
+
+ODD = """
+openapi: 3.0.3
+info: {title: Odd, version: '1'}
+paths:
+  /a/{ids}:
+    get:
+      operationId: read / all
+      parameters:
+        - {name: ids, in: path, required: true, schema: {type: array, items: {type: integer, minimum: 1}}}
+        - {name: f, in: query, style: deepObject, required: true, schema: {type: object, required: [a], properties: {a: {type: string, maxLength: 4}, b: {type: integer, minimum: 3}}}}
+        - {name: pair, in: query, explode: false, required: true, schema: {type: array, items: {enum: [x, y]}, minItems: 2}}
+        - {name: s, in: cookie, required: true, schema: {type: string, maxLength: 3}}
+        - {name: re, in: query, schema: {type: string, pattern: '^(?<y>[a-c]+)$'}}
+      responses: {'200': {description: a}}
+    put:
+      parameters: [{name: ids, in: path, required: true, schema: {type: string}}]
+      requestBody:
+        content:
+          application/vnd.odd+json: {schema: {$ref: '#/components/schemas/Node'}}
+          application/xml: {}
+      responses: {'200': {description: a}}
+  /endless:
+    post:
+      requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/Endless'}}}}
+      responses: {'200': {description: a}}
+components:
+  schemas:
+    Node:
+      type: object
+      required: [name]
+      properties:
+        id: {type: string, readOnly: true}
+        name: {type: string}
+        inner: {allOf: [{$ref: '#/components/schemas/Node'}]}
+      oneOf: [{required: [a], properties: {a: {type: integer}}}, {required: [b]}]
+    Endless: {type: object, required: [more], properties: {more: {$ref: '#/components/schemas/Endless'}}}
+"""
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Case]]:
+    path = tmp_path_factory.mktemp("odd") / "odd.yaml"
+    path.write_text(ODD)
+    planner = Planner(load(path), "resource", TestData())
+    plans = [planner.plan(operation) for operation in planner.operations]
+    return {plan.name: list(islice(cases(plan, 0, KINDS), 1500)) for plan in plans}
+
+
+def told(found: list[Case], description: str) -> tuple[str, str]:
+    case = next(case for case in found if case.description == description)
+    cookie = dict(case.request.headers).get("Cookie", "")
+    return case.kind, f"{unquote(case.request.target)} {cookie}".strip()
+
+
+@pytest.mark.parametrize(
+    ("description", "kind", "sent"),
+    [
+        ("a plain request", "valid", "/a/1?f[a]=Lind&f[b]=3&pair=x,y s=Lin"),
+        ("f[a]: 5 characters, 4 allowed", "invalid", "/a/1?f[a]=abcde&f[b]=3&pair=x,y s=Lin"),
+        ("f[b]: 2, with minimum 3", "invalid", "/a/1?f[a]=Lind&f[b]=2&pair=x,y s=Lin"),
+        ("pair: the value y", "valid", "/a/1?f[a]=Lind&f[b]=3&pair=y,y s=Lin"),
+        ("cookie s left out", "invalid", "/a/1?f[a]=Lind&f[b]=3&pair=x,y"),
+    ],
+)
+def test_lists_objects_and_cookies_are_written_in_their_styles(odd, description, kind, sent):
+    found_kind, found = told(odd["read / all"], description)
+    assert (found_kind, found) == (kind, sent)
+
+
+def test_a_case_s_id_can_be_the_name_of_a_file(odd: dict[str, list[Case]]):
+    assert all(re.fullmatch(r"[\w.-]+", case.id) for found in odd.values() for case in found)
+
+
+def test_json_of_any_name_is_json_and_what_is_declared_is_not_refused(odd):
+    found = odd["PUT /a/{ids}"]
+    plain = next(case for case in found if case.description == "a plain request")
+    assert plain.kind == "valid"
+    body = json.loads(plain.request.body or b"")
+    assert "name" in body
+    assert "id" not in body  # only answers have it
+    assert "a" in body or "b" in body
+    refused = {case.description for case in found if case.kind == "invalid"}
+    assert "Content-Type image/png, which is not declared" in refused
+    assert not [said for said in refused if "application/xml" in said]
+
+
+def test_a_member_within_an_object_deviates_alone(odd: dict[str, list[Case]]):
+    told = {case.description: case for case in odd["PUT /a/{ids}"]}
+    assert told["inner.name: true instead of string"].kind == "invalid"
+    assert told["inner.name: 1 character"].kind == "valid"
+
+
+def test_where_no_value_is_known_to_be_right_all_is_open(odd: dict[str, list[Case]]):
+    found = odd["POST /endless"]
+    assert {case.kind for case in found} == {"open"}
+    assert "schema of body" in found[0].expected.because
+
+
+SHARED = """
+openapi: 3.0.3
+info: {title: Shared, version: '1'}
+paths:
+  /users/{id}:
+    parameters: [{name: id, in: path, required: true, schema: {type: string}}]
+    delete: {responses: {'204': {description: Gone}}}
+  /users/me:
+    get: {responses: {'200': {description: Me}}}
+  /orders:
+    post:
+      requestBody:
+        required: true
+        content:
+          application/x-www-form-urlencoded:
+            schema: &order
+              type: object
+              required: [where, lines, tags]
+              properties:
+                id: {type: string, readOnly: true}
+                where: {type: object, required: [x], properties: {x: {type: integer}}}
+                lines: {type: array, minItems: 2, items: {type: integer}}
+                tags: {type: array, items: {type: string}}
+            encoding: {where: {style: deepObject}, lines: {style: form, explode: false}}
+      responses: {'200': {description: OK}}
+  /parts:
+    post:
+      requestBody: {required: true, content: {multipart/form-data: {schema: *order}}}
+      responses: {'200': {description: OK}}
+"""
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Case]]:
+    path = tmp_path_factory.mktemp("shared") / "shared.yaml"
+    path.write_text(SHARED)
+    planner = Planner(load(path), "resource", TestData())
+    plans = [planner.plan(operation) for operation in planner.operations]
+    return {plan.name: list(islice(cases(plan, 0, KINDS), 400)) for plan in plans}
+
+
+def test_a_method_that_another_template_takes_is_no_deviation(shared) -> None:
+    tried = {case.request.method for case in shared["GET /users/me"] if case.kind == "invalid"}
+    assert "PUT" in tried
+    assert "DELETE" not in tried
+
+
+def test_members_of_this_interface_are_not_tried_elsewhere(shared) -> None:
+    assert not [
+        it for found in shared.values() for it in found if "only answers have" in it.description
+    ]
+
+
+def test_fields_are_written_by_their_encoding(shared) -> None:
+    plain = next(it for it in shared["POST /orders"] if it.description == "a plain request")
+    assert unquote(bytes(plain.request.body or b"").decode()) == "where[x]=1&lines=1,2&tags=Lindry"
+    parts = next(it for it in shared["POST /parts"] if it.description == "a plain request")
+    body = bytes(parts.request.body or b"").decode()
+    assert 'name="where"\r\nContent-Type: application/json\r\n\r\n{"x": 1}' in body
+    assert body.count('name="lines"') == 2
