@@ -97,19 +97,16 @@ def parts(count: int) -> Iterator[bytes]:
 
 
 def test_traffic_passes_and_is_judged_until_a_signal_ends_the_proxy(target: Path) -> None:
-    with proxying(target, "--mock", "listAvatars") as proxy:
+    with proxying(target, "--fallback") as proxy:
         assert get(f"{proxy.base_url}/profiles/ada").json()["display_name"]
         chunked = request("POST", f"{proxy.base_url}/me/avatars", headers=ADA, content=parts(20))
         assert chunked.status_code == 415
         waiting = {**ADA, "Expect": "100-continue", "Content-Type": "application/json"}
         changed = request("PATCH", f"{proxy.base_url}/me/profile", headers=waiting, content=b"{}")
         assert changed.status_code == 200
-        listed = get(f"{proxy.base_url}/me/avatars", headers=ADA)
-        assert listed.headers["x-mock-responder"] == "mock"
-        assert len(listed.json()) == 2
         assert proxy.end(signal.SIGTERM) == 0, proxy.output
     assert "3 exchanges judged, 0 findings" in proxy.output
-    assert "1 response of the mock, 0 where the deployment had none" in proxy.output
+    assert "0 responses of the mock, 0 where the deployment had none" in proxy.output
 
 
 @pytest.mark.usefixtures("measured_children")

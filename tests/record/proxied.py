@@ -108,6 +108,9 @@ class Session:
         described = deployment_of(target_of(TARGET, {}, "the target"))
         self.recording = Recording(described, options, self.findings.append, Upstream(deployment))
         self._runner = asyncio.Runner()
+        self.run(
+            self.recording.judge.settled()
+        )  # its thread is the session's, not the first test's
 
     def request(self, method: str, url: str, **options: Any) -> httpx.Response:
         """Sends a request to the proxy, and waits until its exchange is judged."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 
-from understudy.api.stand_in import StandIn, StandInOptions
+from understudy.api.fallback import Fallback
 from understudy.exchange.messages import Exchange
 from understudy.openapi.loader import Document
 from understudy.record.proxy import Proxy
@@ -30,14 +30,14 @@ class RecordingOptions:
         auth_port: The proxy's port for the authorization server; the same for a single port.
         is_blocking: True to withhold responses that break a rule.
         key: The project's key, under which exchanges are kept; None keeps none.
-        stand_in: What a mock responds to; nothing by default.
+        fallback: Called with a line where a mock responds, as the deployment did not; None for no mock.
     """
 
     port: int
     auth_port: int
     is_blocking: bool = False
     key: bytes | None = None
-    stand_in: StandInOptions | None = None
+    fallback: Callable[[str], object] | None = None
 
 
 class Recording:
@@ -53,7 +53,7 @@ class Recording:
         applications: The ASGI application of each port.
         judge: Judges what passes.
         recorder: Keeps what passes; None where nothing is to be kept.
-        stand_in: A mock that responds in place of the deployment; None if none does.
+        fallback: The mock that responds where the deployment does not; None if none does.
         proxied_urls: The base URLs that an app is given: ``base_url`` and ``auth_url``.
 
     Raises:
@@ -76,11 +76,9 @@ class Recording:
         if options.key is not None:
             started = deployment.time.now()
             self.recorder = recorder_of(options.key, deployment.target, routes, documents, started)
-        self.stand_in: StandIn | None = None
-        if options.stand_in is not None:
-            self.stand_in = StandIn(
-                deployment, document, routes, servers[0], self._upstream, options.stand_in
-            )
+        self.fallback: Fallback | None = None
+        if options.fallback is not None:
+            self.fallback = Fallback(deployment, routes, options.fallback)
         self.judge = TrafficJudge(
             deployment,
             document,
@@ -89,14 +87,14 @@ class Recording:
             announce=announce,
             record=self._take,
         )
-        if self.stand_in is not None:
-            self.stand_in.settled = self.judge.settled
+        if self.fallback is not None:
+            self.fallback.settled = self.judge.settled
         names = {"resource": "base_url", "authorization": "auth_url"}
         self.proxied_urls = {
             names[server.site]: server.proxied_origin("127.0.0.1") + server.path
             for server in servers
         }
-        parts = ProxyParts(ProxiedAddresses(servers), self._upstream, self.judge, self.stand_in)
+        parts = ProxyParts(ProxiedAddresses(servers), self._upstream, self.judge, self.fallback)
         self.applications: Mapping[int, Proxy] = {
             port: Proxy([server for server in servers if server.port == port], parts)
             for port in dict.fromkeys(server.port for server in servers)
@@ -109,8 +107,8 @@ class Recording:
 
     def _take(self, exchange: Exchange, evaluator: Evaluator) -> None:
         """Hands an exchange to those that read it."""
-        if self.stand_in is not None:
-            self.stand_in.observe(exchange)
+        if self.fallback is not None:
+            self.fallback.observe(exchange)
         if self.recorder is not None:
             self.recorder.take(exchange, evaluator)
 

@@ -426,14 +426,6 @@ class RecordOptions:
     key: Path | None = option(
         help="File of the project's key for pseudonyms.  [default: beside the target file]"
     )
-    mocked: tuple[str, ...] = option(
-        "--mock",
-        default=(),
-        multiple=False,
-        callback=rule_ids,
-        metavar="OPERATION,…",
-        help="Let the mock respond to these operations, by their ids, with the deployment's people.",
-    )
     is_fallback: bool = option(
         "--fallback", default=False, help="Let the mock respond where the deployment does not."
     )

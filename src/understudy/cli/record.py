@@ -14,7 +14,6 @@ from typing import Final
 
 from understudy.api.opening import open_deployment
 from understudy.api.recording import Recording, RecordingOptions
-from understudy.api.stand_in import StandInOptions
 from understudy.cli.command_options import RecordOptions
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.writing import ReadyFile, ready_file
@@ -70,7 +69,7 @@ def recorded(options: RecordOptions, environment: Mapping[str, str]) -> int:
                 auth_port=authorization.getsockname()[1],
                 is_blocking=options.is_blocking,
                 key=key,
-                stand_in=_stand_in(options),
+                fallback=echo if options.is_fallback else None,
             ),
             _announce if not options.quiet else _ignore,
         )
@@ -96,13 +95,6 @@ def finished(recording: Recording, out: Path | None) -> ExitCode:
     if recording.recorder is not None and out is not None:
         write(recording.recorder, out)
     return code
-
-
-def _stand_in(options: RecordOptions) -> StandInOptions | None:
-    """Returns what a mock responds to; None for nothing."""
-    if not (options.mocked or options.is_fallback):
-        return None
-    return StandInOptions(options.mocked, options.is_fallback, echo)
 
 
 def _serve(
@@ -220,8 +212,8 @@ def report(recording: Recording) -> ExitCode:
     )
     if counts.websockets:
         echo(f"{counted(counts.websockets, 'WebSocket connection')} passed, not judged")
-    if recording.stand_in is not None:
-        own = recording.stand_in.counts
+    if recording.fallback is not None:
+        own = recording.fallback.counts
         echo(
             f"{counted(own['mock'], 'response')} of the mock, "
             f"{own['fallback']} where the deployment had none"

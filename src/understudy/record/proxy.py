@@ -150,7 +150,7 @@ class Proxy:
     ) -> bool:
         """Lets the substitute respond, and returns whether it did."""
         substitute = self._substitute
-        if substitute is None or not (failure is None or substitute.is_fallback):
+        if substitute is None:
             return False
         await request.receive_rest()
         response = await substitute.respond(request, failure)
@@ -214,8 +214,7 @@ class Proxy:
             NoUpstreamResponse: It cannot pass, or is from before the deployment.
         """
         status = received.status_code
-        has_fallback = self._substitute is not None and self._substitute.is_fallback
-        if has_fallback and status in UNAVAILABLE:
+        if self._substitute is not None and status in UNAVAILABLE:
             raise NoUpstreamResponse.of_status(status)
         if status not in FINAL_STATUSES:
             raise NoUpstreamResponse.of_unknown_status(status)

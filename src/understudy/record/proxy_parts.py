@@ -35,10 +35,7 @@ class ExchangeListener(Protocol):
 
 
 class Substitute(Protocol):
-    """Responds in place of the deployment."""
-
-    is_fallback: bool
-    """True if it responds where the deployment does not."""
+    """Responds where the deployment does not."""
 
     async def responds_to(self, request: ProxiedRequest) -> bool:
         """Tells whether it responds to a request, and the deployment does not get it."""

@@ -6,10 +6,8 @@ import httpx
 import pytest
 from tests.mock.authserver.conftest import answered, hidden
 from tests.record.proxied import ADA, AUTH_PROXY, PROXY, MockedDeployment, Session, proxied
+from tests.record.test_fallback import Outage
 from tests.record.test_sign_in import ThroughProxy
-from tests.record.test_stand_in import Outage
-
-from understudy.api.stand_in import StandInOptions
 
 CLIENT = {"client_id": "an-app", "redirect_uri": "http://127.0.0.1:5173/"}
 REQUEST = {**CLIENT, "scope[0]": "auth", "scope[1]": "avatar-profile:read", "state": "s"}
@@ -24,8 +22,7 @@ def outage() -> Outage:
 @pytest.fixture
 def session(outage: Outage) -> Iterator[Session]:
     """A proxy with a fallback, of which somebody's profile has passed before the outage."""
-    options = StandInOptions(is_fallback=True)
-    with proxied(MockedDeployment(outage), stand_in=options) as session:
+    with proxied(MockedDeployment(outage), fallback=print) as session:
         session.request("GET", f"{PROXY}/v3/me/profile", headers=ADA)
         outage.failure = httpx.ConnectError("down")
         yield session

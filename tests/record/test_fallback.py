@@ -1,0 +1,89 @@
+"""A mock responds where the deployment does not, for the people that have passed."""
+
+import httpx
+import pytest
+from tests.record.canaries import Flock
+from tests.record.proxied import ADA, PROXY, MockedDeployment, proxied
+
+
+class Outage:
+    """Lets a deployment respond until it fails.
+
+    Attributes:
+        failure: What happens from then on: an error, or a status; None as long as it responds.
+    """
+
+    def __init__(self) -> None:
+        self.failure: httpx.HTTPError | int | None = None
+
+    def __call__(self, _request: httpx.Request, response: httpx.Response) -> httpx.Response:
+        if isinstance(self.failure, httpx.HTTPError):
+            raise self.failure
+        return response if self.failure is None else httpx.Response(self.failure)
+
+
+@pytest.mark.parametrize("failure", [httpx.ConnectError("canary"), 502, 503, 504])
+def test_the_mock_responds_with_what_passed_before_where_the_deployment_does_not(failure):
+    outage = Outage()
+    lines: list[str] = []
+    with proxied(MockedDeployment(outage), fallback=lines.append) as session:
+        own = session.request("GET", f"{PROXY}/v3/me/profile", headers=ADA).json()
+        outage.failure = failure
+        again = session.request("GET", f"{PROXY}/v3/me/profile", headers=ADA)
+        stranger = session.request("GET", f"{PROXY}/v3/profiles/nora")
+    assert again.headers["x-mock-responder"] == "fallback"
+    assert {name: again.json()[name] for name in ("hash", "display_name", "links")} == {
+        name: own[name] for name in ("hash", "display_name", "links")
+    }
+    assert stranger.status_code == 404
+    assert [line.partition(":")[0] for line in lines] == ["GET /me/profile", "GET /profiles/{}"]
+    assert "canary" not in "".join(lines)
+    assert session.findings == []
+
+
+def test_without_fallback_an_outage_passes():
+    outage = Outage()
+    outage.failure = 503
+    with proxied(MockedDeployment(outage)) as session:
+        assert session.request("GET", f"{PROXY}/v3/profiles/ada").status_code == 503
+
+
+def test_a_change_that_passes_is_seen_by_the_mock():
+    outage = Outage()
+    with proxied(MockedDeployment(outage), fallback=print) as session:
+        changes = {"location": "Elsewhere"}
+        session.request("GET", f"{PROXY}/v3/me/profile", headers=ADA)
+        session.request("PATCH", f"{PROXY}/v3/me/profile", headers=ADA, json=changes)
+        outage.failure = 503
+        again = session.request("GET", f"{PROXY}/v3/me/profile", headers=ADA).json()
+    assert again["location"] == "Elsewhere"
+
+
+def test_what_the_mock_responds_is_neither_judged_nor_recorded():
+    outage = Outage()
+    outage.failure = 503
+    with proxied(MockedDeployment(outage), fallback=print, key=b"k" * 32) as session:
+        session.request("GET", f"{PROXY}/v3/profiles/ada")
+        assert session.recording.fallback is not None
+        assert session.recording.fallback.counts == {"mock": 0, "fallback": 1}
+    assert session.recording.judge.counts.judged == 0
+
+
+def test_an_avatar_that_was_uploaded_in_an_outage_is_listed_until_it_ends():
+    outage = Outage()
+    with proxied(MockedDeployment(outage), fallback=print) as session:
+        listed = f"{PROXY}/v3/me/avatars"
+        session.request("GET", f"{PROXY}/v3/me/profile", headers=ADA)
+        before = session.request("GET", listed, headers=ADA).json()
+        outage.failure = 503
+        files = {"data": ("me.png", Flock().picture())}
+        created = session.request("POST", listed, headers=ADA, files=files)
+        assert created.headers["x-mock-responder"] == "fallback"
+        during = session.request("GET", listed, headers=ADA).json()
+        assert len(during) == len(before) + 1
+        picture = session.request("GET", created.json()["image_url"])
+        assert picture.headers["content-type"] == "image/png"
+        outage.failure = None
+        after = session.request("GET", listed, headers=ADA)
+    assert created.json()["image_id"] not in {each["image_id"] for each in after.json()}
+    assert "x-mock-responder" not in after.headers
