@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.needs import program
 
 from understudy.mock.store.fleet.address import StoreAddress
@@ -38,7 +39,10 @@ class StoreServer:
         )
         assert process.stdout is not None
         lines = iter(process.stdout.readline, "")
-        assert any("eady to accept connections" in line for line in lines)
+        if not any("eady to accept connections" in line for line in lines):
+            process.kill()
+            process.communicate()
+            pytest.fail(f"{process.args} does not start")
         return process
 
     def url(self, scheme: str = "valkey", login: str = "") -> str:

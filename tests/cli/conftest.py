@@ -36,7 +36,12 @@ class Running:
                 stderr=subprocess.STDOUT,
                 env={**os.environ, **environment},
             )
-        self.wait_for(self.ready_file.exists)
+        try:
+            self.wait_for(self.ready_file.exists)
+        except BaseException:
+            self.process.kill()
+            self.process.wait()
+            raise
         addresses: dict[str, Any] = json.loads(self.ready_file.read_text())
         self.base_url: str = addresses["base_url"]
         self.auth_url: str = addresses["auth_url"]

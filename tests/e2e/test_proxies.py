@@ -53,7 +53,6 @@ def site(mock: Running) -> str:
 def on_node(name: str, place: Path, *arguments: str, **environment: str) -> subprocess.Popen[str]:
     """Starts a server that npm has installed; its project is a copy of the recipe."""
     path = MODULES / ".bin" / name
-    package(name)
     (place / "node_modules").symlink_to(MODULES)
     return subprocess.Popen(
         [str(path), *arguments], cwd=place, env={**os.environ, **environment}, text=True
@@ -61,12 +60,14 @@ def on_node(name: str, place: Path, *arguments: str, **environment: str) -> subp
 
 
 def vite(place: Path, port: int) -> tuple[Running, subprocess.Popen[str]]:
+    package("vite")
     mock = Running(place)
     options = ("--host", "127.0.0.1", "--port", str(port), "--strictPort")
     return mock, on_node("vite", place, *options, UNDERSTUDY_URL=site(mock))
 
 
 def next_(place: Path, port: int) -> tuple[Running, subprocess.Popen[str]]:
+    package("next")
     mock = Running(place, "--public-url", f"http://127.0.0.1:{port}{PREFIX}")
     (place / "offline.cjs").write_text(OFFLINE)
     (place / "pages").mkdir()

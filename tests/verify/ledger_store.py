@@ -25,8 +25,8 @@ def served(directory: Path, *options: str) -> Iterator[tuple[str, subprocess.Pop
     process = subprocess.Popen([*command, "--save", "", *named], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     lines = iter(process.stdout.readline, "")
-    assert any("eady to accept connections" in line for line in lines)
     try:
+        assert any("eady to accept connections" in line for line in lines)
         yield f"127.0.0.1:{port}", process
     finally:
         process.kill()

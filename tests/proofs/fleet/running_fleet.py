@@ -64,6 +64,7 @@ class RunningFleet(Running):
         if self.command != Running.command or ONE_PROCESS & set(options):
             super().__init__(directory, *options, **environment)
             return
+        program("nginx")
         ports = {"resource": _free_port(), "authorization": _free_port()}
         named = {*options, *environment}
         if not named & {"--public-auth-url", "UNDERSTUDY_PUBLIC_AUTH_URL", "--single-port"}:
@@ -95,7 +96,6 @@ class RunningFleet(Running):
 
     def _start_proxy(self, ports: dict[str, int], tls: Path | None) -> None:
         place = self.requests.parent
-        nginx = program("nginx")
         place.mkdir()
         urls = {
             "resource": [it.base_url for it in self.replicas],
@@ -117,7 +117,7 @@ class RunningFleet(Running):
         configuration.write_text(
             NGINX.format(place=place, requests=self.requests, sites="".join(sites))
         )
-        proxy = subprocess.Popen([nginx, "-p", str(place), "-c", str(configuration)])
+        proxy = subprocess.Popen([program("nginx"), "-p", str(place), "-c", str(configuration)])
         self._stack.callback(proxy.wait, PATIENCE)
         self._stack.callback(proxy.terminate)
         self.wait_for((place / "pid").exists)
