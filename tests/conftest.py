@@ -49,14 +49,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [it for it in items if it.nodeid in named]
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Says in one line what skipped tests were missing, and writes their names down."""
-    skipped = terminalreporter.stats.get("skipped", [])
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Says in one last line what skipped tests were missing, and writes their names down."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None or hasattr(config, "workerinput"):
+        return
+    skipped = reporter.stats.get("skipped", [])
     SKIPPED.parent.mkdir(exist_ok=True)
     SKIPPED.write_text("".join(f"{report.nodeid}\n" for report in skipped))
     line = closing_line(str(report.longrepr) for report in skipped)
     if line is not None:
-        terminalreporter.write_line(line, yellow=True)
+        reporter.write_line(line, yellow=True)
 
 
 @pytest.fixture(autouse=True)

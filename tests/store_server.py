@@ -42,7 +42,7 @@ class StoreServer:
         if not any("eady to accept connections" in line for line in lines):
             process.kill()
             process.communicate()
-            pytest.fail(f"{process.args} does not start")
+            pytest.fail(f"{process.args!r} does not start")
         return process
 
     def url(self, scheme: str = "valkey", login: str = "") -> str:

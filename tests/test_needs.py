@@ -1,5 +1,6 @@
 """Skipped tests are told in one line: the programs that were missing, how many, and what brings them."""
 
+import shutil
 import tomllib
 
 import pytest
@@ -29,7 +30,7 @@ def test_a_missing_tool_skips_and_where_it_is_required_fails(monkeypatch: pytest
 def test_a_program_that_nobody_has_is_charged_to_npm_or_to_itself(monkeypatch):
     monkeypatch.setattr(needs, "IS_REQUIRED", False)
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr(bring.shutil, "which", lambda _name, **_options: None)
+    monkeypatch.setattr(shutil, "which", lambda _name, **_options: None)
     with pytest.raises(pytest.skip.Exception, match="needs redis-server:"):
         program("redis-server")
     with pytest.raises(pytest.skip.Exception, match="needs npm:"):

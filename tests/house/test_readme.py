@@ -4,7 +4,11 @@ import re
 
 import pytest
 from tests.house.documentation import ROOT, blocks
+from tests.needs import closing_line
 
+INSTALLS = re.compile(
+    r"\b(apt-get|npm|pip|pipx|uv) install|\bmake (tools|install|check|coverage)\b"
+)
 README = (ROOT / "README.md").read_text()
 
 
@@ -16,6 +20,38 @@ def test_the_first_command_starts_the_mock_and_shows_what_is_seen():
     first = next(block for block in blocks("README.md") if block.language == "console")
     assert first.text.startswith("$ make serve\n")
     assert "http://127.0.0.1:8080/v3" in first.text
+
+
+def test_the_second_runs_the_tests_and_shows_the_line_that_says_what_was_missing():
+    _, second = (block for block in blocks("README.md") if block.text.startswith("$ make "))
+    wanted = {"npm": 160, "chromium-headless-shell": 120, "redis-server": 87}
+    reasons = [f"needs {name}: run make tools" for name in wanted for _ in range(wanted[name])]
+    assert second.text.startswith("$ make test\n")
+    assert second.text.splitlines()[-1] == closing_line(reasons)
+    assert 0 < README.index(second.text) < README.index("## For frontend teams")
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("command", ["make serve", "make test"])
+def test_both_commands_stand_where_a_reader_looks_first(page, command):
+    assert command in "".join((ROOT / page).read_text().splitlines(keepends=True)[:60])
+
+
+def is_call(line: str, name: str) -> bool:
+    """Tells whether a line runs a command, and does not only name it."""
+    return re.match(rf"\s*(stranger )?{name}\b", line) is not None
+
+
+def test_ci_calls_the_commands_of_the_readme_before_it_installs_anything():
+    lines = (ROOT / ".ci" / "run").read_text().splitlines()
+    steps = [line for line in lines if not line.lstrip().startswith("#")]
+    commands = [block.text for block in blocks("README.md") if block.text.startswith("$ make ")]
+    names = [text.partition("\n")[0].removeprefix("$ ") for text in commands]
+    called = [next(at for at, line in enumerate(steps) if is_call(line, name)) for name in names]
+    installs = [number for number, line in enumerate(steps) if INSTALLS.search(line)]
+    assert called == sorted(called)
+    assert len(called) == 2
+    assert called[-1] < min(installs)
 
 
 @pytest.mark.parametrize("reader", ["frontend", "tests and CI", "QA"])
