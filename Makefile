@@ -105,7 +105,9 @@ docs: $(VENV)/.docs  ## build the site into docs/_build, reference included; a d
 	$(BIN)/sphinx-build --quiet --fail-on-warning --builder html docs docs/_build
 
 .PHONY: specmatic
-specmatic: install tools-if-possible  ## let Specmatic run openapi/service.yaml against the mock (needs java, and npm)
+specmatic: install  ## let Specmatic run openapi/service.yaml against the mock (needs java, and npm)
+	@$(PYTHON) tests/tools/bring.py --need java npm
+	@$(PYTHON) tests/tools/bring.py --if-possible
 	UNDERSTUDY_REQUIRE_TOOLS=1 $(BIN)/pytest -n0 -q tests/e2e/test_specmatic.py
 
 .PHONY: release
@@ -116,12 +118,14 @@ release: install  ## build wheel and sdist, and try the wheel in an empty enviro
 
 .PHONY: npm
 npm: install  ## build src/understudy-js and pack it into build/ (needs node and npm)
+	@$(PYTHON) tests/tools/bring.py --need npm node
 	mkdir -p build
 	cd src/understudy-js && npm install --no-audit --no-fund
 	cd src/understudy-js && PYTHON=$(abspath $(BIN))/python npm pack --silent --pack-destination ../../build
 
 .PHONY: npm-worlds
-npm-worlds: install  ## 300 tests of Playwright in parallel workers, a world each, and none is left
+npm-worlds: install tools-if-possible  ## 300 tests of Playwright in parallel workers, a world each, and none is left
+	@$(PYTHON) tests/tools/bring.py --need npm node chromium-headless-shell
 	UNDERSTUDY_NPM_TESTS=300 $(BIN)/pytest -n0 -q tests/npm/test_runners.py -k "worlds or world_is_left"
 
 .PHONY: image
@@ -151,10 +155,12 @@ bench-guard: install  ## processor time of a request beside an earlier commit; B
 
 .PHONY: fleet
 fleet: install  ## replicas on one store: 50 workers killed under load, and many histories checked
+	@$(PYTHON) tests/tools/bring.py --need redis-server
 	UNDERSTUDY_KILLS=50 UNDERSTUDY_HISTORIES=100 $(BIN)/pytest -n 0 tests/cli/test_workers.py tests/proofs/linearizability
 
 .PHONY: fleet-suite
 fleet-suite: install  ## tests, verify and mutants on three replicas behind a proxy (needs a store)
+	@$(PYTHON) tests/tools/bring.py --need redis-server nginx
 	$(BIN)/pytest -q -p tests.proofs.fleet.suite $(ARGS) tests/mock tests/cli tests/e2e tests/npm --ignore tests/mock/store
 	$(BIN)/python -m tests.proofs.fleet.mutants --own --count 1000
 	$(BIN)/python -m tests.proofs.fleet.mutants --count 60
@@ -165,14 +171,17 @@ fuzz: install  ## the same bytes by both entrances of the mock, compared: 120,00
 
 .PHONY: console-shots
 console-shots: install  ## pictures of every view of the console, in build/console (needs Chromium)
+	@$(PYTHON) tests/tools/bring.py --need chromium-headless-shell
 	$(BIN)/python -m tests.e2e.console_shots
 
 .PHONY: console-load
 console-load: install  ## processor time of a request with the console closed and open (needs Chromium)
+	@$(PYTHON) tests/tools/bring.py --need chromium-headless-shell
 	$(BIN)/python -m tests.e2e.console_load $(ARGS)
 
 .PHONY: soak
 soak: install  ## five minutes at full load with faults on: memory flat, nothing lost (needs wrk)
+	@$(PYTHON) tests/tools/bring.py --need wrk
 	$(BIN)/python -m tests.tools.benchmarks.soak
 
 .PHONY: kills

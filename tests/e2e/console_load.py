@@ -4,7 +4,6 @@ The same paced load goes to a mock that nobody looks at, and to one whose consol
 """
 
 import os
-import shutil
 import socket
 import tempfile
 import time
@@ -18,6 +17,7 @@ import click
 from playwright.sync_api import Page, sync_playwright
 from tests import patient
 from tests.cli.conftest import Running
+from tests.tools.bring import find_program
 
 BATCH = 50
 """Requests that are sent in one write."""
@@ -82,7 +82,7 @@ class Burst:
 def main(rate: int, seconds: int) -> None:
     """Prints the processor time of a request with the console closed and open."""
     load = Load(rate, seconds)
-    path = shutil.which("chromium") or shutil.which("google-chrome")
+    path = find_program("chromium-headless-shell")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, chromium_sandbox=False)
         with _served() as mock:

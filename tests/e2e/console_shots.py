@@ -4,7 +4,6 @@ They go to ``build/console``, in both colour schemes and at the widths of a phon
 """
 
 import hashlib
-import shutil
 import tempfile
 from pathlib import Path
 from typing import Final, Literal
@@ -12,6 +11,7 @@ from typing import Final, Literal
 import httpx
 from playwright.sync_api import Browser, sync_playwright
 from tests.cli.conftest import Running
+from tests.tools.bring import find_program
 from tests.tools.docs.console_pictures import TAKEN, VIEWS
 
 AUTHORIZATION: Final = {
@@ -28,7 +28,7 @@ SCHEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
 def main() -> None:
     """Starts a mock and a browser, and takes the pictures."""
     TAKEN.mkdir(parents=True, exist_ok=True)
-    path = shutil.which("chromium") or shutil.which("google-chrome")
+    path = find_program("chromium-headless-shell")
     with tempfile.TemporaryDirectory() as directory, sync_playwright() as playwright:
         running = Running(Path(directory), "--log", "off")
         browser = playwright.chromium.launch(executable_path=path, chromium_sandbox=False)

@@ -128,6 +128,8 @@ def test_each_way_to_install_gives_a_command_that_runs(wheel: Path, tmp_path: Pa
         "UV_TOOL_BIN_DIR": str(tmp_path / "bin"),
         "PIPX_HOME": str(tmp_path / "pipx"),
         "PIPX_BIN_DIR": str(tmp_path / "bin"),
+        "PIPX_MAN_DIR": str(tmp_path / "man"),
+        "UV_CACHE_DIR": str(tmp_path / "cache"),
     }
     commands = {
         "pip": [

@@ -118,7 +118,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Bring the tools of the tests.")
     parser.add_argument("--apt", action="store_true", help="only print the packages that apt has")
     parser.add_argument("--if-possible", action="store_true", help="go on without what is missing")
+    parser.add_argument("--need", nargs="+", default=[], help="only fail where one is missing")
     options = parser.parse_args(arguments)
+    needed = [name for name in options.need if find_program(name) is None]
+    if needed:
+        sys.stdout.write(f"This needs {' and '.join(needed)}; make tools says how to get it.\n")
+    if options.need:
+        return 1 if needed else 0
     absent = absent_packages()
     if options.apt:
         sys.stdout.write("".join(f"{name}\n" for name in absent))

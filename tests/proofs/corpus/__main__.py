@@ -8,7 +8,6 @@ import argparse
 import contextlib
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
@@ -17,8 +16,9 @@ from tests.proofs.corpus.mocks import Send, ours, theirs
 from tests.proofs.corpus.scores import Score, Serve, score
 from tests.tools.benchmarks.peers import OURS, peers_on
 from tests.tools.benchmarks.preparing import install
+from tests.tools.bring import PLACE
 
-CACHE = Path.home() / ".cache" / "understudy-bench"
+CACHE = PLACE / "peers"
 _HEAD = ("mock", "documents start", "responses conform", "refused", "reason named", "failures")
 
 

@@ -82,7 +82,7 @@ def _sections() -> dict[str, str]:
 def _contract_tests(console: Console, mutants: Sequence[Mutant], asked: argparse.Namespace) -> int:
     """Prints what a tool from npm catches; returns 2 where it cannot run."""
     try:
-        peers.install(asked.tool)
+        peers.require(asked.tool)
     except peers.NotRun as reason:
         console.print(f"{asked.tool}: {reason}")
         return 2

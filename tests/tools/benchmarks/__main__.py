@@ -25,6 +25,7 @@ from tests.tools.benchmarks.page import page, write
 from tests.tools.benchmarks.peers import Peer, peers
 from tests.tools.benchmarks.report import markdown, tables, verdicts
 from tests.tools.benchmarks.targets import targets
+from tests.tools.bring import PLACE
 
 ROOT = Path(__file__).parents[3]
 PARTS = ("verify", "growth", "costs")
@@ -148,7 +149,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--every", type=int, default=0, help=every)
     out = ROOT / "build" / "bench"
     parser.add_argument("--out", type=Path, default=out, help="where the page is written")
-    cache = Path.home() / ".cache" / "understudy-bench"
+    cache = PLACE / "peers"
     parser.add_argument("--cache", type=Path, default=cache, help="where the peers are installed")
     return parser.parse_args()
 
