@@ -76,9 +76,10 @@ JSON_INTEGER: Final = Limit("json-integer", 2**63 - 1, "as a whole number: 64 bi
 YAML_DEPTH: Final = Limit("yaml-depth", 100, "levels of nested YAML")
 DOCUMENT_FILES: Final = Limit("document-files", 1_000, "files that a document refers to")
 YAML_VALUES: Final = Limit("yaml-values", 1_000_000, "values in a YAML file, aliases counted out")
-SAMPLE_VALUES: Final = Limit("sample-values", 10_000, "values in a generated response", 500)
+SAMPLE_VALUES: Final = Limit("sample-values", 10_000, "values in a generated response", 501)
+SAMPLE_SECONDS: Final = Limit("sample-seconds", 5, "seconds for a generated response", 501)
 SAMPLE_CHARACTERS: Final = Limit(
-    "sample-characters", 1_000_000, "characters of a generated text", 500
+    "sample-characters", 1_000_000, "characters of a generated text", 501
 )
 COMPOSED_SCHEMAS: Final = Limit("composed-schemas", 100_000, "schemas that apply to one value")
 ARCHIVE_ENTRIES: Final = Limit("archive-entries", 5_000, "entries of an archive", 413)

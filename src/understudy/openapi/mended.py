@@ -28,6 +28,8 @@ class Mended:
 
     def why_broken(self, unit: str) -> str | None:
         """Returns why an operation cannot be served; None if it can."""
+        if not self.broken:
+            return None
         pending, known = [unit], {unit}
         while pending:
             current = pending.pop()

@@ -3,13 +3,19 @@
 A schema is read as the sum of its parts, once for each choice of its alternatives. The compiled
 schemas decide between candidates, such as examples and readings; if they accept none, the first one
 is returned.
+
+A schema of a few lines can ask for any number of values, and of tries until one is accepted. So a
+sample is made with less and less effort until one is done: with optional members fewer levels down,
+and at last with what is required alone and without a second try.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any
+from time import perf_counter
+from typing import Any, Final, NamedTuple
 
-from understudy.limits import SAMPLE_CHARACTERS, SAMPLE_VALUES
+from understudy.errors import LimitExceeded
+from understudy.limits import SAMPLE_CHARACTERS, SAMPLE_SECONDS, SAMPLE_VALUES
 from understudy.openapi.discriminators import discriminating_members
 from understudy.openapi.loader import Node
 from understudy.openapi.sample_mending import accepted_objects
@@ -30,6 +36,75 @@ _MAX_PATTERN_TEXTS = 60
 _MAX_DISTINCT_TRIES = 20
 
 
+class Effort(NamedTuple):
+    """What a sample may take.
+
+    Attributes:
+        depth: Levels with optional members; None: as many as the style has.
+        is_retried: Whether alternatives are tried where a value is not accepted.
+        values: Most values that it has; None: as many as a response.
+        steps: Most values and candidates that are looked at.
+    """
+
+    depth: int | None = None
+    is_retried: bool = True
+    values: int | None = None
+    steps: int = 40_000
+
+
+EFFORTS: Final = (
+    Effort(values=1000, steps=5000),
+    Effort(3, values=1000, steps=5000),
+    Effort(2),
+    Effort(0),
+    Effort(0, is_retried=False),
+)
+"""The efforts that are made in turn, until a sample is done."""
+
+AT_ONCE: Final = Effort(values=300, steps=2000)
+"""The effort that is made on the event loop: it takes some 15 milliseconds."""
+
+BRIEF: Final = (AT_ONCE, Effort(1, values=300, steps=2000), Effort(0, is_retried=False))
+"""The efforts for a small part of a response."""
+
+
+class _Budget:
+    """What is left for a sample of one effort.
+
+    Attributes:
+        effort: What it may take in all.
+        values: How many more values it may have.
+    """
+
+    def __init__(self, effort: Effort) -> None:
+        self.effort = effort
+        self.values = min(effort.values or SAMPLE_VALUES.most, SAMPLE_VALUES.most)
+        self._steps = effort.steps
+        self._end = perf_counter() + SAMPLE_SECONDS.most
+
+    def count(self, values: int) -> None:
+        """Counts values before they are made: a small schema can require any number of them.
+
+        Raises:
+            LimitExceeded: There are too many.
+        """
+        self.values -= values
+        if self.values < 0:
+            raise SAMPLE_VALUES.exceeded()
+
+    def step(self) -> None:
+        """Counts a value or a candidate that is looked at.
+
+        Raises:
+            LimitExceeded: There are too many, or it takes too long.
+        """
+        self._steps -= 1
+        if self._steps < 0 and self.effort.is_retried:
+            raise SAMPLE_VALUES.exceeded()
+        if perf_counter() > self._end:
+            raise SAMPLE_SECONDS.exceeded()
+
+
 class Sampler:
     """Makes sample values for the schemas of one document.
 
@@ -38,7 +113,7 @@ class Sampler:
         seed: The same seed and schema give the same value.
         number: Which of several values for one place is made, counted from 0.
         style: What kind of values is made.
-        most: How many values a sample may have; None: as many as a response.
+        efforts: What a sample may take, in turn until one is done.
     """
 
     def __init__(
@@ -47,14 +122,14 @@ class Sampler:
         seed: int,
         number: int = 0,
         style: SampleStyle = PLAUSIBLE,
-        most: int | None = None,
+        efforts: Sequence[Effort] = EFFORTS,
     ) -> None:
         self._schemas = schemas.for_requests if style.is_for_requests else schemas.for_responses
         self._seed = seed
         self._number = number
         self._style = style
-        self._most = SAMPLE_VALUES.most if most is None else most
-        self._made = [0]
+        self._efforts = efforts
+        self._budget = _Budget(efforts[-1])
 
     def value(self, schema: Node, name: str = "", above: tuple[str, ...] = ()) -> Any:
         """Makes a value.
@@ -67,14 +142,23 @@ class Sampler:
         Raises:
             LimitExceeded: The schema requires more than a sample may have.
         """
-        if not above:
-            self._made = [0]
-        return self.joint_value((schema,), name, above)
+        refusal = SAMPLE_VALUES.exceeded()
+        for effort in self._efforts:
+            self._budget = _Budget(effort)
+            depth = self._style.depth if effort.depth is None else effort.depth
+            if depth and self._schemas.size(schema, depth) > self._budget.values:
+                continue
+            try:
+                return self.joint_value((schema,), name, above)
+            except LimitExceeded as error:
+                refusal = error
+        raise refusal
 
     def joint_value(
         self, schemas: tuple[Node, ...], name: str = "", above: tuple[str, ...] = ()
     ) -> Any:
         """Makes a value that keeps to several schemas at once, as ``value`` does for one."""
+        self._budget.step()
         places = self._places(schemas, name, above)
         if above.count(places[0].pointer) >= MAX_REPEATS:
             return None
@@ -84,7 +168,7 @@ class Sampler:
             chosen = declared[self._number % len(declared)]
             cut = self._without_left_out(chosen, places[0])
             return cut if accepts(cut) else chosen
-        is_retried = len(above) <= MAX_RETRIED_DEPTH
+        is_retried = self._budget.effort.is_retried and len(above) <= MAX_RETRIED_DEPTH
         first: list[Any] = []
         for place in places if is_retried else places[:1]:
             for kind in place.types if is_retried else place.types[:1]:
@@ -99,14 +183,22 @@ class Sampler:
     ) -> list[SchemaPlace]:
         parts_read = readings(self._schemas, schemas) or [()]
         pointer = pointer_of(schemas, parts_read[0])
+        depth = self._budget.effort.depth
         is_deep = len(above) >= self._style.depth or pointer in above
+        is_deep = is_deep or (depth is not None and len(above) >= depth)
         places = [SchemaPlace(schemas, parts, name, above, is_deep) for parts in parts_read]
         # what ends a recursion is written last: expression | literal
         return places[::-1] if is_deep else places
 
     def _accepts(self, schemas: tuple[Node, ...]) -> Callable[[Any], bool]:
         takes = [self._schemas.validator(schema).is_valid for schema in schemas]
-        return takes[0] if len(takes) == 1 else lambda value: all(take(value) for take in takes)
+        budget = self._budget
+
+        def accepts(value: Any) -> bool:
+            budget.step()
+            return all(take(value) for take in takes)
+
+        return accepts
 
     def _typed(
         self, place: SchemaPlace, kind: str, accepts: Callable[[Any], bool]
@@ -139,7 +231,7 @@ class Sampler:
         names = [name for name in dict.fromkeys([*declared, *required]) if name in set(names)]
         names += place.dependents(names)
         fewest = place.fewest("minProperties")
-        self._count(max(fewest, len(names)))
+        self._budget.count(max(fewest, len(names)))
         names += self._further(place, names, fewest)
         made = {name: self._below(place.member(name), name, place) for name in dict.fromkeys(names)}
         made |= {
@@ -217,7 +309,7 @@ class Sampler:
         has_items = bool(place.nodes("items")) or first > 0
         if (not has_items or place.is_deep) and not fewest and not self._style.is_plain:
             return []
-        self._count(fewest)
+        self._budget.count(fewest)
         is_closed = False in place.values("items") + place.values("unevaluatedItems")
         count = max(fewest, first, 0 if is_closed else 1)
         count = min(count, place.most("maxItems", count))
@@ -252,15 +344,9 @@ class Sampler:
     def _numbered(self, number: int) -> "Sampler":
         if number == self._number:
             return self
-        sampler = Sampler(self._schemas, self._seed, number, self._style, self._most)
-        sampler._made = self._made
+        sampler = Sampler(self._schemas, self._seed, number, self._style, self._efforts)
+        sampler._budget = self._budget
         return sampler
-
-    def _count(self, values: int) -> None:
-        """Counts values before they are made: a small schema can require any number of them."""
-        self._made[0] += values
-        if self._made[0] > self._most:
-            raise SAMPLE_VALUES.exceeded()
 
     def _texts(self, place: SchemaPlace) -> Iterator[str]:
         shortest = place.fewest("minLength")

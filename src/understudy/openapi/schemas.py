@@ -1,7 +1,8 @@
 """Answers what the schemas of a document say: which values they accept, and which members they have."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import islice
 
 from understudy.openapi.directions import Flag, flags_of, is_flagged, without_required
 from understudy.openapi.loader import Document, Node
@@ -18,6 +19,12 @@ _JSON_TYPES = {
 }
 
 
+_GIVEN = frozenset({"example", "examples", "const", "default", "enum"})
+"""Keywords that give a value instead of describing one."""
+
+_MOST_WITHIN = 100
+
+
 class Schemas:
     """The schemas of one document.
 
@@ -32,6 +39,7 @@ class Schemas:
         self._compiler = Compiler(document)
         self._names: dict[str, Sequence[str]] = {}
         """Pointer of an object schema to the names that it declares."""
+        self._sizes: dict[tuple[str, int], int] = {}
 
     @cached_property
     def flags(self) -> frozenset[Flag]:
@@ -147,6 +155,40 @@ class Schemas:
         for _, part in (schema.child("allOf") or Node("", [])).children():
             names += self._required_names(part)
         return names
+
+    def size(self, schema: Node, depth: int, within: int = 0) -> int:
+        """Returns about how many values a value of a schema has.
+
+        Args:
+            schema: The schema.
+            depth: Levels on which optional members are counted too.
+            within: How many schemas it is within; beyond some it ends, as what requires itself does.
+        """
+        schema = self._document.follow(schema)
+        key = schema.pointer, depth
+        if not isinstance(schema.value, dict) or _GIVEN & schema.value.keys():
+            return 1
+        if key not in self._sizes and within < _MOST_WITHIN:
+            self._sizes[key] = 1  # for a circle
+            below = self._below(schema, depth)
+            sizes = (count * self.size(part, its, within + 1) for part, its, count in below)
+            self._sizes[key] = 1 + sum(sizes)
+        return self._sizes.get(key, 1)
+
+    def _below(self, schema: Node, depth: int) -> Iterator[tuple[Node, int, int]]:
+        """Yields the schemas of the parts of a value, the depth that is left, and how many there are."""
+        required = schema.value.get("required", ())
+        for name, member in (schema.child("properties") or Node("", {})).children():
+            if depth > 0 or name in required:
+                yield member, max(depth - 1, 0), 1
+        items = schema.child("items")
+        if items is not None:
+            yield items, max(depth - 1, 0), schema.value.get("minItems", min(depth, 1))
+        for keyword in COMPOSING:
+            parts = (schema.child(keyword) or Node("", [])).children()
+            yield from (
+                (part, depth, 1) for _, part in islice(parts, None if keyword == "allOf" else 1)
+            )
 
     def follow(self, schema: Node) -> Node:
         """Returns the schema that a reference leads to, or the schema itself."""

@@ -32,7 +32,7 @@ COMPOSING: Final = ("allOf", "anyOf", "oneOf")
 MOST_REFERENCES: Final = 500
 """References of a document whose compiled schemas contain what they refer to."""
 
-MOST_COMPILED: Final = 400
+MOST_COMPILED: Final = 200
 """Compiled schemas that are kept of a document with more references; each takes some 40 kB."""
 
 _REFERENCE: Final = "x-understudy-reference"
@@ -185,6 +185,10 @@ class Compiler:
         return counts["$ref"] > MOST_REFERENCES and not counts.keys() & _UNEVALUATED
 
     @cached_property
+    def _keywords(self) -> dict[str, Any]:
+        return {_REFERENCE: _reference_keyword(self)}
+
+    @cached_property
     def _formats(self) -> dict[str, Callable[[str], bool]] | None:
         """The formats that Draft 7 lacks, where the document may name one.
 
@@ -223,7 +227,7 @@ class Compiler:
                 self._split(pointer),
                 validate_formats=True,
                 formats=self._formats,
-                keywords={_REFERENCE: _reference_keyword(self)},
+                keywords=self._keywords,
             )
         except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
             reason = getattr(error, "message", error)

@@ -50,5 +50,5 @@ def test_few_values_are_generated_at_once(serve, sampled_in) -> None:
 
 def test_more_values_than_a_response_may_have_are_refused_by_the_name_of_the_limit(serve) -> None:
     response = serve(DOCUMENT.format(items=20_000), api={"handlers": {}}).get("/list")
-    assert response.status_code == 500
+    assert response.status_code == 501
     assert "sample-values" in response.text or response.headers["x-mock-limit"] == "sample-values"

@@ -14,11 +14,11 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from understudy.errors import Headers, Problem, Violation
+from understudy.errors import Headers, LimitExceeded, Problem, Violation
 from understudy.mock.server.call import HandlerResponse
 from understudy.openapi.loader import Node
 from understudy.openapi.operations import DeclaredResponse, Operation
-from understudy.openapi.sampler import Sampler
+from understudy.openapi.sampler import BRIEF, Sampler
 from understudy.openapi.schemas import Schemas
 
 _MESSAGE_NAMES: Final = (
@@ -98,7 +98,7 @@ class ErrorBodies:
     def __init__(self, schemas: Schemas, schema: Node, seed: int) -> None:
         self._schemas = schemas
         self._schema = schema
-        self._sampler = Sampler(schemas, seed)
+        self._sampler = Sampler(schemas, seed, efforts=BRIEF)
 
     def body(self, problem: Problem, status: int) -> Any:
         """Returns a body that says what was wrong; not valid where the schema allows none."""
@@ -284,7 +284,10 @@ class DeclaredErrors:
         media_type, schema = _json_schema(usual if is_borrowed else declared)
         if schema is None or self._is_own_shape(schema, response.body):
             return response
-        body = ErrorBodies(self._schemas, schema, seed).body(problem, status)
+        try:
+            body = ErrorBodies(self._schemas, schema, seed).body(problem, status)
+        except LimitExceeded:  # what is wrong is worth more than the document's shape
+            return response
         if not self._schemas.validator(schema).is_valid(body):
             return response
         if is_borrowed and not has_message(body, problem.message):

@@ -7,7 +7,6 @@ from typing import Any, Literal
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.errors import BadRequest, LimitExceeded
-from understudy.limits import SAMPLE_VALUES
 from understudy.mock.server._connexion import route_of
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.endpoint import Endpoint
@@ -23,6 +22,7 @@ from understudy.mock.server.response_sending import (
     stream_response,
 )
 from understudy.mock.server.route_table import EndpointsByRoute, chosen
+from understudy.openapi.sampler import EFFORTS
 from understudy.openapi.skeleton import routed_texts
 
 ResponseValidation = Literal["refuse", "warn", "off"]
@@ -150,7 +150,7 @@ def call_handler(
         try:
             return generated_again(context, endpoint)
         except LimitExceeded:  # a thread lets other requests have their turn
-            return asyncio.to_thread(generated, context, endpoint, SAMPLE_VALUES.most)
+            return asyncio.to_thread(generated, context, endpoint, EFFORTS)
     call = _call(context, endpoint)
     arguments = context.arguments
     keywords: dict[str, Any] = {}

@@ -5,11 +5,11 @@ every time.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
-from understudy.limits import SAMPLE_VALUES
+from understudy.errors import LimitExceeded
 from understudy.mock.server.call import HandlerResponse
 from understudy.mock.server.handlers import BODY
 from understudy.mock.server.recent import Recent
@@ -20,7 +20,7 @@ from understudy.openapi.loader import Node
 from understudy.openapi.media_types import concrete, is_json, is_text, negotiated
 from understudy.openapi.members import member_schema
 from understudy.openapi.operations import DeclaredResponse, MediaType, Operation
-from understudy.openapi.sampler import Sampler
+from understudy.openapi.sampler import EFFORTS, Effort, Sampler
 from understudy.openapi.schemas import Schemas
 
 NO_ARGUMENTS: Final[Mapping[str, Any]] = {}
@@ -39,15 +39,15 @@ _FIRST_FINAL = 200
 
 
 class SampleBounds(NamedTuple):
-    """The media types and the size that a generated response may have.
+    """The media types that a generated response may have, and what it may take.
 
     Attributes:
         accept: The Accept header, which chooses among the declared media types.
-        most: How many values may be generated now, which takes some 50 microseconds each.
+        efforts: What generating it may take, in turn until it is done.
     """
 
     accept: str = ""
-    most: int = SAMPLE_VALUES.most
+    efforts: Sequence[Effort] = EFFORTS
 
 
 UNBOUNDED: Final = SampleBounds()
@@ -153,7 +153,7 @@ class _Sampling:
         self._seed = seed
         self._accept = bounds.accept
         self._notes = [] if notes is None else notes
-        self._most = bounds.most
+        self._efforts = bounds.efforts
 
     def response(
         self,
@@ -218,22 +218,41 @@ class _Sampling:
     def _made_up(self, media: MediaType, arguments: Mapping[str, Any]) -> Any:
         if media.schema is None:
             assert media.item_schema is not None
-            return [_sampled(self._schemas, media.item_schema, self._seed, self._most)]
-        value = _sampled(self._schemas, media.schema, self._seed, self._most)
+            return [_sampled(self._schemas, media.item_schema, self._seed, self._efforts)]
+        value = _sampled(self._schemas, media.schema, self._seed, self._efforts)
         return _echoed(value, media.schema, self._schemas, self._operation, arguments)
 
 
-_SAMPLES: Final[WeakKeyDictionary[Schemas, Recent[tuple[str, int], Any]]] = WeakKeyDictionary()
+class _Sample(NamedTuple):
+    """A sample that was made, or why none can be."""
+
+    value: Any = None
+    refusal: LimitExceeded | None = None
 
 
-def _sampled(schemas: Schemas, schema: Node, seed: int, most: int) -> Any:
-    """Returns the sample of a schema, which is made once for a seed; nobody changes it."""
+_SAMPLES: Final[WeakKeyDictionary[Schemas, Recent[tuple[str, int], _Sample]]] = WeakKeyDictionary()
+
+
+def _sampled(schemas: Schemas, schema: Node, seed: int, efforts: Sequence[Effort]) -> Any:
+    """Returns the sample of a schema, which is made or refused once for a seed; nobody changes it.
+
+    Raises:
+        LimitExceeded: These efforts are not enough.
+    """
     samples = _SAMPLES.setdefault(schemas, Recent(_MOST_SAMPLES))
     key = (schema.pointer, seed)
     sample = samples.get(key)
     if sample is None:
-        sample = samples.put(key, Sampler(schemas, seed, most=most).value(schema))
-    return sample
+        try:
+            sample = _Sample(Sampler(schemas, seed, efforts=efforts).value(schema))
+        except LimitExceeded as error:
+            if efforts is not EFFORTS:
+                raise
+            sample = _Sample(refusal=error)
+        samples.put(key, sample)
+    if sample.refusal is not None:
+        raise sample.refusal
+    return sample.value
 
 
 def _text_of_nothing(media_type: str) -> Any:

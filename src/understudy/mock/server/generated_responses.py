@@ -4,17 +4,17 @@ What is generated follows from the document, the seed of the world and the argum
 that is kept is validated and encoded once, as the profile of a person is.
 """
 
+from collections.abc import Sequence
+
 from understudy.mock.server.call import HandlerResponse, SharedBody
 from understudy.mock.server.document_responses import SampleBounds, sample_response
 from understudy.mock.server.endpoint import Endpoint, GeneratedResponse
 from understudy.mock.server.handlers import BODY
 from understudy.mock.server.request_context import RequestContext
+from understudy.openapi.sampler import AT_ONCE, Effort
 
 GENERATED = ("x-mock-response", "generated")
 """Marks a response that no handler gave, but the document's examples and schemas."""
-
-MOST_AT_ONCE = 300
-"""Values of a response that are generated on the event loop; that takes some 15 milliseconds."""
 
 _LONGEST_KEPT = 16 * 1024
 """Bytes of a body that is kept."""
@@ -24,10 +24,10 @@ def generated_again(context: RequestContext, endpoint: Endpoint) -> HandlerRespo
     """Returns the response to the same arguments as before, or generates it.
 
     Raises:
-        LimitExceeded: It has too many values for the event loop.
+        LimitExceeded: It takes too long for the event loop.
     """
     if BODY in context.arguments:
-        return generated(context, endpoint, MOST_AT_ONCE)
+        return generated(context, endpoint, (AT_ONCE,))
     accept = context.headers.get(b"accept", b"")
     key = (context.world.identifiers.seed, accept, repr(context.arguments))
     kept = endpoint.generated.get(key)
@@ -35,18 +35,20 @@ def generated_again(context: RequestContext, endpoint: Endpoint) -> HandlerRespo
         context.notes.extend(kept.notes)
         return kept.response
     before = len(context.notes)
-    response = _shared(generated(context, endpoint, MOST_AT_ONCE))
+    response = _shared(generated(context, endpoint, (AT_ONCE,)))
     if _is_small(response.body):
         notes = tuple(context.notes[before:])
         endpoint.generated.put(key, GeneratedResponse(response, notes))
     return response
 
 
-def generated(context: RequestContext, endpoint: Endpoint, most: int) -> HandlerResponse:
-    """Generates a response of at most so many values.
+def generated(
+    context: RequestContext, endpoint: Endpoint, efforts: Sequence[Effort]
+) -> HandlerResponse:
+    """Generates a response with one of these efforts.
 
     Raises:
-        LimitExceeded: It has more.
+        LimitExceeded: None of them is enough.
     """
     notes: list[str] = []
     response = sample_response(
@@ -54,7 +56,7 @@ def generated(context: RequestContext, endpoint: Endpoint, most: int) -> Handler
         endpoint.schemas,
         context.world.identifiers.seed,
         context.arguments,
-        bounds=SampleBounds(context.headers.get(b"accept", b"").decode("latin-1"), most),
+        bounds=SampleBounds(context.headers.get(b"accept", b"").decode("latin-1"), efforts),
         notes=notes,
     )
     context.notes.extend(notes)

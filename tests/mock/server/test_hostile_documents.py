@@ -1,0 +1,59 @@
+"""A small document asks for no more than a bounded time and memory, counted in a child process."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.mock.server.hostile_documents import IDENTIFIER
+
+SERVING = """
+import resource
+resource.setrlimit(resource.RLIMIT_CPU, ({seconds}, {seconds}))
+from pathlib import Path
+from tests.mock.server import hostile_documents
+from tests.mock.server.conftest import Service
+service = Service(hostile_documents.{made}, Path({directory!r}), api={{"handlers": {{}}}})
+resource.setrlimit(resource.RLIMIT_AS, ({memory} << 20, {memory} << 20))
+"""
+
+
+def serving(
+    directory: Path, made: str, requests: str, seconds: int = 30, memory: int = 2048
+) -> str:
+    """Serves a document in a process with so much processor time and memory; returns what it prints."""
+    code = SERVING.format(made=made, directory=str(directory), seconds=seconds, memory=memory)
+    child = [sys.executable, "-c", code + requests]
+    return subprocess.run(child, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.mark.parametrize("slash", ["", "/"])
+def test_a_path_of_many_parameters_is_matched_at_once(tmp_path: Path, slash: str) -> None:
+    target = f"/a/{'-' * 60}{slash}"
+    requests = f"print(*[service.get({target!r}).status_code for _ in range(20)])"
+    assert set(serving(tmp_path, "dashes()", requests).split()) == {"404"}
+
+
+def test_a_schema_of_many_alternatives_is_tried_once_and_then_refused(tmp_path: Path) -> None:
+    requests = "print(*[service.get('/s').headers['x-mock-limit'] for _ in range(20)])"
+    found = serving(tmp_path, "alternatives()", requests).split()
+    assert found == [found[0]] * 20
+
+
+def test_a_schema_of_many_levels_is_sampled(tmp_path: Path) -> None:
+    requests = "print(*[service.get('/s').status_code for _ in range(20)])"
+    assert set(serving(tmp_path, "levels()", requests).split()) == {"200"}
+
+
+def test_schemas_in_circles_are_compiled_for_what_is_asked(tmp_path: Path) -> None:
+    """Of 1,200 schemas that refer to one another, each compiled one would take 50 MB."""
+    requests = f"""
+for number in range(0, 80, 2):
+    assert service.get(f"/things{{number}}").status_code == 200
+    body = {{"id": "{IDENTIFIER}", "link0": {{"id": 1}}}}
+    refused = service.post(f"/things{{number + 1}}", json=body)
+    assert refused.status_code == 400, refused.text
+    assert "link0.id" in refused.text
+print("done")
+"""
+    assert serving(tmp_path, "circles()", requests, memory=1024).strip() == "done"
