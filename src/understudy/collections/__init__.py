@@ -1,1 +1,1 @@
-"""Gives the operations of any document the state that was inferred from it."""
+"""The state of any document, whole: inferred, served, judged, and sequences drawn from it."""

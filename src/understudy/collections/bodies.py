@@ -1,11 +1,11 @@
-"""Finds items within the bodies that a document declares, whatever envelope they are in."""
+"""Reads what a document declares of items: their places in bodies, their paths, and what identifies them."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from understudy.collections.model import Steps
+from understudy.collections.model import ResourceOperation, Steps
 from understudy.collections.names import canonical, is_plural, singular, words
 from understudy.errors import StartupError
 from understudy.openapi.loader import Document, Node
@@ -71,6 +71,19 @@ class BodySchemas:
             if items is not None and isinstance(items.value, dict):
                 return items
         return None
+
+    def at(self, schema: Node | None, steps: Steps) -> Node | None:
+        """Returns the schema at a place in a body, or None."""
+        for step in steps:
+            schema = self.members(schema).get(step)
+        return schema
+
+    def sent_members(self, role: ResourceOperation) -> dict[str, Node]:
+        """Returns the members of the item in an operation's request body."""
+        schema = request_schema(role.operation)
+        if role.takes_list and schema is not None:
+            schema = self.items(schema)
+        return self.members(self.at(schema, role.request_path))
 
     def pointer(self, schema: Node) -> str:
         """Returns the place where a schema is defined: equal for two references to one schema."""
@@ -175,8 +188,6 @@ def request_media(operation: Operation) -> MediaType | None:
     by_form = [media for name, media in content.items() if name in _FORMS]
     return next(iter((*by_json, *by_form)), None)
 
-
-# Groups the operations of a document by the collection that their paths are about.
 
 _ITEM: Final = re.compile(r"(?P<collection>.*)/\{[^{}/]*\}(?:\.json)?/?")
 """A path whose last segment is one parameter: it leads to an item of what is above it."""
@@ -348,8 +359,6 @@ def _add_action(
     if place is not None and collection_key(operation.path) not in grouped:
         place.actions.append((action[1], operation))
 
-
-# Finds the member that identifies an item, by the path parameter and by its usual names.
 
 USUAL: Final = ("id", "uuid", "sid", "guid", "uid", "name", "slug", "key", "code", "username")
 """Members that identify an item by their name alone, the likeliest first."""

@@ -1,4 +1,4 @@
-"""Binds an operation in its role to the collection that it works on."""
+"""Binds a request to the item or collection that it is about, and writes responses as the document declares them."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -16,6 +16,7 @@ from understudy.collections.model import (
     ResourceModel,
     ResourceOperation,
     ResourceSingleton,
+    value_at,
 )
 from understudy.collections.names import canonical
 from understudy.errors import Headers, NotFound, PreconditionFailed
@@ -141,10 +142,7 @@ class BoundCall:
     @property
     def sent(self) -> dict[str, Any]:
         """The item in the request body, with the members that JSON can express."""
-        value = self.body
-        for step in self.role.request_path:
-            value = value.get(step) if isinstance(value, Mapping) else None
-        return self._item(value)
+        return self._item(value_at(self.body, self.role.request_path))
 
     @property
     def sent_items(self) -> list[dict[str, Any]]:
@@ -173,8 +171,7 @@ class BoundCall:
     @property
     def address(self) -> Address:
         """The place of the request in its collection."""
-        names = PATH_PARAMETER.findall(self.role.operation.path)
-        values = [self.call.arguments[name] for name in names]
+        values = [self.call.arguments[name] for name in self.role.path_names]
         resource = self.resource
         if isinstance(resource, ResourceCollection) and resource.is_flat_at(
             self.role.operation.path
@@ -282,8 +279,6 @@ def _is_json(value: Any) -> bool:
         return all(map(_is_json, value))
     return isinstance(value, str | int | float | bool | dict | None)
 
-
-# Writes items as the bodies and headers that the document declares for a response.
 
 CREATED: Final = 201
 NO_CONTENT: Final = 204
@@ -428,8 +423,6 @@ def item_headers(bound: BoundCall, item: Item) -> dict[str, str]:
         headers |= {"location": address, "content-location": address}
     return headers
 
-
-# Holds requests to their conditions (RFC 9110, 13), where the document declares these.
 
 _FAILED = 412
 _NOT_MODIFIED = 304

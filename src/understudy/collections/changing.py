@@ -1,4 +1,4 @@
-"""Creates, replaces, changes and deletes items."""
+"""Creates, replaces, changes and deletes items, as far as patches, unique values and references allow."""
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
@@ -19,8 +19,6 @@ from understudy.limits import JSON_VALUES
 from understudy.mock.server.call import HandlerResponse
 from understudy.mock.server.validation_errors import first_error
 from understudy.mock.store.items import Item
-
-# Applies patches to JSON values: merge patches (RFC 7396) and JSON patches (RFC 6902).
 
 JSON_PATCH: Final = "application/json-patch+json"
 MERGE_PATCH: Final = "application/merge-patch+json"
@@ -80,9 +78,6 @@ def _count(value: Any) -> int:
     children = value.values() if isinstance(value, dict) else value
     return 1 + sum(map(_count, children)) if isinstance(value, dict | list) else 1
 
-
-# Holds new and changed items to what relates them to others: identifiers, unique names,
-# references.
 
 _NOT_FOUND: Final = 404
 _CONFLICT: Final = 409

@@ -10,7 +10,12 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from understudy.collections.known_items import ItemModel, Judgement, KnownItem
-from understudy.collections.model import ResourceCollection, ResourceModel, ResourceOperation
+from understudy.collections.model import (
+    ResourceCollection,
+    ResourceModel,
+    ResourceOperation,
+    item_at,
+)
 from understudy.collections.pages import Query, has_more, paged_list
 from understudy.collections.requests import CollectionRequests, PreparedRequest, RequestMaker
 from understudy.exchange.messages import Exchange, split
@@ -22,8 +27,6 @@ from understudy.verify.permits import BudgetSpent, NotPermitted, OutOfTime
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.run import Run
 from understudy.verify.undo_journal import PendingItem
-
-# Holds what every part of judging inferred state needs of a run.
 
 OWNER = "owner"
 OTHER = "other"
@@ -73,17 +76,6 @@ class InferredRun:
         for finding in self.run.evaluator.judge(rule, result, exchange):
             self.run.announce(Found(finding))
 
-
-def item_in(body: Any, steps: tuple[str, ...] | None) -> Mapping[str, Any] | None:
-    """Returns the item at a place in a body, or None where there is none."""
-    if steps is None:
-        return None
-    for step in steps:
-        body = body.get(step) if isinstance(body, Mapping) else None
-    return body if isinstance(body, Mapping) else None
-
-
-# Reads a list page by page, within a bound.
 
 _MOST_PAGES: Final = 10
 _SURELY_WHOLE: Final = 20
@@ -161,7 +153,7 @@ def _list_in(exchange: Exchange, role: ResourceOperation) -> list[Any] | None:
     *above, last = ("", *(role.response_path or ()))
     body = exchange.body if exchange.response.is_success else None
     if above:
-        holder = item_in(body, tuple(above[1:]))
+        holder = item_at(body, tuple(above[1:]))
         body = None if holder is None else holder.get(last)
     is_list = isinstance(body, list) and all(isinstance(it, dict) for it in body)
     return body if is_list else None
@@ -231,7 +223,7 @@ class CollectionClient:
             if not self.steps or self.steps[-1].status != CONFLICT:
                 raise
             sent, pending, exchange = self._created(role, self.requests.creation(role))
-        body = item_in(exchange.body, role.response_path)
+        body = item_at(exchange.body, role.response_path)
         value = self._identifier_in(exchange, body)
         if value is None:
             self.state.undo.unidentified(pending)
@@ -246,7 +238,7 @@ class CollectionClient:
         value, request = self.requests.creation_at(role)
         sent, pending, exchange = self._created(role, request)
         self.state.undo.created(pending, str(value))
-        body = item_in(exchange.body, role.response_path)
+        body = item_at(exchange.body, role.response_path)
         item, _ = self.model.create(exchange, value, sent, body)
         return item
 
@@ -283,7 +275,7 @@ class CollectionClient:
         role = self.requests.needed("read")
         source = f"{self.source}, {AFTER_DELETION}" if item.is_gone else self.source
         exchange = self._send(self.requests.plain(role, item), source=source)
-        body = item_in(exchange.body, role.response_path) if exchange.response.is_success else None
+        body = item_at(exchange.body, role.response_path) if exchange.response.is_success else None
         self._judge(exchange, self.model.read(exchange, item, body))
 
     def replace(self, item: KnownItem) -> bool:
@@ -349,7 +341,7 @@ class CollectionClient:
             why, evidence = "the other account's list leaves the item out", others.pages
         role = self.requests.needed("read")
         exchange = self._send(self.requests.plain(role, item), who)
-        body = item_in(exchange.body, role.response_path) if exchange.response.is_success else None
+        body = item_at(exchange.body, role.response_path) if exchange.response.is_success else None
         name = self.model.identifier
         if body is not None and name is not None and str(body.get(name)) != item.identifier:
             return  # an item of the other's own, at the same address
@@ -362,7 +354,7 @@ class CollectionClient:
         exchange = self._send(self._matching(role, request, item))
         if exchange.response.is_success:
             sent = self.requests.sent_as_read(role, request.sent)
-            record(exchange, item, sent, item_in(exchange.body, role.response_path))
+            record(exchange, item, sent, item_at(exchange.body, role.response_path))
         return exchange.response.is_success
 
     def _pages(self, limit: int, who: str | None) -> ListedItems:
@@ -412,8 +404,6 @@ def _declares_missing(role: ResourceOperation) -> bool:
     """Tells whether a document declares a response for an item that does not exist."""
     return any(role.operation.response(status) is not None for status in GONE)
 
-
-# Creates the items that others are below or refer to, or takes those that a list has.
 
 _DEEPEST = 3
 """Collections that depend on one another: deeper ones are not judged."""

@@ -1,4 +1,4 @@
-"""Orders what has to exist before an item can: the items of its path and those that it refers to."""
+"""Orders what has to exist before an item can, and writes the bodies that name what exists."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -7,8 +7,13 @@ from typing import Any, Final, NamedTuple
 
 from understudy.cases.drafts import Draft, JsonLiteral, dumps
 from understudy.cases.model import ITEMS, VARIABLE, CaseRequest, encoded_variable, variable
-from understudy.collections.bodies import BodySchemas, request_schema
-from understudy.collections.model import ResourceCollection, ResourceModel, ResourceOperation
+from understudy.collections.bodies import BodySchemas
+from understudy.collections.model import (
+    ResourceCollection,
+    ResourceModel,
+    ResourceOperation,
+    item_at,
+)
 from understudy.collections.names import words
 from understudy.errors import StartupError
 from understudy.openapi.grammar import PATH_PARAMETER
@@ -160,9 +165,6 @@ def sent_schema(operation: ResourceOperation, schemas: Schemas) -> Node | None:
     return schema
 
 
-# Writes the bodies of a sequence's steps: with the items that exist, and with values that can be
-# read back.
-
 _SAME: Final = frozenset({None, "uuid"})
 """Formats of which a text has one spelling; a server may write an instant or a URL another way."""
 
@@ -186,9 +188,7 @@ class StepBody:
 
     def item(self, body: Any) -> dict[str, Any] | None:
         """Returns the item in a parsed body, or None."""
-        for step in self.role.request_path:
-            body = body.get(step) if isinstance(body, dict) else None
-        return body if isinstance(body, dict) else None
+        return item_at(body, self.role.request_path)
 
     def linked(self, request: CaseRequest) -> CaseRequest:
         """Returns a request whose body names the items that exist.
@@ -266,7 +266,7 @@ class ItemBodies:
         These are texts, numbers and booleans that the document declares in requests and in items,
         whose format allows one spelling.
         """
-        sent = self._sent_members(role)
+        sent = self._schemas.sent_members(role)
         read = self._schemas.members(self._collection.schema)
         links = {self._collection.identifier, *self._collection.references}
         return {
@@ -282,7 +282,7 @@ class ItemBodies:
         """Returns a draft whose body changes a member visibly, where the schema has another value."""
         item = StepBody(role, {}).item(draft.json) if draft.has_json else None
         for name, value in self.comparable(role, item or {}).items():
-            enumeration = self._schemas.keyword(self._sent_members(role)[name], "enum")
+            enumeration = self._schemas.keyword(self._schemas.sent_members(role)[name], "enum")
             for other in _others(value, enumeration):
                 changed = draft.with_json((*role.request_path, name), other)
                 if accepts(changed):
@@ -300,12 +300,6 @@ class ItemBodies:
             "double",
             "float",
         }
-
-    def _sent_members(self, role: ResourceOperation) -> dict[str, Node]:
-        schema = request_schema(role.operation)
-        for step in role.request_path:
-            schema = self._schemas.members(schema).get(step)
-        return self._schemas.members(schema)
 
     def item_members(self) -> dict[str, Node]:
         """Returns the members of an item as it is read."""

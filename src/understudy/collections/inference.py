@@ -47,8 +47,6 @@ from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import Operation, operations
 
-# Finds what an action on an item changes, such as the status after ``POST /orders/{id}/cancel``.
-
 _STATUSES: Final = ("status", "state", "phase", "stage", "lifecycle")
 
 
@@ -81,8 +79,6 @@ def _is_other(name: str) -> bool:
     return not canonical(name).endswith(_STATUSES)
 
 
-# Weighs what speaks for a collection and against it.
-
 MOST_CONFIDENT: Final = 0.99
 """Nothing that is only inferred is certain."""
 
@@ -108,8 +104,6 @@ class Evidence:
         """The confidence that the reasons give, from 0 to 1."""
         return round(min(max(self._sum, 0.0), MOST_CONFIDENT), 2)
 
-
-# Infers one collection from the operations at its paths, with the reasons for and against it.
 
 _SHARED: Final = 0.5
 """The least share of common members with which two schemas are of one thing."""
@@ -343,8 +337,6 @@ def _above(item_path: str) -> str:
     return item_path.rstrip("/").rpartition("/")[0]
 
 
-# Finds resources that exist once, such as ``/me/settings``: read and changed at one path.
-
 _ROLES: dict[str, Role] = {
     "GET": "read",
     "PUT": "replace",
@@ -417,8 +409,6 @@ def _single_item(schema: Node | None, schemas: BodySchemas) -> tuple[tuple[str, 
         return (objects[0],), members[objects[0]]
     return (), schema
 
-
-# Relates collections to one another: parents in paths, and members that refer to items.
 
 _UNIQUE: Final = frozenset({"name", "slug", "email", "username", "login", "handle", "emailaddress"})
 """Members that services usually want to be unique."""

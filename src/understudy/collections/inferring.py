@@ -1,7 +1,7 @@
 """Decides whether a document has inferred state.
 
-What keeps that state is imported only where it has: forty modules, a tenth of the time until a mock
-of the bundled document answers.
+What keeps that state is imported only where it has: it takes a tenth of the time until a mock of the
+bundled document answers.
 """
 
 from understudy.errors import StartupError

@@ -1,4 +1,4 @@
-"""Describes the members of an item by their part in its life: who sets them, and when."""
+"""Describes the items of a collection, makes them, and keeps them in a world: nothing else touches its records."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 import orjson
 
-from understudy.collections.bodies import BodySchemas, request_schema
+from understudy.collections.bodies import BodySchemas
 from understudy.collections.model import Resource, ResourceCollection, ResourceModel, ResourceParent
 from understudy.collections.names import canonical, singular
 from understudy.limits import RECORDS
@@ -95,17 +95,15 @@ class ItemShape:
         return self.resource.identifier if isinstance(self.resource, ResourceCollection) else None
 
     def _sent_names(self) -> set[str]:
-        names: set[str] = set()
-        for role in ("create", "replace", "update"):
-            for it in self.resource.operations:
-                if it.role == role and not names:
-                    schema = request_schema(it.operation)
-                    if it.takes_list and schema is not None:
-                        schema = self.bodies.items(schema)
-                    for step in it.request_path:
-                        schema = self.bodies.members(schema).get(step)
-                    names = set(self.bodies.members(schema))
-        return names
+        writing = (
+            it
+            for role in ("create", "replace", "update")
+            for it in self.resource.operations
+            if it.role == role
+        )
+        return next(
+            (set(names) for it in writing if (names := self.bodies.sent_members(it))), set()
+        )
 
     def _member(self, name: str, node: Node, *, is_required: bool, is_sent: bool) -> ItemMember:
         keyword = self.bodies.keyword
@@ -135,8 +133,6 @@ class ItemShape:
         """Tells whether a member can have a value."""
         return self.schemas.validator(self.members[name].schema).is_valid(value)
 
-
-# Makes items: what a client sent over what the document makes up, with a server's own members.
 
 _ATTEMPTS: Final = 20
 _HEXADECIMAL_DIGITS: Final = 24
@@ -302,9 +298,6 @@ def _names_of(parent: ResourceParent) -> tuple[str, ...]:
     last = [part for part in parent.collection.split("/") if part and "{" not in part][-1:]
     one = singular(last[0]) if last else ""
     return (*own, f"{one}{name}", f"{one}id")
-
-
-# Reads and changes the items of a world: the only module here that touches its records.
 
 
 def text_of(value: Any) -> str:

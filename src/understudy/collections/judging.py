@@ -10,7 +10,6 @@ from understudy.collections.client import (
     CollectionClient,
     InferredRun,
     collection_client,
-    item_in,
 )
 from understudy.collections.inference import infer_resources
 from understudy.collections.known_items import KnownItem, differing, shown
@@ -20,6 +19,7 @@ from understudy.collections.model import (
     ResourceOperation,
     ResourceSingleton,
     Role,
+    item_at,
 )
 from understudy.collections.requests import JSON_PATCH, ItemMembers, PreparedRequest
 from understudy.collections.rules import INFERRED, OWNER_ONLY, SINGLETON_KEPT, lacking
@@ -32,9 +32,8 @@ from understudy.verify.run import Run
 from understudy.verify.target import Target
 from understudy.verify.undo_journal import SingleBefore
 
-# Sends one fixed sequence to each resource: every rule that its operations can show is judged by
-# it. It is the cheapest judgement, some twenty requests for a collection; the state machine after
-# it looks for what only another order of requests shows.
+# One fixed sequence to each resource is the cheapest judgement, some twenty requests for a collection; the
+# state machine after it looks for what only another order of requests shows.
 
 COSTS: Final[dict[Role, int]] = {
     "create": 3,
@@ -111,9 +110,6 @@ def _delete(client: CollectionClient, item: KnownItem, others: tuple[KnownItem, 
     client.delete(item)
 
 
-# Judges resources that exist once: what is put there is read, until it is put back.
-
-
 def judge_singleton(state: InferredRun, singleton: ResourceSingleton) -> None:
     """Reads a resource, changes one member by each of its operations, and reads it again.
 
@@ -167,7 +163,7 @@ class _Single:
 
     def _reading(self) -> tuple[Exchange, Mapping[str, Any]]:
         exchange = self._send(self._state.maker.plain(self._read.operation, self._values))
-        members = item_in(exchange.body, self._read.response_path)
+        members = item_at(exchange.body, self._read.response_path)
         if not exchange.response.is_success or members is None:
             msg = f"{self._singleton.path} cannot be read: status {exchange.status}"
             raise NotPermitted(msg)

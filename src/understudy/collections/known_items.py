@@ -15,8 +15,7 @@ from understudy.verify.checks import CheckResult, expect
 from understudy.verify.item_undo import GONE
 from understudy.verify.value_texts import as_json
 
-# Compares what was sent with what is read back, as far as a difference is certain. A service may
-# add members, write an instant in another way, or leave out what is null.
+# A service may add members, write an instant in another way, or leave out what is null: that is no difference.
 
 _SHOWN = 80
 """Characters of a value that a difference shows."""

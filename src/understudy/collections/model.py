@@ -26,6 +26,19 @@ Steps = tuple[str, ...]
 """Member names from the top of a body to a place in it; empty for the whole body."""
 
 
+def value_at(body: Any, steps: Steps) -> Any:
+    """Returns the value at a place in a parsed body; None where there is none."""
+    for step in steps:
+        body = body.get(step) if isinstance(body, Mapping) else None
+    return body
+
+
+def item_at(body: Any, steps: Steps | None) -> dict[str, Any] | None:
+    """Returns the item at a place in a parsed body; None where there is none."""
+    item = None if steps is None else value_at(body, steps)
+    return item if isinstance(item, dict) else None
+
+
 @dataclass(frozen=True, slots=True)
 class ResourceOperation:
     """An operation in its role.
@@ -52,6 +65,11 @@ class ResourceOperation:
         """The method in upper case and the path template, which identify the operation."""
         return self.operation.method, self.operation.path
 
+    @property
+    def path_names(self) -> list[str]:
+        """The names of its path parameters, outermost first."""
+        return PATH_PARAMETER.findall(self.operation.path)
+
 
 @dataclass(frozen=True, slots=True)
 class ResourceParent:
@@ -67,8 +85,25 @@ class ResourceParent:
     collection: str | None
 
 
+class _Rated:
+    """What was found with some confidence, and its operations."""
+
+    __slots__ = ()
+    operations: tuple[ResourceOperation, ...]
+    confidence: float
+
+    @property
+    def is_certain(self) -> bool:
+        """True if the confidence suffices to act upon it."""
+        return self.confidence >= CONFIDENT
+
+    def operation(self, role: Role) -> ResourceOperation | None:
+        """Returns the first operation in a role, or None."""
+        return next((it for it in self.operations if it.role == role), None)
+
+
 @dataclass(frozen=True, slots=True)
-class ResourceCollection:
+class ResourceCollection(_Rated):
     """Items that are created, read and deleted by their identifier.
 
     Attributes:
@@ -116,18 +151,9 @@ class ResourceCollection:
         """Tells whether the path of an operation leads to an item without naming its parents."""
         return self.is_flat and path.startswith(self.item_path or "")
 
-    @property
-    def is_certain(self) -> bool:
-        """True if the confidence suffices to act upon it."""
-        return self.confidence >= CONFIDENT
-
-    def operation(self, role: Role) -> ResourceOperation | None:
-        """Returns the first operation in a role, or None."""
-        return next((it for it in self.operations if it.role == role), None)
-
 
 @dataclass(frozen=True, slots=True)
-class ResourceSingleton:
+class ResourceSingleton(_Rated):
     """A resource that exists once, at its path: it is read and changed, and never created.
 
     Attributes:
@@ -145,15 +171,6 @@ class ResourceSingleton:
     parents: tuple[ResourceParent, ...] = ()
     confidence: float = 1.0
     reasons: tuple[str, ...] = ()
-
-    @property
-    def is_certain(self) -> bool:
-        """True if the confidence suffices to act upon it."""
-        return self.confidence >= CONFIDENT
-
-    def operation(self, role: Role) -> ResourceOperation | None:
-        """Returns the first operation in a role, or None."""
-        return next((it for it in self.operations if it.role == role), None)
 
 
 Resource = ResourceCollection | ResourceSingleton

@@ -1,4 +1,4 @@
-"""Compares the names that documents give to one thing: ``petId``, ``pet_id`` and ``/pets/{id}``."""
+"""Compares the names that documents give to one thing, ``petId`` and ``pet_id``, and lists usual ones of paging."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,8 @@
-"""Reads items and lists of items."""
+"""Reads items, and lists of them: filtered, sorted and paged by the query parameters of the document.
+
+A parameter is known by its name: ``limit`` and ``per_page`` bound a page, ``offset``, ``page`` and
+``cursor`` choose one, ``sort`` orders, and one that is named like a member filters by equality.
+"""
 
 import base64
 import contextlib
@@ -13,11 +17,6 @@ from understudy.mock.server.call import HandlerResponse
 from understudy.mock.store.items import Item
 from understudy.openapi.declared_parameters import Parameter
 from understudy.openapi.loader import Node
-
-# Filters, sorts and pages lists by the query parameters that their document declares for it. A
-# parameter is known by its name: ``limit`` and ``per_page`` bound a page, ``offset``, ``page``
-# and ``cursor`` choose one, ``sort`` orders, and one that is named like a member filters by
-# equality.
 
 _SORTS: Final = frozenset({"sort", "sortby", "orderby", "ordering", "sortfield", "sortkey"})
 _DIRECTIONS: Final = frozenset(
@@ -300,8 +299,7 @@ def list_items(bound: BoundCall) -> HandlerResponse | None:
 def _fewest(bound: BoundCall) -> int:
     """Returns how many items the document requires of every list."""
     schema = response_schema(bound.role.operation)
-    for step in bound.role.response_path or ():
-        schema = bound.shape.bodies.members(schema).get(step)
+    schema = bound.shape.bodies.at(schema, bound.role.response_path or ())
     fewest = bound.shape.bodies.keyword(schema, "minItems")
     return fewest if isinstance(fewest, int) else 0
 

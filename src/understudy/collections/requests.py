@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote, urlencode
 
-from understudy.collections.bodies import BodySchemas, request_media
+from understudy.collections.bodies import BodySchemas
 from understudy.collections.known_items import KnownItem
 from understudy.collections.model import (
     Resource,
@@ -17,6 +17,8 @@ from understudy.collections.model import (
     ResourceOperation,
     Role,
     Steps,
+    item_at,
+    value_at,
 )
 from understudy.collections.names import canonical
 from understudy.openapi.directions import Flag
@@ -29,8 +31,6 @@ from understudy.openapi.sampler import Sampler
 from understudy.openapi.schemas import Schemas
 from understudy.verify.permits import NotPermitted
 from understudy.verify.undo_journal import PLACEHOLDER, PendingItem
-
-# A request to an operation of any service, before it has a credential.
 
 FORM: Final = "application/x-www-form-urlencoded"
 
@@ -139,7 +139,10 @@ class RequestMaker:
             operation: The operation.
             values: The texts of its path parameters; others are sampled.
         """
-        texts = {name: self.path_text(operation, name, values) for name in _names(operation)}
+        texts = {
+            name: self.path_text(operation, name, values)
+            for name in PATH_PARAMETER.findall(operation.path)
+        }
         path = PATH_PARAMETER.sub(lambda match: quote(texts[match[1]], safe=""), operation.path)
         needed = [it for it in operation.parameters if it.required and it.schema is not None]
         query = tuple(
@@ -185,7 +188,7 @@ class RequestMaker:
         body = self._body(schema, role.request_path, members)
         if body is None:
             return None
-        sent = _at(body, role.request_path)
+        sent = value_at(body, role.request_path)
         return plain._replace(headers=_typed(plain, media_type), body=body, sent=sent)
 
     def body_schema(self, role: ResourceOperation) -> tuple[str, Node | None]:
@@ -199,13 +202,9 @@ class RequestMaker:
 
     def members(self, role: ResourceOperation) -> dict[str, Node]:
         """Returns the members that a client may send in the item of a request."""
-        media = request_media(role.operation)
-        schema = None if media is None else media.schema
-        for step in role.request_path:
-            schema = self.bodies.members(schema).get(step)
         return {
             name: member
-            for name, member in self.bodies.members(schema).items()
+            for name, member in self.bodies.sent_members(role).items()
             if not self.schemas.is_flagged(member, "readOnly")
         }
 
@@ -255,9 +254,11 @@ class RequestMaker:
         accepts = self.schemas.for_requests.validator(schema).is_valid
         for attempt in range(_ATTEMPTS):
             body = self._sample(schema, number=next(self._numbers))
-            item = _at(body, steps)
-            if isinstance(item, dict):
-                self._fill(item, self._at(schema, steps), members, is_varied=not attempt)
+            item = item_at(body, steps)
+            if item is not None:
+                self._fill(
+                    item, self.bodies.at(schema, steps) or schema, members, is_varied=not attempt
+                )
                 if accepts(body):
                     return body
         return None
@@ -275,11 +276,6 @@ class RequestMaker:
             if name in item and is_unique and is_varied and members.is_whole:
                 item[name] = self._varied(member, name, is_unique=True)
         item.update(members.known)
-
-    def _at(self, schema: Node, steps: Steps) -> Node:
-        for step in steps:
-            schema = self.bodies.members(schema).get(step, schema)
-        return schema
 
     def _varied(self, schema: Node, name: str, *, is_unique: bool) -> Any:
         """Returns a valid value for a member; a unique one has a text of this run if it can."""
@@ -315,21 +311,9 @@ class RequestMaker:
         return next((it.schema for it in places), None)
 
 
-def _names(operation: Operation) -> list[str]:
-    return PATH_PARAMETER.findall(operation.path)
-
-
 def _typed(request: PreparedRequest, media_type: str) -> dict[str, str]:
     return {**request.headers, "content-type": media_type}
 
-
-def _at(body: Any, steps: Steps) -> Any:
-    for step in steps:
-        body = body.get(step) if isinstance(body, Mapping) else None
-    return body
-
-
-# Makes the requests to one collection below given parents: addresses, bodies, what undoes them.
 
 _MARK: Final = "understudy-identifier"
 _NOT_FREE: Final = ("enum", "format", "pattern", "const")
@@ -385,7 +369,7 @@ class CollectionRequests:
         Raises:
             NotPermitted: The document takes no item there that could be made.
         """
-        parameter = PATH_PARAMETER.findall(role.operation.path)[-1]
+        parameter = role.path_names[-1]
         value = self.maker.path_value(role.operation, parameter)
         return value, self._with_item(role, str(value), self._identifying(role, value))
 
@@ -452,7 +436,7 @@ class CollectionRequests:
     def _values(self, role: ResourceOperation, identifier: str | None = None) -> dict[str, str]:
         """Returns the texts of the path parameters of an operation."""
         texts = (*self.parents, *([] if identifier is None else [identifier]))
-        return dict(zip(PATH_PARAMETER.findall(role.operation.path), texts, strict=False))
+        return dict(zip(role.path_names, texts, strict=False))
 
     def _identifying(self, role: ResourceOperation, value: Any) -> dict[str, Any]:
         """Returns the member that identifies an item, if a client sends it."""

@@ -16,7 +16,7 @@ import orjson
 from understudy.collections.bodies import path_parameter_schema, success
 from understudy.collections.calls import StatefulDocument
 from understudy.collections.items import ItemMaker, ItemShape, text_of
-from understudy.collections.model import ResourceCollection
+from understudy.collections.model import ResourceCollection, value_at
 from understudy.errors import StartupError, nearest
 from understudy.mock.server.validation_errors import first_error
 from understudy.mock.server.worlds import Baseline
@@ -25,8 +25,6 @@ from understudy.openapi.operations import Operation
 from understudy.openapi.sample_styles import PLAIN, PLAUSIBLE
 from understudy.openapi.sampler import Sampler
 from understudy.openapi.yaml_files import read_yaml
-
-# Reads the items that collections begin with: JSON, YAML or CSV, in one file or one a collection.
 
 _SUFFIXES: Final = frozenset({".json", ".yaml", ".yml", ".csv"})
 
@@ -139,9 +137,6 @@ def _typed(value: Any, name: str, shape: ItemShape) -> Any:
         return orjson.loads(value)
     except orjson.JSONDecodeError:
         return value
-
-
-# Defers the records that a world begins with until it needs them.
 
 
 class SeededRecords(Mapping[str, Any]):
@@ -408,9 +403,8 @@ def _examples(collection: ResourceCollection, shape: ItemShape) -> Iterator[Mapp
         if it.role not in {"list", "read"} or it.response_path is None:
             continue
         for value in _example_bodies(it.operation):
-            for step in it.response_path:
-                value = value.get(step) if isinstance(value, dict) else None  # noqa: PLW2901 - a descent
-            for item in value if isinstance(value, list) else [value]:
+            found = value_at(value, it.response_path)
+            for item in found if isinstance(found, list) else [found]:
                 identifier = item.get(shape.identifier) if isinstance(item, dict) else None
                 is_new = identifier is not None and text_of(identifier) not in seen
                 if is_new and len(seen) < _MOST_EXAMPLES and _is_item(shape, item):

@@ -40,8 +40,6 @@ from understudy.collections.names import PAGING, canonical
 from understudy.errors import StartupError
 from understudy.openapi.schemas import Schemas
 
-# Makes the steps of sequences of one collection: each an operation on the item that was created.
-
 _MISSING: Final = ("404", "410")
 """RFC 9110, 15.5.5 and 15.5.11: what does not exist, or exists no longer."""
 

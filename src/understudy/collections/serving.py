@@ -15,10 +15,7 @@ from understudy.mock.server.handlers import DocumentCall, DocumentHandler
 from understudy.mock.server.worlds import Baseline
 from understudy.mock.settings import Settings
 from understudy.mock.store.items import LAST_NUMBERS, items_of
-from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document
-
-# Binds the operations of a document to the state that was inferred from it.
 
 _FUNCTIONS: Final[Mapping[Role, Callable[[BoundCall], HandlerResponse | None]]] = {
     "list": reading.list_items,
@@ -61,7 +58,7 @@ class StatefulOperation:
 
     def path_values(self) -> Mapping[str, str]:
         """Returns the path parameters of a request that a new world has an item for."""
-        names = PATH_PARAMETER.findall(self.role.operation.path)
+        names = self.role.path_names
         parents = [it.collection for it in self.resource.parents if it.collection is not None]
         for path in (self.resource.path, *reversed(parents)):
             items = self.stateful.beginning.get(items_of(path).name, {})

@@ -177,8 +177,6 @@ if __name__ == "__main__":
     SCHEMA_FILE.write_text(schema_text(state_model_schema()))
 
 
-# Applies a state-model file to what was inferred of a document.
-
 STATED = "stated in the state-model file"
 
 
