@@ -10,7 +10,7 @@ from understudy.api.drifting import comparison_phases, drift, mock_beside
 from understudy.errors import StartupError
 from understudy.verify.pictures import picture
 from understudy.verify.probe_client import ProbeClient
-from understudy.verify.reports.traffic_archive import traffic_archive
+from understudy.verify.reports import traffic_archive
 from understudy.verify.run import Run, RunOptions
 from understudy.verify.runner import carry_out
 

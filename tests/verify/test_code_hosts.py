@@ -10,8 +10,7 @@ import orjson
 import pytest
 
 from understudy.verify.outcome import Outcome
-from understudy.verify.reports import FORMATS
-from understudy.verify.reports.github import annotations
+from understudy.verify.reports import FORMATS, annotations
 
 DOCUMENT = """openapi: 3.0.3
 paths:

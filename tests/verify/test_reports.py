@@ -22,6 +22,7 @@ from tests.test_terminal import HOSTILE, steers
 from tests.verify.conftest import PATIENT, Wire
 from tests.verify.packages import har_faults
 
+import understudy
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
 from understudy.exchange.messages import Response
@@ -33,8 +34,7 @@ from understudy.verify.deployment import Deployment
 from understudy.verify.findings import DOCUMENT
 from understudy.verify.outcome import Outcome
 from understudy.verify.recorded_traffic import read_recording
-from understudy.verify.reports.grouping import by_cause
-from understudy.verify.reports.terminal import print_outcome
+from understudy.verify.reports import by_cause, print_outcome
 from understudy.verify.run import RunOptions, routes_of
 from understudy.verify.runner import carry_out
 from understudy.verify.shapes import bundled
@@ -178,6 +178,7 @@ def test_sarif_has_a_result_for_each_finding(outcome):
     log = orjson.loads(reports.FORMATS["sarif"](outcome, SECRETS))
     (run,) = log["runs"]
     rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    assert run["tool"]["driver"]["version"] == understudy.__version__
     assert {result["ruleId"] for result in run["results"]} <= set(rules)
     assert len(run["results"]) == len(outcome.findings)
 

@@ -24,11 +24,9 @@ from understudy.drift.documents.sources import (
     documents_of_run,
     keep_document,
 )
-from understudy.drift.reports import FORMATS
-from understudy.drift.reports.content import DriftReport
-from understudy.drift.reports.gathering import report_of_documents, report_of_run
-from understudy.drift.reports.github import annotations
-from understudy.drift.reports.terminal import print_report
+from understudy.drift.drift_report import DriftReport
+from understudy.drift.gathering import report_of_documents, report_of_run
+from understudy.drift.reports import FORMATS, annotations, print_report
 from understudy.drift.sightings import Sightings, keep_sightings, read_sightings, with_sightings
 from understudy.errors import StartupError
 from understudy.interface.facts import Facts

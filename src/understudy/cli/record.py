@@ -23,9 +23,9 @@ from understudy.mock.server import serving
 from understudy.record.error_places import place_of
 from understudy.record.key import key_file, load_key
 from understudy.record.recorder import Recorder, expect_new, write_whole
+from understudy.reports.content import counted
 from understudy.terminal import echo
 from understudy.verify.findings import Finding
-from understudy.verify.reports.grouping import counted
 
 HOST: Final = "127.0.0.1"
 """The address that the proxy listens on: it passes on whatever a client sends."""

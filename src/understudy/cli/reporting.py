@@ -14,9 +14,7 @@ from understudy.terminal import echo
 from understudy.verify.baseline import Accepted, load_baseline, unaccepted
 from understudy.verify.clock import machine_time
 from understudy.verify.outcome import Outcome
-from understudy.verify.reports.github import annotations
-from understudy.verify.reports.markdown import markdown
-from understudy.verify.reports.terminal import print_outcome
+from understudy.verify.reports import FORMATS, annotations, print_outcome
 
 
 def prepared(reporting: Reporting) -> Sequence[Accepted]:
@@ -63,7 +61,9 @@ def reported(
     if reporting.is_github or environment.get("GITHUB_ACTIONS"):
         console.print("\n".join(annotations(outcome)), soft_wrap=True, markup=False)
     if reporting.is_github and environment.get("GITHUB_STEP_SUMMARY"):
-        append_summary(Path(environment["GITHUB_STEP_SUMMARY"]), markdown(outcome, secrets))
+        append_summary(
+            Path(environment["GITHUB_STEP_SUMMARY"]), FORMATS["markdown"](outcome, secrets)
+        )
     fail_on = frozenset(reporting.fail_on) or default_fail_on(environment)
     today = machine_time().date()
     return exit_code(outcome, fail_on, len(unaccepted(outcome.findings, accepted, today)))

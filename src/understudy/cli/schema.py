@@ -30,7 +30,7 @@ def schema(command: str) -> None:
 def output_schemas() -> Mapping[str, Callable[[], JsonSchema]]:
     """Returns what makes the schema of each command's output; journal and generate print one value a line."""
     from understudy.cli import output_records as records
-    from understudy.drift.reports.content import DriftReport
+    from understudy.drift.drift_report import DriftReport
     from understudy.interface.facts import Facts
     from understudy.openapi.lint.reports import report_schema
     from understudy.record_schemas import record_schema
@@ -51,7 +51,7 @@ def output_schemas() -> Mapping[str, Callable[[], JsonSchema]]:
             list[records.PrintedPlugin], "The output of understudy plugins"
         ),
         "rules": lambda: record_schema(list[records.PrintedRule], "The output of understudy rules"),
-        "verify": lambda: _file("understudy.verify.reports", "report.schema.json"),
+        "verify": lambda: _file("understudy.verify", "report.schema.json"),
         "worlds": lambda: record_schema(
             list[records.PrintedWorld], "The output of understudy worlds"
         ),

@@ -7,8 +7,8 @@ from typing import Final
 
 from msgspec import structs
 
+from understudy.drift.drift_report import DriftReport, ReportedEntry
 from understudy.drift.files import replace_file
-from understudy.drift.reports.content import DriftReport, ReportedEntry
 from understudy.verify.baseline import Accepted
 
 ACCEPTED_FOR: Final = timedelta(days=30)

@@ -6,8 +6,8 @@ from typing import Final
 
 import msgspec
 
+from understudy.drift.drift_report import DriftReport, ReportedEntry
 from understudy.drift.files import replace_file
-from understudy.drift.reports.content import DriftReport, ReportedEntry
 from understudy.errors import StartupError
 
 MOST_KEPT: Final = 10_000

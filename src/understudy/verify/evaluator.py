@@ -8,6 +8,7 @@ from understudy.exchange.messages import Exchange
 from understudy.interface.facts import Fact
 from understudy.interface.operations import Routes
 from understudy.interface.rules import Rule
+from understudy.reports.content import Coverage
 from understudy.verify import rules as sections
 from understudy.verify.checks import (
     CHECKS,
@@ -23,7 +24,7 @@ from understudy.verify.document_checks import DocumentValidator
 from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED, Finding, key_of, steps_of
 from understudy.verify.history import History
 from understudy.verify.item_undo import is_of_deleted
-from understudy.verify.outcome import Coverage, RuleOutcome
+from understudy.verify.outcome import RuleOutcome
 from understudy.verify.readings import binds, contradictions
 from understudy.verify.value_texts import as_json
 

@@ -1,16 +1,13 @@
 """The outcome of a run: every rule passed, failed, or was not checked for a reason."""
 
-from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Literal
 
 from understudy.exchange.messages import Exchange
 from understudy.interface.rules import Rule
+from understudy.reports.content import Coverage, Status
 from understudy.verify.findings import Finding
-
-Status = Literal["passed", "failed", "not_checked"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,21 +29,6 @@ class RuleOutcome:
     checks: int = 0
     exchanges: tuple[int, ...] = ()
     could_be: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """The operations, statuses and parameters that were seen in a run."""
-
-    statuses: Counter[tuple[str, int]] = field(default_factory=Counter)
-    parameters: Counter[tuple[str, str]] = field(default_factory=Counter)
-
-    def add(self, exchange: Exchange) -> None:
-        """Counts an exchange."""
-        if exchange.operation:
-            self.statuses[exchange.operation, exchange.status] += 1
-            for name in exchange.request.query:
-                self.parameters[exchange.operation, name[:40]] += 1
 
 
 @dataclass(frozen=True, slots=True)

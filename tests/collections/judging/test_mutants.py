@@ -12,8 +12,7 @@ from understudy.collections import judging
 from understudy.collections.judging import judge_collection
 from understudy.collections.rules import INFERRED
 from understudy.errors import StartupError
-from understudy.verify.reports import FORMATS
-from understudy.verify.reports.terminal import print_outcome
+from understudy.verify.reports import FORMATS, print_outcome
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.kind.__name__)

@@ -21,5 +21,5 @@ def page_of_formats() -> str:
         " broken percent sign.",
         "## Reports: `understudy verify --report FORMAT=FILE`",
         table(("format", "what it is"), reports),
-        "`understudy/verify/reports/report.schema.json` describes the JSON report.",
+        "`understudy/verify/report.schema.json` describes the JSON report.",
     )

@@ -3,7 +3,7 @@
 import orjson
 from tests.verify.exchanges import exchange_of
 
-from understudy.drift.reports.responses import shown_response
+from understudy.drift.gathering import shown_response
 from understudy.exchange.messages import Response
 
 

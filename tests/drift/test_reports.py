@@ -10,17 +10,15 @@ import orjson
 import pytest
 from msgspec import structs
 from rich.console import Console
-from tests.drift.reports.compared import CHANGED, RULES, compared_report
+from tests.drift.compared import CHANGED, RULES, compared_report
 from tests.needs import package
 from tests.proofs.drifting import ELSEWHERE
 from tests.test_terminal import HOSTILE, steers
 
 from understudy.cli.schema import output_schemas
 from understudy.drift.accepting import with_accepted, write_baseline
-from understudy.drift.reports import FORMATS
-from understudy.drift.reports.content import DriftReport
-from understudy.drift.reports.github import annotations
-from understudy.drift.reports.terminal import print_report
+from understudy.drift.drift_report import DriftReport
+from understudy.drift.reports import FORMATS, annotations, print_report
 from understudy.drift.sightings import Sightings, keep_sightings, read_sightings, with_sightings
 from understudy.errors import StartupError
 from understudy.reports.console import Terminal

@@ -1,0 +1,71 @@
+"""Writes a report as JUnit XML: one test case for each rule, named by the rule's id.
+
+JUnit XML has no standard; this report is valid by Ant's and by Jenkins's schema, and so has one
+failure per test, however many findings a rule has.
+"""
+
+from collections.abc import Sequence
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from understudy.reports.content import Cause, Report, RuleLine
+
+
+def junit(report: Report) -> str:
+    """Returns a report as JUnit XML."""
+    root = Element("testsuites")
+    suite = SubElement(root, "testsuite", _numbers(report))
+    properties = SubElement(suite, "properties")
+    values = {"target": report.title, **report.numbers}
+    for name in ("target", "seed", "requests"):
+        value = {"name": name, "value": _printable(values[name])}
+        SubElement(properties, "property", value)
+    causes = [
+        one
+        for section in report.sections
+        if not section.is_note
+        for cause in section.causes
+        for one in (cause, *cause.consequences)
+    ]
+    for rule in report.rules:
+        _case(suite, rule, [cause for cause in causes if cause.name == rule.name])
+    SubElement(suite, "system-out").text = report.verdict
+    SubElement(suite, "system-err").text = _printable("\n".join(report.alarms))
+    indent(root)
+    return tostring(root, encoding="unicode", xml_declaration=True)
+
+
+def _numbers(report: Report) -> dict[str, str]:
+    return {
+        "name": report.tool,
+        "package": "understudy",
+        "id": "0",
+        "hostname": "localhost",
+        "timestamp": report.numbers["started"],
+        "time": report.numbers["seconds"],
+        "tests": str(len(report.rules)),
+        "failures": str(report.count("failed")),
+        "errors": "0",
+        "skipped": str(report.count("not_checked")),
+    }
+
+
+def _case(suite: Element, rule: RuleLine, causes: Sequence[Cause]) -> None:
+    names = {"name": rule.name, "classname": f"understudy.{rule.section}", "time": "0"}
+    case = SubElement(suite, "testcase", names)
+    if rule.status == "not_checked":
+        SubElement(case, "skipped", {"message": _printable(rule.reason)})
+    entries = [entry for cause in causes for entry in cause.entries]
+    if entries:
+        more = f" (and {len(entries) - 1} more)" if entries[1:] else ""
+        message = _printable(f"{entries[0].summary}{more}")
+        failure = SubElement(case, "failure", {"type": "finding", "message": message})
+        texts = [
+            "\n".join([rule.statement, entry.summary, "", *(it.commands for it in entry.sides)])
+            for entry in entries
+        ]
+        failure.text = _printable("\n\n".join(texts))
+
+
+def _printable(text: str) -> str:
+    """Returns a text with the characters that XML cannot hold replaced."""
+    return "".join(c if c in "\n\t" or (c.isprintable() and c < "\ud800") else "?" for c in text)

@@ -1,0 +1,449 @@
+"""Fills a report with the outcome of a run; ``FORMATS`` has each format as a function of the outcome."""
+
+import base64
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+from rich.console import Console
+
+import understudy
+from understudy.exchange import har
+from understudy.exchange.masking import masked_exchange
+from understudy.exchange.messages import LARGEST_REPORTED, Exchange
+from understudy.exchange.shown import shown
+from understudy.reports import code_hosts, terminal
+from understudy.reports.content import (
+    Cause,
+    Coverage,
+    Entry,
+    Place,
+    Report,
+    RuleLine,
+    Section,
+    Side,
+)
+from understudy.reports.html import html
+from understudy.reports.junit import junit
+from understudy.reports.markdown import markdown
+from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED, Finding
+from understudy.verify.outcome import Outcome
+from understudy.verify.reproducing import commands, snippet
+
+Secrets = Mapping[str, str]
+"""Each secret, and the variable that replaces it."""
+
+NOTES: Final = (
+    "Notes: assumptions that a deployment need not share, rules inferred from its document, or "
+    "demands of the bundled document "
+    "alone. They do not change the exit code."
+)
+"""The introduction of the notes."""
+
+GENERAL: Final = frozenset({ANSWERS.id, DOCUMENT.id, GENERATED.id})
+"""Rules that are broken together with a more telling one."""
+
+
+@dataclass(frozen=True, slots=True)
+class FindingsOfCause:
+    """The findings of one rule, and what follows from the same exchanges.
+
+    Attributes:
+        findings: The findings of the rule, at least one.
+        consequences: The findings of other rules that the same exchanges break.
+    """
+
+    findings: tuple[Finding, ...]
+    consequences: tuple[Finding, ...] = ()
+
+    @property
+    def dependent_rules(self) -> tuple[str, ...]:
+        """The ids of the rules that are broken as a consequence."""
+        return tuple(dict.fromkeys(finding.rule.id for finding in self.consequences))
+
+
+def by_rule(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """Returns the findings of each rule, in the order in which the rules first occur."""
+    groups: dict[str, list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault(finding.rule.id, []).append(finding)
+    return list(groups.values())
+
+
+def by_cause(findings: Iterable[Finding]) -> list[FindingsOfCause]:
+    """Returns the findings by rule, with the rules that the same exchanges break under the first.
+
+    A rule is a consequence of another if each of its decisive exchanges is decisive for that other
+    rule too. Rules about every response, such as ``document``, never come first.
+    """
+    groups = by_rule(sorted(findings, key=lambda finding: finding.rule.id in GENERAL))
+    causes: list[tuple[list[Finding], list[Finding]]] = []
+    for group in groups:
+        numbers = {finding.exchange.number for finding in group}
+        behind = next((cause for cause in causes if numbers <= _decisive(cause[0])), None)
+        if behind is None:
+            causes.append((group, []))
+        else:
+            behind[1].extend(group)
+    return [FindingsOfCause(tuple(group), tuple(consequences)) for group, consequences in causes]
+
+
+def _decisive(findings: Iterable[Finding]) -> set[int]:
+    return {finding.exchange.number for finding in findings}
+
+
+def unchecked(outcome: Outcome) -> list[tuple[str, list[str]]]:
+    """Returns each reason with the rules that were not checked for it, most rules first."""
+    noted = {finding.rule.id for finding in outcome.notes}
+    reasons: defaultdict[str, list[str]] = defaultdict(list)
+    for result in outcome.rules:
+        if result.status == "not_checked" and result.rule.id not in noted:
+            reasons[result.reason].append(result.rule.id)
+    return sorted(reasons.items(), key=lambda entry: -len(entry[1]))
+
+
+def report_of(outcome: Outcome, secrets: Secrets) -> Report:
+    """Returns what a report says of a run.
+
+    Args:
+        outcome: The outcome.
+        secrets: Each secret, and the variable that replaces it.
+    """
+    filling = _Filling(outcome, secrets)
+    findings = tuple(
+        filling.cause(cause.findings, by_rule(cause.consequences))
+        for cause in by_cause(outcome.findings)
+    )
+    notes = tuple(filling.cause(group) for group in by_rule(outcome.notes))
+    sections = [Section("Findings", findings)] if findings else []
+    sections += [Section("Notes", notes, is_note=True, introduction=NOTES)] if notes else []
+    alarms = [
+        *(f"not restored: {line}" for line in outcome.not_restored),
+        *(f"internal error: {line}" for line in outcome.internal_errors),
+        *filter(None, [outcome.stopped]),
+    ]
+    return Report(
+        tool="understudy verify",
+        title=outcome.target,
+        verdict=sum_of(outcome),
+        is_bad=bool(outcome.findings or alarms),
+        sections=tuple(sections),
+        rules=tuple(
+            RuleLine(
+                it.rule.id,
+                it.rule.statement,
+                it.rule.section,
+                it.status,
+                it.rule.status,
+                it.checks,
+                it.reason,
+            )
+            for it in outcome.rules
+        ),
+        unchecked=tuple((reason, tuple(rules)) for reason, rules in unchecked(outcome)),
+        alarms=tuple(alarms),
+        remarks=tuple(_remarks(outcome)),
+        variables=tuple(_variables(outcome.findings, secrets)),
+        coverage=outcome.coverage,
+        numbers={
+            "started": outcome.started.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S"),
+            "seconds": f"{outcome.seconds:.3f}",
+            "seed": str(outcome.seed),
+            "requests": str(outcome.requests),
+        },
+    )
+
+
+def sum_of(outcome: Outcome) -> str:
+    """Returns the line with the totals."""
+    return (
+        f"{outcome.count('passed')} rules passed, {outcome.count('failed')} failed, "
+        f"{outcome.count('not_checked')} not checked; {outcome.requests} requests in "
+        f"{outcome.seconds:.1f} s, seed {outcome.seed}"
+    )
+
+
+def _remarks(outcome: Outcome) -> Iterator[str]:
+    yield from (f"document validators differ: {line}" for line in outcome.differences)
+    if outcome.remaining and not outcome.not_restored:
+        remaining = " and ".join(outcome.remaining)
+        yield f"All changes that can be undone were. These remain: {remaining}."
+    if outcome.not_run:
+        yield f"not run, budget spent: {', '.join(outcome.not_run)}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Filling:
+    """Makes causes and entries of findings."""
+
+    outcome: Outcome
+    secrets: Secrets
+
+    def cause(
+        self, findings: Iterable[Finding], consequences: Iterable[Iterable[Finding]] = ()
+    ) -> Cause:
+        """Returns the findings of one rule, with those of the rules that follow from it."""
+        group = tuple(findings)
+        rule = group[0].rule
+        return Cause(
+            rule.id,
+            rule.statement,
+            tuple(map(self.entry, group)),
+            consequences=tuple(map(self.cause, consequences)),
+        )
+
+    def entry(self, finding: Finding) -> Entry:
+        """Returns one finding."""
+        exchanges = "\n\n".join(shown(exchange, self.secrets) for exchange in finding.steps)
+        folded = (("Exchanges", exchanges), ("Python", snippet(finding, self.secrets)))
+        facts = (("expected", finding.expected), ("actual", finding.actual))
+        return Entry(
+            label=_where(finding),
+            summary=finding.summary,
+            operation=finding.exchange.operation,
+            fingerprint=finding.fingerprint,
+            sides=(Side("\n".join(commands(finding, self.secrets)), folded=folded),),
+            facts=tuple((name, text) for name, text in facts if text),
+            place=place_of(self.outcome, finding),
+        )
+
+
+def _where(finding: Finding) -> str:
+    """Returns a finding's operation, identity and number of sightings."""
+    exchange = finding.exchange
+    operation = exchange.operation or f"{exchange.request.method} {exchange.path}"
+    seen = f", seen {finding.count} times" if finding.count > 1 else ""
+    return f"{operation} as {exchange.identity.name}{seen}"
+
+
+def _variables(findings: Iterable[Finding], secrets: Secrets) -> list[str]:
+    """Returns the variables that the findings' commands read from the environment."""
+    text = "\n".join(line for finding in findings for line in commands(finding, secrets))
+    return sorted({name for name in secrets.values() if f"${name}" in text})
+
+
+_PATH: Final = re.compile(r"""^\s*["']?(?P<path>/[^"':]*)["']?\s*:""")
+_BASE_URL: Final = re.compile(r"^\s*base_url\s*=")
+_PARAMETER: Final = re.compile(r"\{[^}]*\}")
+
+
+def place_of(outcome: Outcome, finding: Finding) -> Place | None:
+    """Returns the path of the finding's operation in the document in force, or the target file.
+
+    Returns:
+        None where neither is a file of the user's.
+    """
+    if outcome.document_file is not None:
+        template = finding.exchange.operation.partition(" ")[2]
+        lines = _lines_of_paths(outcome.document_file)
+        return Place(outcome.document_file.as_posix(), lines.get(template, 1))
+    if outcome.target_file is not None:
+        return Place(outcome.target_file.as_posix(), _line_of_address(outcome.target_file))
+    return None
+
+
+@cache
+def _lines_of_paths(document: Path) -> dict[str, int]:
+    lines: dict[str, int] = {}
+    for number, line in enumerate(_content(document).splitlines(), 1):
+        match = _PATH.match(line)
+        if match is not None:
+            lines.setdefault(_PARAMETER.sub("{}", match["path"]), number)
+    return lines
+
+
+@cache
+def _line_of_address(target: Path) -> int:
+    lines = enumerate(_content(target).splitlines(), 1)
+    return next((number for number, line in lines if _BASE_URL.match(line)), 1)
+
+
+def _content(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""  # deleted during the run
+
+
+VERSION: Final = 4
+"""Of the JSON report, which ``report.schema.json`` describes."""
+
+
+def json(outcome: Outcome, secrets: Mapping[str, str]) -> str:
+    """Returns the report as JSON."""
+    return orjson.dumps(content(outcome, secrets), option=orjson.OPT_INDENT_2).decode()
+
+
+def content(outcome: Outcome, secrets: Mapping[str, str]) -> dict[str, Any]:
+    """Returns the report's content."""
+    return {
+        "version": VERSION,
+        "understudy": understudy.__version__,
+        "contract": outcome.contract,
+        "target": outcome.target,
+        "seed": outcome.seed,
+        "started": outcome.started.isoformat(),
+        "seconds": outcome.seconds,
+        "stopped": outcome.stopped,
+        "not_restored": list(outcome.not_restored),
+        "remaining": list(outcome.remaining),
+        "rules": [
+            {
+                "id": rule_outcome.rule.id,
+                "statement": rule_outcome.rule.statement,
+                "assumed": rule_outcome.rule.status == "assumed",
+                "status": rule_outcome.status,
+                "reason": rule_outcome.reason,
+                "checks": rule_outcome.checks,
+                "exchanges": list(rule_outcome.exchanges),
+                "could_be": rule_outcome.could_be,
+            }
+            for rule_outcome in outcome.rules
+        ],
+        "findings": [described(finding, secrets) for finding in outcome.findings],
+        "notes": [described(finding, secrets) for finding in outcome.notes],
+        "internal_errors": list(outcome.internal_errors),
+        "validators_differ": list(outcome.differences),
+        "coverage": _counts(outcome.coverage),
+        "budget": {
+            "requests": outcome.requests,
+            "counted_in_the_hour": dict(outcome.counted),
+            "not_run": list(outcome.not_run),
+        },
+        "variables": sorted(set(secrets.values())),
+        "document_file": _file(outcome.document_file),
+        "target_file": _file(outcome.target_file),
+    }
+
+
+def described(finding: Finding, secrets: Mapping[str, str]) -> dict[str, Any]:
+    """Returns a finding as the report holds it."""
+    return {
+        "rule": finding.rule.id,
+        "fingerprint": finding.fingerprint,
+        "statement": finding.rule.statement,
+        "summary": finding.summary,
+        "expected": finding.expected,
+        "actual": finding.actual,
+        "seen": finding.count,
+        "steps": [shown(exchange, secrets) for exchange in finding.steps],
+        "reproduce": {
+            "curl": commands(finding, secrets),
+            "python": snippet(finding, secrets),
+        },
+        "attempts": finding.attempts,
+        "needs_time": finding.needs_time,
+        "exchanges": [exchange_record(exchange, secrets) for exchange in finding.steps],
+    }
+
+
+def _file(file: Path | None) -> str | None:
+    return None if file is None else file.as_posix()
+
+
+def _counts(coverage: Coverage) -> list[dict[str, Any]]:
+    operations = sorted({operation for operation, _ in coverage.statuses})
+    return [
+        {
+            "operation": operation,
+            "statuses": {
+                str(status): count
+                for (name, status), count in sorted(coverage.statuses.items())
+                if name == operation
+            },
+            "parameters": {
+                parameter: count
+                for (name, parameter), count in sorted(coverage.parameters.items())
+                if name == operation
+            },
+        }
+        for operation in operations
+    ]
+
+
+def exchange_record(exchange: Exchange, secrets: Mapping[str, str]) -> dict[str, Any]:
+    """Returns an exchange as the report holds it.
+
+    Args:
+        exchange: The exchange.
+        secrets: Each secret, and the variable that replaces it.
+    """
+    exchange = masked_exchange(exchange, secrets)
+    request, response, identity = exchange.request, exchange.response, exchange.identity
+    return {
+        "number": exchange.number,
+        "source": exchange.source,
+        "identity": identity.name,
+        "kind": identity.kind,
+        "account": identity.account,
+        "scopes": None if identity.scopes is None else sorted(identity.scopes),
+        "method": request.method,
+        "url": request.url,
+        "request_headers": request.headers,
+        "request_body": _body_record(request.body),
+        "status": response.status,
+        "response_headers": response.headers,
+        "response_body": _body_record(response.body),
+        "at": exchange.at.isoformat(),
+        "operation": exchange.operation,
+        "site": exchange.site,
+        "path": exchange.path,
+        "values": exchange.values,
+        "elapsed_ms": round(exchange.elapsed_ms, 3),
+    }
+
+
+def _body_record(body: bytes) -> dict[str, str]:
+    if len(body) > LARGEST_REPORTED:
+        return {}
+    try:
+        return {"text": body.decode()}
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(body).decode()}
+
+
+def traffic_archive(outcome: Outcome, secrets: Secrets) -> str:
+    """Returns all traffic of a run as an HTTP archive (HAR 1.2)."""
+    entries = (_entry(masked_exchange(exchange, secrets)) for exchange in outcome.exchanges)
+    log = har.archive("understudy verify", entries)
+    return orjson.dumps(log, option=orjson.OPT_INDENT_2).decode()
+
+
+def _entry(exchange: Exchange) -> dict[str, Any]:
+    identity = exchange.identity
+    entry = har.entry_of(exchange, _source=exchange.source, _identity=identity.name)
+    return entry if identity.scopes is None else {**entry, "_scopes": sorted(identity.scopes)}
+
+
+def annotations(outcome: Outcome) -> list[str]:
+    """Returns one workflow command of GitHub's for each finding and each note."""
+    return code_hosts.annotations(report_of(outcome, {}))
+
+
+def print_outcome(
+    console: Console, outcome: Outcome, secrets: Secrets, *, is_verbose: bool = False
+) -> None:
+    """Prints a run's outcome; ``is_verbose`` prints consequences and unchecked rules in full."""
+    terminal.print_report(console, report_of(outcome, secrets), is_verbose=is_verbose)
+
+
+def _rendered(render: Callable[[Report], str]) -> Callable[[Outcome, Secrets], str]:
+    return lambda outcome, secrets: render(report_of(outcome, secrets))
+
+
+FORMATS: Final[Mapping[str, Callable[[Outcome, Secrets], str]]] = {
+    "json": json,
+    "junit": _rendered(junit),
+    "html": _rendered(html),
+    "sarif": _rendered(code_hosts.sarif),
+    "har": traffic_archive,
+    "gitlab": _rendered(code_hosts.gitlab),
+    "markdown": _rendered(markdown),
+}
+"""The formats of ``--report``, in the order of its help text."""
