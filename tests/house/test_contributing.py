@@ -79,5 +79,5 @@ def test_an_example_works_and_touches_no_more_files_than_it_says(page, checkout,
 
 
 def test_there_is_an_example_for_each_usual_change():
-    changes = ("a-fault", "a-format", "a-person", "a-rule", "an-endpoint")
+    changes = ("a-fault", "a-format", "a-person", "a-rule", "a-switch", "an-endpoint")
     assert {Path(page).stem for page in EXAMPLES} >= {f"add-{change}" for change in changes}

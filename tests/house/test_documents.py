@@ -140,7 +140,7 @@ def test_links_lead_to_operations_and_their_parameters(service):
 
 def test_the_service_has_every_operation_of_the_interface(service):
     found = {o.operation_id: f"{o.method} {o.path}" for o in operations(service)}
-    assert found == OPERATIONS
+    assert OPERATIONS.items() <= found.items()
 
 
 def test_what_an_upload_makes_can_be_updated_deleted_and_assigned(service):

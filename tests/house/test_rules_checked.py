@@ -1,34 +1,115 @@
-"""Every rule has a check that can judge it, or stands in the table of those that nobody can."""
+"""Every rule is whole: what judges it, what shows it, and a mutant that proves that it can fail.
 
+One test says everything that a rule lacks, so that nobody adds its parts one failure at a time.
+"""
+
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+
+from tests.proofs.mutants import verifying
+from tests.proofs.mutants.edge import MUTANTS
+from tests.verify.reduced import reduced
+
+from understudy.api import in_process
 from understudy.collections.rules import INFERRED
 from understudy.verify import rules
 from understudy.verify.catalogue import catalogue
 from understudy.verify.checks import CHECKS
+from understudy.verify.deployment import Deployment
 from understudy.verify.evaluator import UNJUDGED
-from understudy.verify.probing import PROBES
+from understudy.verify.ledger import Ledger
+from understudy.verify.permits import Refusal
+from understudy.verify.probe_client import MissingNeedError, ProbeClient
+from understudy.verify.probing import PROBES, Probe, measured
+from understudy.verify.run import gateway_of
+from understudy.verify.shapes import bundled
+from understudy.verify.switches import NUMBER_READINGS, READINGS
+
+LOADED = (rules.SECTIONS, verifying.MODULES)
+"""Named, so that importing this registers every check, probe, reading and mutant."""
 
 OWN = {"answers", "document", "generated"}
 """Rules of verify itself, which are in no catalogue."""
 
-RULES = (
-    set(catalogue()) - OWN - set(INFERRED)
-)  # tests/collections/judging holds those of any document
+RULES = {
+    name: rule
+    for name, rule in catalogue().items()
+    if name not in OWN | set(INFERRED)  # tests/proofs/inferred holds those of any document
+}
 CHECKED = {rule for registered in CHECKS for rule in registered.rules}
 PROBED = {rule for probe in PROBES for rule in probe.rules}
+READ = {reading.rule for reading in READINGS} | {reading.rule for reading in NUMBER_READINGS}
+BROKEN = {rule for mutant in MUTANTS for rule in mutant.rules}
 
 
-def test_every_rule_has_a_check_or_a_reason():
-    assert rules.SECTIONS
-    assert CHECKED | set(UNJUDGED) == RULES
-    assert CHECKED & set(UNJUDGED) == set()
+def test_every_rule_is_whole():
+    named = {*RULES, *CHECKED, *PROBED, *READ, *BROKEN, *UNJUDGED} - OWN - set(INFERRED)
+    lacking = {name: list(missing(name)) for name in sorted(named)}
+    assert {name: parts for name, parts in lacking.items() if parts} == {}
 
 
-def test_every_rule_with_a_check_has_a_probe_that_gives_it_an_occasion():
-    assert set() == CHECKED - PROBED
-    assert set() == PROBED - CHECKED
+def missing(name: str) -> Iterator[str]:
+    """Yields every part that a rule lacks, in words that say where it is added."""
+    probes = [probe for probe in PROBES if name in probe.rules]
+    if name not in RULES:
+        yield "an entry in openapi/rules.yaml"
+        return
+    if RULES[name].switch is not None and name not in READ:
+        yield "a reading of its switch, in verify/rules"
+    if name in UNJUDGED:
+        return
+    if name not in CHECKED:
+        yield "a check in verify/rules, or a reason in UNJUDGED"
+    if not probes:
+        yield "a probe in verify/rules"
+    if name not in BROKEN:
+        yield "a mutant in tests/proofs/mutants"
+    for probe in probes:
+        yield from missing_of_probe(probe)
+
+
+def missing_of_probe(probe: Probe) -> Iterator[str]:
+    """Yields what a probe lacks: its measure, and what it uses of a target without naming it."""
+    if probe.name not in measured():
+        yield f"the parts of the probe {probe.name} in schedule.json (make schedule)"
+    if probe.name not in _NEEDS:
+        target = reduced(probe.needs)
+        try:
+            with in_process.InProcess(MOCK) as wire, suppress(Refusal):
+                deployment = Deployment(target, wire, in_process.time_of(MOCK))
+                ledger = Ledger(None, deployment.time.now())
+                gateway = gateway_of(deployment, bundled("service.yaml"), ledger)
+                list(probe.steps(ProbeClient(gateway, f"probe {probe.name}")))
+            _NEEDS[probe.name] = ""
+        except MissingNeedError as error:
+            _NEEDS[probe.name] = f"probe {probe.name}: {error}"
+    if _NEEDS[probe.name]:
+        yield _NEEDS[probe.name]
+
+
+MOCK = in_process.mock()
+_NEEDS: dict[str, str] = {}
 
 
 def test_every_probe_has_a_name_of_its_own_and_says_what_it_does():
     names = [probe.name for probe in PROBES]
     assert len(set(names)) == len(names)
     assert [probe.name for probe in PROBES if not probe.run.__doc__] == []
+
+
+def test_everything_that_a_new_rule_lacks_is_said_at_once(monkeypatch):
+    def lookup(client: ProbeClient) -> None:
+        client.get(f"/profiles/{client.known.slug}")
+
+    hasty = Probe("hasty", ("brand-new",), (), (), lookup)
+    monkeypatch.setattr(sys.modules[__name__], "PROBES", [hasty])
+    monkeypatch.setitem(RULES, "brand-new", RULES["avatar-email-status"])
+    assert list(missing("brand-new")) == [
+        "a reading of its switch, in verify/rules",
+        "a check in verify/rules, or a reason in UNJUDGED",
+        "a mutant in tests/proofs/mutants",
+        "the parts of the probe hasty in schedule.json (make schedule)",
+        "probe hasty: the target gives no slug; add 'slug' to the needs of the probe",
+    ]
+    assert list(missing("no-such-rule")) == ["an entry in openapi/rules.yaml"]

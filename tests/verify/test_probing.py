@@ -2,20 +2,15 @@
 
 import sys
 from collections import Counter
-from collections.abc import Collection
-from contextlib import suppress
 
 import pytest
-from msgspec.structs import asdict, replace
-from tests.verify.conftest import PATIENT
+from tests.verify.reduced import reduced
 
-from understudy.api.bundled_target import TARGET
 from understudy.exchange.messages import Exchange
 from understudy.verify import rules
-from understudy.verify.permits import Refusal
 from understudy.verify.probe_client import MissingNeedError, ProbeClient
-from understudy.verify.probing import PROBES, Part, Probe, in_order, order_of_parts
-from understudy.verify.target import CREDENTIALS, Known, Target, TargetApplication
+from understudy.verify.probing import Part, Probe, in_order, order_of_parts
+from understudy.verify.target import CREDENTIALS
 
 LOADED = rules.SECTIONS
 """Named, so that importing this registers every check."""
@@ -94,47 +89,6 @@ def test_what_was_read_is_recalled_until_something_is_written(gateway, wire):
     assert visit.recall("/me/profile", "owner", is_lasting=True) is not first
     assert visit.recall("/me/profile", "reader", is_lasting=True).identity.name == "reader"
     assert [request.method for request in wire.seen] == ["GET", "GET", "PATCH", "GET"]
-
-
-PEOPLE = {
-    "emails": {"emails", "hashes", "two_emails"},
-    "other_emails": {"other_emails", "other_hashes"},
-}
-"""The needs that a member of ``[known]`` meets which is not called as its need."""
-APPLICATIONS = {
-    "application": {"app", "approval", "denial", "password"},
-    "other_application": {"other_app", "other_person"},
-    "two_step": {"two_step"},
-}
-
-
-def reduced(needs: Collection[str]) -> Target:
-    """Returns the bundled target with nothing but what some needs name, and every permission."""
-    known = {
-        name: None
-        for name in asdict(TARGET.known)
-        if not {name, *PEOPLE.get(name, ())} & set(needs)
-    }
-    people = {name: () if isinstance(getattr(Known(), name), tuple) else None for name in known}
-    tokens = {key: None for name, key in CREDENTIALS.items() if name not in needs}
-    apps = {
-        name: TargetApplication() for name, each in APPLICATIONS.items() if not each & set(needs)
-    }
-    return replace(
-        TARGET,
-        known=replace(TARGET.known, **people),
-        credentials=replace(TARGET.credentials, **tokens),
-        auth_url=TARGET.auth_url if "auth_url" in needs else None,
-        **apps,
-    )
-
-
-@pytest.mark.parametrize("probe", PROBES, ids=lambda probe: probe.name)
-def test_a_probe_names_everything_that_it_needs_of_a_target(probe, gateway):
-    client = ProbeClient(gateway(reduced(probe.needs), allowance=PATIENT), f"probe {probe.name}")
-    with suppress(Refusal):
-        for _part in probe.steps(client):
-            pass
 
 
 def test_a_probe_that_lacks_a_need_is_an_internal_error_and_sends_nothing(
