@@ -113,6 +113,10 @@ WORLD_COPIES: Final = Limit("world-copies", 1_000, "copies of shared worlds in a
 FAULTS: Final = Limit("faults", 1_000, "faults in a world")
 RECORDS: Final = Limit("records", 100_000, "records of one kind that a world adds to its fixtures")
 PICTURE_BYTES: Final = Limit("picture-bytes", 256 * 1024 * 1024, "bytes of uploads in a world", 413)
+PICTURE_MEMORY: Final = Limit(
+    "picture-memory", 640 * 1024 * 1024, "bytes of memory to decode a picture", 413
+)
+PICTURE_SECONDS: Final = Limit("picture-seconds", 20, "seconds to decode a picture", 413)
 ITEMS: Final = Limit("items", 10_000, "inferred items in a world", 413)
 ITEM_BYTES: Final = Limit("item-bytes", 64 * 1024 * 1024, "bytes of inferred items in a world", 413)
 JOURNAL_BYTES: Final = Limit("journal-bytes", 32 * 1024 * 1024, "bytes of a world's journal")

@@ -1,5 +1,7 @@
 """The admin API lets in this machine's user and nobody who only reaches the port."""
 
+from collections.abc import AsyncIterator
+
 import pytest
 from tests.mock.admin.conftest import Driver
 
@@ -40,6 +42,14 @@ def test_a_body_that_a_page_may_send_unasked_is_refused(driver: Driver, kind) ->
     assert "application/json" in status.json()["detail"]
     assert detail is None
     assert driver.admin("GET", "/clock")["frozen"] is False
+
+
+def test_a_body_of_chunks_needs_its_type_too(driver: Driver) -> None:
+    async def chunks() -> AsyncIterator[bytes]:
+        yield b'{"name": "owned"}'
+
+    assert driver.ask("POST", "/__admin/worlds", content=chunks()).status_code == 415
+    assert [world["name"] for world in driver.admin("GET", "/worlds")] == ["default"]
 
 
 def test_no_header_lets_a_page_read_the_admin_api(driver: Driver) -> None:

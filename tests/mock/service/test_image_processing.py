@@ -1,22 +1,28 @@
 """Pictures are judged by their bytes, resized, and stood in for."""
 
+import asyncio
 import struct
+import subprocess
 import sys
 import zlib
 from io import BytesIO
+from typing import Any
 
+import msgspec
 import pillow_heif
 import pytest
 from PIL import Image as Pixels
 
 from understudy import installation
-from understudy.errors import BadRequest, ContentTooLarge, Problem
+from understudy.errors import BadRequest, ContentTooLarge, LimitExceeded, Problem
+from understudy.mock.service import picture_work
 from understudy.mock.service.image_processing import (
     MAX_FRAMES,
     REMEMBERED_SIZE,
     checked_upload,
     resize,
 )
+from understudy.mock.service.picture_work import PictureJob, decoded_apart
 from understudy.mock.store.people import Image
 
 LARGEST = 10_000_000
@@ -243,3 +249,66 @@ def test_only_small_pictures_are_remembered(monkeypatch) -> None:
     assert resize(small, REMEMBERED_SIZE + 1) is not resize(small, REMEMBERED_SIZE + 1)
     monkeypatch.setattr("understudy.mock.service.image_processing.REMEMBERED_BYTES", 10)
     assert resize(small, 40) is not resize(small, 40)
+
+
+def large(kind: str, mode: str, **options: Any) -> bytes:
+    content = BytesIO()
+    Pixels.new(mode, (2100, 2100), 77).save(content, kind, **options)
+    return content.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("kind", "mode", "options"),
+    [
+        ("JPEG", "CMYK", {"progressive": True}),
+        ("PNG", "I;16", {}),
+        ("PNG", "P", {}),
+        ("GIF", "L", {}),
+    ],
+)
+def test_a_large_picture_is_checked_and_resized_by_a_process_of_its_own_as_here(
+    monkeypatch, kind: str, mode: str, options: dict[str, Any]
+) -> None:
+    content = large(kind, mode, **options)
+    here = checked_upload(content, LARGEST)
+    started: list[str] = []
+
+    def noted(name: Any, image: Image, **arguments: Any) -> Image:
+        started.append(name)
+        return decoded_apart(name, image, **arguments)
+
+    monkeypatch.setattr(picture_work, "decoded_apart", noted)
+    assert decoded_apart("checked_upload", Image(content, ""), largest=LARGEST) == here
+    apart = asyncio.run(picture_work.resized(here, 30, "image/png"))
+    assert apart == resize(here, 30, "image/png")
+    assert asyncio.run(picture_work.resized(here, 30, "image/png")) is apart  # kept
+    assert started == ["resize"]
+
+
+def test_a_refusal_in_a_process_of_its_own_says_the_same() -> None:
+    content = large("PNG", "L")[:-3000]
+    with pytest.raises(BadRequest) as here:
+        checked_upload(content, LARGEST)
+    with pytest.raises(BadRequest) as apart:
+        decoded_apart("checked_upload", Image(content, ""), largest=LARGEST)
+    assert (str(apart.value), apart.value.code) == (str(here.value), here.value.code)
+
+
+def test_a_picture_that_takes_too_much_memory_ends_its_process_alone(monkeypatch) -> None:
+    job = PictureJob("resize", Image(large("PNG", "RGBA"), "image/png"), {"size": 9})
+    script = (
+        "from understudy import limits;"
+        "limits.PICTURE_MEMORY = limits.PICTURE_MEMORY._replace(most=8 << 20);"
+        "from understudy.mock.service.picture_process import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        input=msgspec.msgpack.encode(job),
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: done)
+    with pytest.raises(LimitExceeded) as refused:
+        decoded_apart("resize", job.image, size=9)
+    assert dict(refused.value.headers)["x-mock-limit"] == "picture-memory"

@@ -82,7 +82,11 @@ def guarding(token: str | None = None, hosts: frozenset[str] = frozenset()) -> S
         reason = reasons(context.client, context.headers, token, hosts)
         if reason is not None:
             raise Forbidden(reason)
-        if context.method in _WRITES and context.headers.get(b"content-length", b"0") != b"0":
+        has_body = (  # of chunks, no length is known yet (RFC 9112, 6.3)
+            context.headers.get(b"content-length", b"0") != b"0"
+            or b"transfer-encoding" in context.headers
+        )
+        if context.method in _WRITES and has_body:
             _expect_no_simple_type(context)
 
     return guard_admin

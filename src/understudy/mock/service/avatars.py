@@ -1,7 +1,7 @@
 """Handles the avatars of the caller's account (interface, Authenticated avatar operations)."""
 
-import asyncio
 from collections.abc import Coroutine, Mapping
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
@@ -14,6 +14,7 @@ from understudy.mock.server.recent import Recent
 from understudy.mock.server.worlds import World
 from understudy.mock.service import representations
 from understudy.mock.service.person_lookup import caller, own_email_index
+from understudy.mock.service.picture_work import decoded_apart, in_turn
 from understudy.mock.store.people import (
     IMAGES,
     PEOPLE,
@@ -142,14 +143,14 @@ def set_avatar_for_email(call: Call, image_id: str, *, body: Mapping[str, str]) 
 
 
 @upholds("upload-image-types", "upload-square", "upload-size-limit", "upload-largest-side")
-def _checked_image(
-    upload: Upload, largest: int, largest_side: int, *, converts_newer: bool
-) -> Image:
-    from understudy.mock.service.image_processing import checked_upload  # noqa: PLC0415 - importing Pillow takes too long at start
+def _checked_image(upload: Upload, is_large: bool, **arguments: Any) -> Image:  # noqa: FBT001 - as it is called
+    from understudy.mock.service.image_processing import checked_upload, expect_bytes  # noqa: PLC0415 - importing Pillow takes too long at start
 
-    return checked_upload(
-        upload.content, largest, largest_side, upload.field, converts_newer=converts_newer
-    )
+    if is_large:
+        expect_bytes(upload.content, arguments["largest"], upload.field)
+        image = Image(upload.content, "")
+        return decoded_apart("checked_upload", image, field=upload.field, **arguments)
+    return checked_upload(upload.content, field=upload.field, **arguments)
 
 
 @upholds("avatars-most")
@@ -185,12 +186,16 @@ class _Adding(NamedTuple):
 
     @upholds("avatar-upload-returns-avatar", "avatar-upload-status")
     async def checked(self, upload: Upload, converts_newer: bool) -> HandlerResponse:  # noqa: FBT001 - part of the key
-        """Checks the picture in a thread, and adds it."""
-        largest = int(self.call.choices.get("upload-largest", "10000000"))
+        """Checks the picture beside the event loop, and adds it."""
         side = _largest_side(self.call)
-        image = await asyncio.to_thread(
-            _checked_image, upload, largest, side, converts_newer=converts_newer
+        check = partial(
+            _checked_image,
+            upload,
+            largest=int(self.call.choices.get("upload-largest", "10000000")),
+            largest_side=side,
+            converts_newer=converts_newer,
         )
+        image = await in_turn(upload.content, check, converts_newer=converts_newer)
         if len(upload.content) <= _SMALL:
             _CHECKED.put((upload.content, converts_newer, side), image)
         return self.added(image)

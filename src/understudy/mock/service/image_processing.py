@@ -85,9 +85,7 @@ def checked_upload(
             too many pixels.
         ContentTooLarge: The file has more than `largest` bytes.
     """
-    if len(content) > largest:
-        msg = f"{field}: the picture has {len(content):,} bytes; at most {largest:,} are allowed."
-        raise ContentTooLarge(msg, code="image_too_large")
+    expect_bytes(content, largest, field)
     name = next((name for start, name in _SIGNATURES if content.startswith(start)), None)
     if name is None and converts_newer:
         name = _newer_format(content)
@@ -97,7 +95,7 @@ def checked_upload(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about odd metadata, which does not matter here
             _check(content, name, field, largest_side)
-    except BadRequest:
+    except (BadRequest, MemoryError):
         raise
     except Pixels.DecompressionBombError as error:
         msg = f"{field}: the picture has more than {MAX_PIXELS:,} pixels, which is the maximum."
@@ -106,6 +104,17 @@ def checked_upload(
         what = "cannot be decoded completely; it is damaged or truncated"
         raise _unsupported(field, what) from error
     return Image(content, MEDIA_TYPES[name]) if name in MEDIA_TYPES else _converted(content, name)
+
+
+def expect_bytes(content: bytes, largest: int, field: str) -> None:
+    """Accepts a file by its length.
+
+    Raises:
+        ContentTooLarge: It has more than `largest` bytes.
+    """
+    if len(content) > largest:
+        msg = f"{field}: the picture has {len(content):,} bytes; at most {largest:,} are allowed."
+        raise ContentTooLarge(msg, code="image_too_large")
 
 
 def _check(content: bytes, name: str, field: str, largest_side: int) -> None:
@@ -127,7 +136,25 @@ def _check(content: bytes, name: str, field: str, largest_side: int) -> None:
         if name == "JPEG" and content.count(_START_OF_SCAN) > MAX_SCANS:
             msg = f"{field}: the picture has more than {MAX_SCANS} scans; save it anew."
             raise BadRequest(msg, code="image_too_large")
+        picture.draft(None, (1, 1))  # a JPEG is read to its end, and an eighth of it drawn
         picture.load()
+
+
+def pixels(content: bytes, *, converts_newer: bool = False) -> int:
+    """Returns the pixels of a file by its head; 0 where it is not a picture.
+
+    Args:
+        content: The file.
+        converts_newer: Whether WebP and HEIC are decoded too; these count as the largest there are.
+    """
+    name = next((name for start, name in _SIGNATURES if content.startswith(start)), None)
+    if name is None:
+        return MAX_PIXELS if converts_newer and _looks_like(content) in _NEWER else 0
+    try:
+        with warnings.catch_warnings(), Pixels.open(BytesIO(content), formats=[name]) as picture:
+            return picture.width * picture.height
+    except Exception:  # Pillow's decoders raise any kind of exception; the check says what it is
+        return 0
 
 
 def _newer_format(content: bytes) -> str | None:
@@ -150,8 +177,8 @@ def _converted(content: bytes, name: str) -> Image:
     """Returns a picture as PNG where it is transparent and else as JPEG, at the largest size served."""
     with Pixels.open(BytesIO(content), formats=[name]) as picture:
         kind = "PNG" if picture.has_transparency_data else "JPEG"
+        picture.thumbnail((LARGEST_SIZE, LARGEST_SIZE), Pixels.Resampling.LANCZOS)
         upright = _upright_in_colour(picture, MEDIA_TYPES[kind])
-    upright.thumbnail((LARGEST_SIZE, LARGEST_SIZE), Pixels.Resampling.LANCZOS)
     return Image(encoded(upright, kind), MEDIA_TYPES[kind])
 
 
@@ -191,8 +218,10 @@ def resize(image: Image, size: int, media_type: str | None = None) -> Image:
 def _resized(image: Image, size: int, wanted: str) -> Image:
     try:
         with Pixels.open(BytesIO(image.content)) as picture:
-            upright = _upright_in_colour(picture, wanted)
-            fitted = ImageOps.fit(upright, (size, size), Pixels.Resampling.LANCZOS)
+            # first made small, then converted: each copy of a large picture takes 160 MB
+            picture.draft(None, (2 * size, 2 * size))
+            fitted = ImageOps.fit(_of_channels(picture), (size, size), Pixels.Resampling.LANCZOS)
+            fitted = _upright_in_colour(fitted, wanted)
     except UnidentifiedImageError:
         return image
     return Image(encoded(fitted, _FORMATS[wanted]), wanted)
@@ -208,6 +237,11 @@ def _upright_in_colour(picture: Pixels.Image, media_type: str) -> Pixels.Image:
     transparent = upright.convert("RGBA")
     white = Pixels.new("RGBA", transparent.size, "white")
     return Pixels.alpha_composite(white, transparent).convert("RGB")
+
+
+def _of_channels(picture: Pixels.Image) -> Pixels.Image:
+    """Returns a picture whose pixels can be averaged, which the numbers of a palette cannot."""
+    return picture.convert("RGBA") if picture.mode in {"P", "PA", "1"} else picture
 
 
 def _in_eight_bits(picture: Pixels.Image) -> Pixels.Image:

@@ -11,6 +11,7 @@ from understudy.errors import NotFound
 from understudy.interface.rules import upholds
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.service.person_lookup import find_by_md5, own_email_index, takes_md5
+from understudy.mock.service.picture_work import resized
 from understudy.mock.store.hashing import is_md5
 from understudy.mock.store.people import (
     IMAGES,
@@ -86,9 +87,7 @@ async def get_avatar(  # noqa: PLR0913 - each parameter has a long and a short n
         image = call.world.get(IMAGES, avatar.image)
     if image is None:
         return await _fallback(call, rendition)
-    return _picture(
-        await asyncio.to_thread(_resized, image, rendition.pixels, rendition.media_type)
-    )
+    return _picture(await resized(image, rendition.pixels, rendition.media_type))
 
 
 def get_image(call: Call, name: str) -> HandlerResponse:
@@ -160,14 +159,9 @@ def _picture(image: Image) -> HandlerResponse:
     return HandlerResponse(image.content, media_type=image.media_type, headers=HEADERS)
 
 
-def _resized(image: Image, pixels: int, media_type: str | None) -> Image:
-    from understudy.mock.service.image_processing import resize  # noqa: PLC0415 - importing Pillow takes too long at start
-
-    return resize(image, pixels, media_type)
-
-
 def _placeholder(call: Call, rendition: _Rendition) -> Image:
-    from understudy.mock.service.placeholders import PLACEHOLDERS, Subject, placeholder  # noqa: PLC0415 - as above
+    from understudy.mock.service.image_processing import resize  # noqa: PLC0415 - importing Pillow takes too long at start
+    from understudy.mock.service.placeholders import PLACEHOLDERS, Subject, placeholder  # noqa: PLC0415 - importing Pillow takes too long at start
 
     kind = rendition.default.lower() or DEFAULT_PLACEHOLDER
     if kind not in PLACEHOLDERS:
@@ -182,5 +176,5 @@ def _placeholder(call: Call, rendition: _Rendition) -> Image:
     return (
         image
         if rendition.media_type is None
-        else _resized(image, rendition.pixels, rendition.media_type)
+        else resize(image, rendition.pixels, rendition.media_type)
     )

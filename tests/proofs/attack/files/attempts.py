@@ -40,13 +40,15 @@ class FileList:
         attempts: Makes so many attempts of a seed; what they share is made before the first one.
         count: How many ``make attack`` makes.
         seconds: Processor time that one attempt may cost, children of the process included.
-        megabytes: Memory that all of them together may add at their peak.
+        megabytes: Memory that all of them together may add to the process at their peak.
+        child: Memory that one process which it starts may have at its peak.
     """
 
     attempts: Callable[[int, int], Iterator[Attempt]]
     count: int
     seconds: float
     megabytes: int
+    child: int = 0
 
 
 class Outcome(Struct, frozen=True):
@@ -89,6 +91,8 @@ def run(files: FileList, count: int, seed: int) -> Outcome:
     if peak - rest > files.megabytes:
         failures.append(f"{peak - rest} MB over rest; {files.megabytes} are allowed")
     child = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
+    if child > files.child:
+        failures.append(f"{child} MB in a process of its own; {files.child} are allowed")
     return Outcome(number, failures, round(slowest, 3), slowest_name, rest, peak, child)
 
 
