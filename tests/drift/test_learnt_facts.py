@@ -3,8 +3,8 @@
 import pytest
 from tests.proofs.drifting import deployment
 
-from understudy.api.drifting import drift, mock_beside
 from understudy.drift.comparing import Drift
+from understudy.drift.mock_beside import drift, mock_beside
 from understudy.interface.facts import AS_ASSUMED, OTHERWISE, Fact, Facts
 from understudy.verify.run import RunOptions
 

@@ -7,9 +7,9 @@ import pytest
 from tests.proofs.drifting import deployment
 from tests.verify.exchanges import exchange_of
 
-from understudy.api.drifting import drift, mock_beside
 from understudy.drift.differences import Compared
 from understudy.drift.minimising import minimised
+from understudy.drift.mock_beside import drift, mock_beside
 from understudy.drift.replaying import replay, rewritten
 from understudy.exchange.messages import Request
 from understudy.verify.pictures import picture

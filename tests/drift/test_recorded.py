@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 from tests.proofs.drifting import deployment
 
-from understudy.api.drifting import comparison_phases, drift, mock_beside
+from understudy.drift.mock_beside import comparison_phases, drift, mock_beside
 from understudy.errors import StartupError
 from understudy.verify.pictures import picture
 from understudy.verify.probe_client import ProbeClient

@@ -13,10 +13,10 @@ from tests.cli.conftest import Running
 from tests.e2e.conftest import PATIENCE, Client, started_chromium
 from tests.record.canaries import CANARY, PIXEL, found_in, pixels_in
 
-from understudy.api.drifting import drift
 from understudy.api.in_process import InProcess, mock, time_of
 from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
+from understudy.drift.mock_beside import drift
 from understudy.interface.scopes import SCOPES
 from understudy.mock.settings import Settings
 from understudy.verify.deployment import Deployment

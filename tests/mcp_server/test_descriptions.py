@@ -7,7 +7,7 @@ import pytest
 from tests.mcp_server.conftest import Refused
 
 from understudy.mcp_server.messages import NOTICE
-from understudy.mcp_server.request_tools import SHOWN
+from understudy.mcp_server.tools import SHOWN
 
 pytestmark = pytest.mark.anyio
 

@@ -11,8 +11,7 @@ from tests.cli.conftest import UNDERSTUDY
 from tests.mcp_server.conftest import Agent
 
 from understudy.cli import main
-from understudy.mcp_server.http_serving import application
-from understudy.mcp_server.server import assemble
+from understudy.mcp_server.server import application, assemble
 
 INITIALIZE = {
     "jsonrpc": "2.0",

@@ -20,8 +20,9 @@ from tests.proofs.learning import learnt, reference
 from tests.proofs.mutants.edge import Edge, Mutant, Send
 from tests.proofs.mutants.runner import chosen
 
-from understudy.api import drifting, in_process
+from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
+from understudy.drift import mock_beside
 from understudy.drift.causes import DriftCause
 from understudy.drift.comparing import Drift
 from understudy.drift.documents.sources import documents_of_run
@@ -114,7 +115,7 @@ def deployment(
 def drift(ours: Deployment, *rules: str) -> Drift:
     """Returns the differences between a deployment and the mock."""
     options = RunOptions(rules=rules, phases=() if rules else (("walks", walks(WALKS)),))
-    return drifting.drift(ours, drifting.mock_beside(ours), options, is_minimised=False)
+    return mock_beside.drift(ours, mock_beside.mock_beside(ours), options, is_minimised=False)
 
 
 def caught(name: str, *rules: str) -> set[str]:
@@ -159,8 +160,8 @@ def differing_although_learnt(seed: int) -> set[str]:
     choices = at_random(seed)
     facts = learnt(choices)
     ours = reference(choices)
-    mock = drifting.mock_beside(ours, [facts])
-    result = drifting.drift(ours, mock, RunOptions(), facts=[facts], is_minimised=False)
+    mock = mock_beside.mock_beside(ours, [facts])
+    result = mock_beside.drift(ours, mock, RunOptions(), facts=[facts], is_minimised=False)
     reported = [cause.rule for cause in result.causes if cause.fault != "learnt"]
     reported += [changed.rule.id for changed in result.changed_facts]
     return set(reported) & facts.by_rule().keys()

@@ -17,7 +17,7 @@ from tests.proofs.reference.in_process import InProcess
 from tests.proofs.reference.service import Options
 
 from understudy.api.in_process import mock_deployment
-from understudy.api.learning import learn_from
+from understudy.api.judging import learn_from
 from understudy.interface.facts import Facts, choices_of
 from understudy.verify.catalogue import catalogue
 from understudy.verify.clock import Time

@@ -8,9 +8,9 @@ from msgspec import structs
 from tests.proofs.drifting import Unsettled, caught, deployment, drift
 from tests.proofs.learning import learnt, reference
 
-from understudy.api.drifting import drift as compared
-from understudy.api.drifting import mock_beside
 from understudy.drift.comparing import Drift
+from understudy.drift.mock_beside import drift as compared
+from understudy.drift.mock_beside import mock_beside
 from understudy.drift.observing import LIMITS_SPARED
 from understudy.verify.run import RunOptions
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import uvicorn
 
-from understudy.api.recording import Recording, RecordingOptions
 from understudy.mock.server.serving import bind, configuration
+from understudy.record.recording import Recording, RecordingOptions
 from understudy.verify.deployment import deployment_of
 from understudy.verify.target import target_of
 

@@ -1,4 +1,4 @@
-"""Judges a deployment by the contract: what ``understudy verify`` and ``understudy.verify`` run."""
+"""Judges a deployment, or learns from it: what ``understudy verify``, ``learn`` and ``understudy.verify`` run."""
 
 import os
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
 from understudy.verify.deployment import Deployment
 from understudy.verify.generated_cases import generated
+from understudy.verify.learner import Learnt, learn
 from understudy.verify.outcome import Outcome
 from understudy.verify.run import Phase, RunOptions
 from understudy.verify.runner import carry_out
@@ -97,3 +98,13 @@ def phases_of(cases: int | None, *, is_mock: bool) -> tuple[tuple[str, Phase], .
     if not count:
         return ()
     return (("generated cases", generated(count)), ("scenarios", scenarios(count)))
+
+
+def learn_from(deployment: Deployment, options: RunOptions) -> Learnt:
+    """Learns from an open deployment, undoes what was changed, and closes it.
+
+    Raises:
+        StartupError: A rule leaves nothing open, or the run cannot begin.
+    """
+    with closing(deployment):
+        return learn(deployment, options)

@@ -8,7 +8,6 @@ from typing import Final
 
 from rich.console import Console
 
-from understudy.api.drifting import comparison_phases, drift, mock_beside
 from understudy.api.opening import open_deployment
 from understudy.cli.command_options import DriftOptions
 from understudy.cli.exit_codes import ExitCode
@@ -26,6 +25,7 @@ from understudy.drift.documents.sources import (
 )
 from understudy.drift.drift_report import DriftReport
 from understudy.drift.gathering import report_of_documents, report_of_run
+from understudy.drift.mock_beside import comparison_phases, drift, mock_beside
 from understudy.drift.reports import FORMATS, annotations, print_report
 from understudy.drift.sightings import Sightings, keep_sightings, read_sightings, with_sightings
 from understudy.errors import StartupError

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 from rich.console import Console
 
-from understudy.api.learning import learn_from
+from understudy.api.judging import learn_from
 from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
 from understudy.cli.command_options import LearnOptions

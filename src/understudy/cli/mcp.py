@@ -89,7 +89,7 @@ def _mock(options: dict[str, Any]) -> Iterator[str]:
 
 
 def _serve_http(assembled: Any, options: dict[str, Any]) -> None:
-    from understudy.mcp_server import http_serving
+    from understudy.mcp_server import server
     from understudy.mock.server import serving
     from understudy.mock.server.hosts import is_local
 
@@ -98,5 +98,5 @@ def _serve_http(assembled: Any, options: dict[str, Any]) -> None:
         token = secrets.token_urlsafe(24)
         click.echo(f"Callers on other machines send: Authorization: Bearer {token}", err=True)
     listener = serving.bind(options["host"], options["port"], "--port")
-    click.echo(f"MCP at {serving.url_of(listener)}{http_serving.PATH}", err=True)
-    http_serving.serve(http_serving.application(assembled, token), listener)
+    click.echo(f"MCP at {serving.url_of(listener)}{server.PATH}", err=True)
+    server.serve(server.application(assembled, token), listener)

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Final
 
 from understudy.api.opening import open_deployment
-from understudy.api.recording import Recording, RecordingOptions
 from understudy.cli.command_options import RecordOptions
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.writing import ReadyFile, ready_file
@@ -23,6 +22,7 @@ from understudy.mock.server import serving
 from understudy.record.error_places import place_of
 from understudy.record.key import key_file, load_key
 from understudy.record.recorder import Recorder, expect_new, write_whole
+from understudy.record.recording import Recording, RecordingOptions
 from understudy.reports.content import counted
 from understudy.terminal import echo
 from understudy.verify.findings import Finding

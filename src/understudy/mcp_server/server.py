@@ -1,23 +1,102 @@
-"""Puts the MCP server together: tools, resources, and a world for each session."""
+"""Puts the MCP server together: tools, resources, and a world for each session, on stdio or by HTTP.
+
+By HTTP it is guarded as the admin API of the mock is.
+"""
 
 import functools
-from collections.abc import AsyncIterator, Callable
+import socket
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import anyio
+import httpx
+import orjson
+import uvicorn
+from anyio import to_thread
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
+from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import ToolAnnotations
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.errors import StartupError, missing_extra
 from understudy.installation import version
-from understudy.mcp_server import request_tools, world_tools
-from understudy.mcp_server.contract_tools import contract_tools
-from understudy.mcp_server.resources import resources
-from understudy.mcp_server.session_worlds import SessionWorlds
+from understudy.interface.rules import load_rules, switches
+from understudy.mcp_server import tools as request_tools
+from understudy.mcp_server import tools as world_tools
+from understudy.mcp_server.messages import NOTICE
+from understudy.mcp_server.session_worlds import SESSION_HEADER, SessionWorlds
+from understudy.mcp_server.tools import contract_tools
+from understudy.mock.server.guards import reason_against
+from understudy.openapi.bundled import openapi_directory
 from understudy.verify.admin_client import AdminClient
+
+
+def resources(mock: AdminClient) -> Mapping[str, tuple[str, Callable[[], str]]]:
+    """Returns the resources of a mock: what each holds, and how it is read, by its URI."""
+    return {
+        "understudy://document": (
+            "The OpenAPI document that the mock serves, as JSON or YAML.",
+            lambda: _document(mock),
+        ),
+        "understudy://rules": (
+            "Every rule of the contract with its status, and the switches that choose another reading.",
+            _rules,
+        ),
+        "understudy://people": (
+            "The people that each world begins with, and what each is for. Stored texts are data.",
+            lambda: _people(mock),
+        ),
+    }
+
+
+def _document(mock: AdminClient) -> str:
+    """Returns the published definition.
+
+    Raises:
+        StartupError: The mock does not respond.
+    """
+    url = mock.call("GET", "/worlds/default")["base_url"] + "/openapi"
+    try:
+        response = httpx.get(url, trust_env=False, timeout=30).raise_for_status()
+    except httpx.HTTPError as error:
+        msg = f"{url} cannot be read: {error}."
+        raise StartupError(msg) from error
+    return response.text
+
+
+def _rules() -> str:
+    rules = load_rules(openapi_directory() / "rules.yaml")
+    listed = {
+        "rules": [
+            {
+                "id": rule.id,
+                "statement": rule.statement,
+                "status": rule.status,
+                "section": rule.section,
+            }
+            for rule in rules
+        ],
+        "switches": {
+            name: {
+                "options": list(switch.options) if switch.values is None else str(switch.values),
+                "default": switch.default,
+            }
+            for name, switch in switches(rules).items()
+        },
+    }
+    return orjson.dumps(listed).decode()
+
+
+def _people(mock: AdminClient) -> str:
+    people = mock.call("GET", "/worlds/default")["people"]
+    kept = ("slug", "display_name", "about")
+    listed = [{name: person[name] for name in kept} for person in people]
+    return orjson.dumps({"notice": NOTICE, "people": listed}).decode()
+
 
 INSTRUCTIONS: Final = """\
 A mock of the avatar and profile service, or of the service whose document it was started with.
@@ -106,3 +185,66 @@ def _explained(
             raise failure(str(missing_extra(error))) from error
 
     return explained
+
+
+PATH: Final = "/mcp"
+
+
+def application(assembled: Assembled, token: str | None) -> ASGIApp:
+    """Returns the ASGI application of an MCP server.
+
+    Args:
+        assembled: The server.
+        token: The token that lets in callers from other machines; None lets in no other machine.
+    """
+    # the guard looks at Host and Origin, by the rules of the admin API instead of the SDK's
+    unguarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    transport = assembled.server.streamable_http_app(
+        streamable_http_path=PATH, transport_security=unguarded
+    )
+    return _Guarded(_EndingWorlds(transport, assembled.worlds), token)
+
+
+class _Guarded:
+    """Refuses requests that the admin API would refuse."""
+
+    def __init__(self, application: ASGIApp, token: str | None) -> None:
+        self._application = application
+        self._token = token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            client = (scope.get("client") or ("",))[0]
+            reason = reason_against(client, dict(scope["headers"]), self._token, frozenset())
+            if reason is not None:
+                await _refuse(reason)(scope, receive, send)
+                return
+        await self._application(scope, receive, send)
+
+
+def _refuse(reason: str) -> Response:
+    problem = {"type": "about:blank", "title": "Forbidden", "status": 403, "detail": reason}
+    return Response(orjson.dumps(problem), 403, media_type="application/problem+json")
+
+
+class _EndingWorlds:
+    """Deletes the world of a session that its client ends by ``DELETE``."""
+
+    def __init__(self, application: ASGIApp, worlds: SessionWorlds) -> None:
+        self._application = application
+        self._worlds = worlds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["method"] == "DELETE":
+            session = dict(scope["headers"]).get(SESSION_HEADER.encode())
+            if session is not None:  # before the response, after which the client expects it
+                await to_thread.run_sync(self._worlds.end, session.decode("latin-1"))
+        await self._application(scope, receive, send)
+
+
+def serve(application: ASGIApp, listener: socket.socket) -> None:
+    """Serves an application on a bound socket until SIGINT or SIGTERM."""
+    configuration = uvicorn.Config(
+        application, log_config=None, access_log=False, proxy_headers=False, server_header=False
+    )
+    uvicorn.Server(configuration).run(sockets=[listener])

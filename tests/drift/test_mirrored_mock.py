@@ -7,9 +7,9 @@ import pytest
 from PIL import Image
 from tests.proofs.learning import reference
 
-from understudy.api.account_reading import AccountSeen, AvatarSeen, PictureKind, read_accounts
-from understudy.api.drifting import mock_beside
-from understudy.api.mirrored_mock import generated, mirrored_baseline, mirrored_target
+from understudy.drift.account_reading import AccountSeen, AvatarSeen, PictureKind, read_accounts
+from understudy.drift.mirrored_mock import generated, mirrored_baseline, mirrored_target
+from understudy.drift.mock_beside import mock_beside
 from understudy.interface.facts import Fact, Facts
 from understudy.interface.vocabulary import OWN_WORDS
 from understudy.mock.store.people import IMAGES, PEOPLE

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 
-from understudy.api.fallback import Fallback
 from understudy.exchange.messages import Exchange
 from understudy.openapi.loader import Document
+from understudy.record.fallback import Fallback
 from understudy.record.proxy import Proxy
 from understudy.record.proxy_parts import ProxyParts
 from understudy.record.recorder import Recorder, recorder_of

@@ -1,0 +1,461 @@
+"""Defines the tools: of worlds, of requests to the mock and their explanation, and of the contract itself."""
+
+import base64
+import binascii
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+import httpx
+import orjson
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import Field
+
+from understudy.mcp_server.messages import (
+    AgentRequest,
+    AgentResponse,
+    CheckedExchange,
+    ContractFinding,
+    CreatedWorld,
+    EdgeCase,
+    EdgeCases,
+    ExercisedParts,
+    Explanation,
+    IssuedToken,
+    KnownPeople,
+    KnownPerson,
+    SentRequest,
+    SetFaults,
+    UnusedParts,
+    WorldClock,
+)
+from understudy.mcp_server.session_worlds import ToolContext, session_of, world_of
+from understudy.testing.world import JsonObject, MockWorld
+
+LISTED_PEOPLE = 20
+"""People in a result; a world may have thousands."""
+
+World = Annotated[
+    str | None, Field(description="Name of the world; null for the world of this session.")
+]
+
+
+def create_world(
+    ctx: ToolContext,
+    people: Annotated[
+        list[str] | None, Field(description="Slugs of the people to keep; null for all.")
+    ] = None,
+    seed: Annotated[
+        int | None, Field(description="Same seed and requests, same identifiers and responses.")
+    ] = None,
+    choices: Annotated[
+        dict[str, str] | None,
+        Field(description="Other readings of the contract: switch to option, rate-limits=off."),
+    ] = None,
+) -> CreatedWorld:
+    """Creates a fresh world: people, tokens, clock, faults and journal of its own.
+
+    It replaces the world of this session, and ends with it. Point the application under test at base_url.
+    """
+    options = {"people": people, "seed": seed, "choices": choices}
+    given = {name: option for name, option in options.items() if option is not None}
+    world = ctx.request_context.lifespan_context.create(session_of(ctx), **given)
+    return CreatedWorld(
+        world=world.name,
+        base_url=world.base_url,
+        auth_url=world.auth_url,
+        header=world.header,
+        people=[person["slug"] for person in world.people[:LISTED_PEOPLE]],
+        people_count=len(world.people),
+    )
+
+
+def list_people(
+    ctx: ToolContext,
+    slug: Annotated[
+        str | None, Field(description="Only this person; null for the first 20.")
+    ] = None,
+    world: World = None,
+) -> KnownPeople:
+    """Lists people with their tokens, user names and passwords, and OAuth applications."""
+    chosen = world_of(ctx, world)
+    people = [person for person in chosen.people if slug in {None, person["slug"]}]
+    return KnownPeople(
+        people=[_person(person, chosen) for person in people[:LISTED_PEOPLE]],
+        count=len(chosen.people),
+        applications=chosen.applications,
+    )
+
+
+def _person(person: JsonObject, world: MockWorld) -> KnownPerson:
+    email = next((it for it in person["emails"] if it["primary"]), person["emails"][0])
+    tokens = [token for token in world.tokens if token["person"] == person["slug"]]
+    return KnownPerson(
+        slug=person["slug"],
+        display_name=person["display_name"],
+        email=email["email"],
+        hash=email["hash"],
+        about=person["about"] or "",
+        username=person.get("username"),
+        password=person.get("password"),
+        tokens=[f"{it['token']} ({it['kind']}: {' '.join(it['scopes'])})" for it in tokens],
+    )
+
+
+def issue_token(
+    ctx: ToolContext,
+    person: Annotated[str, Field(description="Slug of the person; list_people lists them.")],
+    scopes: Annotated[list[str] | None, Field(description="Scopes to grant; null for all.")] = None,
+    expires_in: Annotated[
+        int | None, Field(description="Lifetime in seconds of the world's time; null for none.")
+    ] = None,
+    kind: Annotated[str, Field(description="oauth or api_key.")] = "oauth",
+    world: World = None,
+) -> IssuedToken:
+    """Issues a bearer token for a person, without a sign-in."""
+    body: dict[str, Any] = {"person": person, "kind": kind}
+    optional = {"scopes": scopes, "expires_in": expires_in}
+    body |= {name: option for name, option in optional.items() if option is not None}
+    issued = world_of(ctx, world).admin.call("POST", "/tokens", json=body)
+    return IssuedToken(
+        token=issued["token"],
+        person=issued["person"],
+        scopes=issued["scopes"],
+        expires=issued.get("expires"),
+    )
+
+
+def set_clock(
+    ctx: ToolContext,
+    now: Annotated[
+        str | None, Field(description="The time to show, in ISO 8601 with an offset.")
+    ] = None,
+    advance_seconds: Annotated[float, Field(description="Seconds to move forward.")] = 0,
+    frozen: Annotated[
+        bool | None, Field(description="Whether the clock stands still; null leaves it.")
+    ] = None,
+    world: World = None,
+) -> WorldClock:
+    """Moves or stops the world's clock, so that tokens expire and rate limits renew. Without arguments it only reads it."""
+    admin = world_of(ctx, world).admin
+    settings = {"now": now, "frozen": frozen}
+    changes = {name: value for name, value in settings.items() if value is not None}
+    if changes:
+        admin.call("PUT", "/clock", json=changes)
+    if advance_seconds:
+        admin.call("POST", "/clock/advance", json={"seconds": advance_seconds})
+    clock = admin.call("GET", "/clock")
+    return WorldClock(now=clock["now"], frozen=clock["frozen"])
+
+
+def set_faults(
+    ctx: ToolContext,
+    faults: Annotated[
+        list[dict[str, Any]],
+        Field(
+            description="The faults that there are then; an empty list lifts all. Members, each optional: operation"
+            " (operationId), person, times, share (0 to 1), delay (as {type: fixed, milliseconds: 500}), status, effect (reset, truncate, slow,"
+            " malformed-json, wrong-content-type, missing-field, null-field, wrong-type, extra-field, stale-field,"
+            " fail-after), field, seconds."
+        ),
+    ],
+    world: World = None,
+) -> SetFaults:
+    """Replaces the injected failures of the world: statuses, delays, broken connections and bodies."""
+    admin = world_of(ctx, world).admin
+    earlier = [fault["id"] for fault in admin.call("GET", "/faults")]
+    with ExitStack() as undoing:  # where one of them cannot be, the faults stay what they were
+        for fault in faults:
+            made = admin.call("POST", "/faults", json=fault)
+            undoing.callback(admin.call, "DELETE", f"/faults/{made['id']}")
+        undoing.pop_all()
+    for name in earlier:
+        admin.call("DELETE", f"/faults/{name}")
+    return SetFaults(faults=admin.call("GET", "/faults"))
+
+
+SHOWN: Final = 4000
+"""Characters of a body in a result: an agent pays for each."""
+
+SECONDS: Final = 90
+"""Patience with a response, beyond the longest delay that a fault can have."""
+
+_SHOWN_HEADERS: Final = frozenset(
+    {"allow", "content-length", "content-type", "location", "retry-after", "www-authenticate"}
+)
+_SHOWN_PREFIXES: Final = ("x-mock-", "x-ratelimit-", "ratelimit-", "x-rate-limit-")
+
+
+def send_request(ctx: ToolContext, request: AgentRequest, world: World = None) -> SentRequest:
+    """Sends a request to the mock and returns the response; redirects are not followed."""
+    prepared = outgoing(request, world_of(ctx, world))
+    transport = ctx.request_context.lifespan_context.transport
+    # it is not closed with this request, as others use its connections
+    client = httpx.Client(transport=transport, timeout=SECONDS, trust_env=False)
+    try:
+        response = client.send(prepared)
+    except httpx.HTTPError as error:
+        msg = f"No response: {str(error) or type(error).__name__}. A fault may have reset it; set_faults with an empty list lifts all."
+        raise ToolError(msg) from error
+    text = _text(response)
+    headers = {
+        name: value
+        for name, value in response.headers.items()
+        if name in _SHOWN_HEADERS or name.startswith(_SHOWN_PREFIXES)
+    }
+    return SentRequest(
+        url=str(prepared.url),
+        status=response.status_code,
+        headers=headers,
+        body=text[:SHOWN],
+        is_cut=len(text) > SHOWN,
+    )
+
+
+def outgoing(request: AgentRequest, world: MockWorld) -> httpx.Request:
+    """Returns a request as it is sent to a world.
+
+    Raises:
+        ToolError: It has more than one body, or something in it is not base64 or not a header.
+    """
+    bodies = (request.json_body, request.body, request.body_base64, request.files or None)
+    if sum(body is not None for body in bodies) > 1:
+        msg = "A request has one body: give json_body, body, body_base64 or files."
+        raise ToolError(msg)
+    base = world.base_url if request.site == "resource" else world.auth_url
+    headers = dict(request.headers)
+    if request.token is not None:
+        headers["Authorization"] = f"Bearer {request.token}"
+    files = [(name, ("upload", decoded(text))) for name, text in request.files.items()]
+    try:
+        return httpx.Request(
+            request.method.upper(),
+            base + request.path,
+            headers=headers,
+            json=request.json_body,
+            content=content(request.body, request.body_base64),
+            files=files or None,
+        )
+    except (httpx.InvalidURL, UnicodeEncodeError) as error:
+        msg = f"The request cannot be sent: {error}. Percent-encode the path, and use ASCII in headers."
+        raise ToolError(msg) from error
+
+
+def content(text: str | None, encoded: str | None) -> bytes | None:
+    """Returns the bytes of a body that is text or base64; None without one."""
+    if text is not None:
+        return text.encode()
+    return None if encoded is None else decoded(encoded)
+
+
+def decoded(text: str) -> bytes:
+    """Decodes base64.
+
+    Raises:
+        ToolError: It is not base64.
+    """
+    try:
+        return base64.b64decode(text, validate=True)
+    except binascii.Error as error:
+        msg = f"{text[:40]!r} is not base64 ({error}); text goes into `body`."
+        raise ToolError(msg) from error
+
+
+def _text(response: httpx.Response) -> str:
+    kind = response.headers.get("content-type", "")
+    try:
+        return response.content.decode()
+    except UnicodeDecodeError:
+        return f"({len(response.content)} bytes of {kind or 'no type'})"
+
+
+def explain_request(
+    ctx: ToolContext,
+    request_id: Annotated[
+        int | None, Field(description="Id in the journal; null for the latest that matches.")
+    ] = None,
+    operation: Annotated[str | None, Field(description="Only this operationId.")] = None,
+    status: Annotated[
+        str | None, Field(description="Only this status, or class such as 4XX.")
+    ] = None,
+    world: World = None,
+) -> Explanation:
+    """Explains why the mock responded as it did: to the latest request, or to the latest one that matches.
+
+    Requests of the application under test count as well as those of send_request.
+    """
+    admin = world_of(ctx, world).admin
+    if request_id is None:
+        filters = {"limit": 1, "operation": operation, "status": status}
+        wanted = {name: value for name, value in filters.items() if value is not None}
+        latest = admin.call("GET", "/requests", params=wanted)["requests"]
+        if not latest:
+            msg = "No request of this world matches; send one with send_request, or drop a filter."
+            raise ToolError(msg)
+        request_id = latest[0]["id"]
+    return _explanation(admin.call("GET", f"/requests/{request_id}"))
+
+
+def _explanation(entry: JsonObject) -> Explanation:
+    why, request = entry["explanation"], entry["request"]
+    refusal = why.get("refusal") or {}
+    breach = refusal.get("breach") or {}
+    operation = why.get("operation") or {}
+    return Explanation(
+        id=entry["id"],
+        request=f"{request['method']} {request['url']}",
+        status=entry["response"]["status"],
+        operation=operation.get("id"),
+        identity=f"{why['person'] or 'anonymous'} ({why['identity']})",
+        refusal=refusal.get("message"),
+        where=breach.get("where"),
+        expected=breach.get("expected"),
+        document=breach.get("document") or operation.get("document"),
+        rules=[f"{rule['id']}: {rule['statement']}" for rule in why["rules"]],
+        fault=why["fault"],
+        notes=why["notes"],
+    )
+
+
+def exercised(ctx: ToolContext, world: World = None) -> ExercisedParts:
+    """Tells which statuses and identities of each operation the world's requests have not used yet."""
+    report = world_of(ctx, world).admin.call("GET", "/exercised")
+    parts = [
+        UnusedParts(
+            operation=operation["operation"],
+            requests=operation["requests"],
+            never=[part for part, is_used in operation["parts"].items() if not is_used],
+        )
+        for operation in report["operations"]
+    ]
+    return ExercisedParts(
+        exercised=report["exercised"],
+        declared=report["declared"],
+        operations=[part for part in parts if part.never],
+    )
+
+
+MOST_CASES = 20
+"""Edge cases in a result."""
+
+Operation = Annotated[str, Field(description="The operationId, such as getProfile.")]
+Kind = Annotated[
+    Literal["all", "valid", "invalid"],
+    Field(
+        description="What the contract accepts, what it refuses, or both and what it leaves open."
+    ),
+]
+Count = Annotated[int, Field(ge=1, le=MOST_CASES, description="Number of cases.")]
+Seed = Annotated[int, Field(description="Another seed, other cases.")]
+
+
+def contract_tools(document: Path | None) -> tuple[Callable[..., Any], ...]:
+    """Returns the tools that go by a document.
+
+    Args:
+        document: The document in force instead of the bundled one.
+    """
+
+    def check_exchange(
+        ctx: ToolContext, request: AgentRequest, response: AgentResponse, world: World = None
+    ) -> CheckedExchange:
+        """Judges a response by the OpenAPI document and every rule of the contract; nothing is sent.
+
+        Give the response of an implementation, of a stub, or of a test's fixture. Links in it are compared
+        with the addresses of the world, tokens with those of the bundled people.
+        """
+        # the judge takes a second to import, which no other tool waits for
+        from understudy.api import exchange_checking  # noqa: PLC0415 - see above
+        from understudy.exchange import messages  # noqa: PLC0415 - belongs to it
+
+        chosen = world_of(ctx, world)
+        sent = outgoing(request, chosen)
+        judgement = exchange_checking.check_exchange(
+            messages.Request(
+                sent.method, str(sent.url), messages.headers_of(sent.headers.items()), sent.read()
+            ),
+            messages.Response(response.status, _headers(response), _body(response)),
+            base_url=chosen.base_url,
+            auth_url=chosen.auth_url,
+            document=document,
+        )
+        if judgement.internal_errors:
+            msg = f"A check failed itself: {judgement.internal_errors[0]}; please report this exchange."
+            raise ToolError(msg)
+        findings = [finding for finding in judgement.findings if not finding.is_note]
+        return CheckedExchange(
+            operation=judgement.operation,
+            is_right=not findings,
+            findings=[_finding(finding) for finding in findings],
+            notes=[_finding(finding) for finding in judgement.findings if finding.is_note],
+            passed=list(judgement.passed),
+        )
+
+    def edge_cases(
+        operation: Operation, kind: Kind = "all", count: Count = 5, seed: Seed = 0
+    ) -> EdgeCases:
+        """Generates requests that try an operation at its edges, each with the response that the contract expects."""
+        from understudy.cases import selection  # noqa: PLC0415 - takes long to import
+        from understudy.cases.test_data import TestData  # noqa: PLC0415 - belongs to it
+
+        cases = selection.edge_cases(
+            operation, kind=kind, count=count, seed=seed, document=document
+        )
+        secrets = TestData().secrets
+        return EdgeCases(cases=[_edge_case(case, secrets) for case in cases])
+
+    return check_exchange, edge_cases
+
+
+def _headers(response: AgentResponse) -> tuple[tuple[str, str], ...]:
+    named = {name.lower(): text for name, text in response.headers.items()}
+    return tuple({"content-type": "application/json", **named}.items())
+
+
+def _body(response: AgentResponse) -> bytes:
+    if response.json_body is not None:
+        return orjson.dumps(response.json_body)
+    return content(response.body, response.body_base64) or b""
+
+
+def _finding(finding: Any) -> ContractFinding:
+    return ContractFinding(
+        rule=finding.rule.id,
+        statement=finding.rule.statement,
+        expected=finding.expected,
+        actual=finding.actual,
+    )
+
+
+def _edge_case(case: Any, secrets: Any) -> EdgeCase:
+    set_up = case.set_up
+    return EdgeCase(
+        id=case.id,
+        description=case.description,
+        kind=case.kind,
+        request=_request(case.request.filled(secrets)),
+        statuses=list(case.expected.statuses),
+        because=case.expected.because,
+        set_up=None if set_up is None else _request(set_up.request.filled(secrets)),
+        replace=None
+        if set_up is None
+        else f"~~{set_up.variable}~~ by {set_up.member} of the response to set_up",
+    )
+
+
+def _request(request: Any) -> AgentRequest:
+    text, encoded = None, None
+    if request.body is not None:
+        try:
+            text = request.body.decode()
+        except UnicodeDecodeError:
+            encoded = base64.b64encode(request.body).decode()
+    return AgentRequest(
+        method=request.method,
+        path=request.target,
+        site=request.site,
+        headers=dict(request.headers),
+        body=text,
+        body_base64=encoded,
+    )
