@@ -21,8 +21,8 @@ _LENGTH = re.compile(rb"\r\ncontent-length: (\d+)\r\n", re.IGNORECASE)
 class _AwaitedWire(Wire):
     """A wire that tells when a whole response was written."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, protocol: asyncio.BaseProtocol) -> None:
+        super().__init__(protocol)
         self.has_response = asyncio.Event()
 
     def write(self, data: Any) -> None:
@@ -52,7 +52,8 @@ class DirectTransport(httpx.AsyncBaseTransport):
         await warm_up(self._application)
         settings = configuration(self._application)
         settings.load()
-        connection, wire = DirectConnection(settings, ServerState(), {}), _AwaitedWire()
+        connection = DirectConnection(settings, ServerState(), {})
+        wire = _AwaitedWire(connection)
         connection.connection_made(wire)
         target = request.url.raw_path
         fields = b"".join(b"%b: %b\r\n" % field for field in request.headers.raw)

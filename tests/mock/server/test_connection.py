@@ -129,7 +129,7 @@ def test_one_timer_serves_an_idle_connection_until_the_application_works(notes) 
         settings = configuration(served)
         settings.load()
         connection = DirectConnection(settings, ServerState(), {})
-        connection.connection_made(Wire())
+        connection.connection_made(Wire(connection))
         timers = []
         for field in (b"", b"X-Other: head\r\n", b"Prefer: delay=0.01\r\n"):
             connection.data_received(REQUEST + field + b"\r\n")

@@ -45,10 +45,15 @@ PATIENCE = 2000
 class Wire(asyncio.Transport):
     """A transport, and the socket that it asks for addresses, which remembers what was written."""
 
-    def __init__(self) -> None:
+    def __init__(self, protocol: asyncio.BaseProtocol) -> None:
         super().__init__({"socket": self})
+        self._protocol = protocol
         self.written = b""
         self._is_closed = False
+
+    def get_protocol(self) -> asyncio.BaseProtocol:
+        """Returns what the bytes of the client are for."""
+        return self._protocol
 
     def fileno(self) -> int:
         """Returns the number of a descriptor, as a socket does."""
@@ -142,7 +147,8 @@ class Entrance:
         await warm_up(site)
         settings = configuration(site if self._is_direct else _by_the_stack(site), None)
         settings.load()
-        connection, wire = DirectConnection(settings, ServerState(), {}), Wire()
+        connection = DirectConnection(settings, ServerState(), {})
+        wire = Wire(connection)
         connection.connection_made(wire)
         for number, piece in enumerate(sent.pieces, 1):
             connection.data_received(piece)
