@@ -12,7 +12,7 @@ from starlette.types import ASGIApp
 from tests.proofs.entrances.comparison import Wire
 from uvicorn.server import ServerState
 
-from understudy.mock.server.direct_connection import DirectConnection
+from understudy.mock.server.protocol import HttpConnection
 from understudy.mock.server.serving import configuration, warm_up
 
 _LENGTH = re.compile(rb"\r\ncontent-length: (\d+)\r\n", re.IGNORECASE)
@@ -52,7 +52,7 @@ class DirectTransport(httpx.AsyncBaseTransport):
         await warm_up(self._application)
         settings = configuration(self._application)
         settings.load()
-        connection = DirectConnection(settings, ServerState(), {})
+        connection = HttpConnection(settings, ServerState(), {})
         wire = _AwaitedWire(connection)
         connection.connection_made(wire)
         target = request.url.raw_path

@@ -16,6 +16,7 @@ Problem                     becomes a response, in the shape of the API that was
 ├── UnsupportedMediaType    415
 ├── TooManyRequests         429
 ├── StoreUnavailable        503: the store that replicas share does not respond (RFC 9110, 15.6.4)
+├── ShuttingDown            503: the mock stops, and the request was not finished before
 ├── InsufficientStorage     507: the change could not be stored (RFC 4918, 11.5)
 ├── LimitExceeded           a limit of this mock on size or number (``limits``)
 └── MockRefusal             problem+json: a request that steers the mock and cannot be carried out
@@ -223,6 +224,16 @@ class StoreUnavailable(Problem):
     def __init__(self, message: str, *, seconds: int = 1) -> None:
         after = (("retry-after", str(seconds)),)
         super().__init__(message, code="store_unavailable", headers=after)
+
+
+class ShuttingDown(Problem):
+    """The mock stops, and the request was not finished within its grace."""
+
+    status = 503
+
+    def __init__(self) -> None:
+        message = "The mock is shutting down; send the request again once it has started."
+        super().__init__(message, code="shutting_down", headers=(("retry-after", "1"),))
 
 
 class InsufficientStorage(Problem):

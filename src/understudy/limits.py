@@ -57,6 +57,10 @@ IDLE_SECONDS: Final = Limit("idle-seconds", 5, "seconds between two requests of 
 """A connection ends silently beyond it, as nothing was asked (RFC 9112, 9.5)."""
 READING_SECONDS: Final = Limit("reading-seconds", 60, "seconds in which a client reads nothing")
 """A response that its client does not read ends with the connection, so it has no status."""
+HALF_CLOSED_SECONDS: Final = Limit(
+    "half-closed-seconds", 5, "seconds for responses to a client that has closed its side"
+)
+"""Nobody may be left to read them, so the connection ends silently beyond it."""
 SPARE_DESCRIPTORS: Final = Limit("spare-descriptors", 16, "file descriptors left", 503)
 """Connections leave so many to files; one beyond is answered and closed (RFC 9110, 15.6.4)."""
 

@@ -7,8 +7,9 @@ import yaml
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from understudy.mock.server._connexion import ROUTING, Skeleton, registered_routes, routed
+from understudy.mock.server._connexion import RoutedStack, Skeleton, routed
 from understudy.openapi.operations import operations
+from understudy.openapi.paths import specificity
 from understudy.openapi.skeleton import routed_path, routed_texts, routing_id, skeleton
 
 _NAMES = st.text(st.characters(codec="utf-8", exclude_characters="{}/", exclude_categories=["C"]))
@@ -47,9 +48,36 @@ def test_any_document_gives_a_skeleton_that_connexion_loads(read, paths: dict[st
     document = read(yaml.safe_dump({"paths": paths}), "3.1.0")
     found = operations(document)
     CONNEXIONS_SPECIFICATION(skeleton(found))
-    assert len(list(registered_routes(routed({"/v1": found}, [ROUTING], nothing)))) == len(
+    tried = tried_by_method(routed({"/v1": found}, [], [], nothing))
+    assert sum(map(len, tried.values())) == len(
         {(operation.method, routed_path(operation)) for operation in found}
     )
+
+
+def tried_by_method(stack: RoutedStack) -> dict[str, list[str]]:
+    """Returns the operations that Connexion's router tries for each method, in its order."""
+    tried: dict[str, list[str]] = {}
+    for mount in stack.routing.router.routes:
+        for route in mount.app.routes:
+            operation = route.endpoint.operation_id
+            tried.setdefault(operation.partition(" ")[0], []).append(operation)
+    return tried
+
+
+@given(paths=st.dictionaries(_PATHS, st.just({"get": OK}), max_size=8))
+@settings(
+    max_examples=30,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+def test_the_router_tries_templates_in_the_order_of_our_own_table(
+    read, paths: dict[str, Any]
+) -> None:
+    found = operations(read(yaml.safe_dump({"paths": paths}), "3.1.0"))
+    first: dict[str, str] = {}
+    for operation in sorted(found, key=lambda it: specificity(it.path)):
+        first.setdefault(routed_path(operation), routing_id(operation))
+    tried = tried_by_method(routed({"/v1": found, "": found}, [], [], nothing))
+    assert tried.get("GET", []) == [*first.values()] * 2
 
 
 @pytest.mark.parametrize("version", ["3.0.3", "3.1.0"])

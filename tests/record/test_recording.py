@@ -249,7 +249,7 @@ def test_no_canary_is_printed_or_logged_when_a_part_crashes(
 
 
 def test_no_logger_writes_while_a_proxy_runs(caplog):
-    names = ("understudy.mock.server.pipelining.uvicorn", "httpx", "asyncio", "any.other")
+    names = ("understudy.mock.server.protocol.uvicorn", "httpx", "asyncio", "any.other")
     with silent_loggers():
         for name in names:
             logging.getLogger(name).critical(CANARY)

@@ -474,6 +474,15 @@ def _lower_case(
     help="Processes that serve the same ports; more than one need --state with the URL of a store.",
 )
 @click.option(
+    "--grace",
+    type=click.FloatRange(0, 3600),
+    default=5,
+    metavar="SECONDS",
+    show_envvar=True,
+    help="Seconds in which requests in flight are finished after SIGINT or SIGTERM; the rest get 503."
+    "  A second signal ends at once.",
+)
+@click.option(
     "--state-repair",
     is_flag=True,
     show_envvar=True,

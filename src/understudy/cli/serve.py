@@ -414,6 +414,7 @@ def _serve(
         ready=ready,
         beside=[_reloading(mock)] if settings.reload else [],
         certificate=tls and (tls.chain, tls.key),
+        grace=settings.grace,
     )
     _run(running)
 

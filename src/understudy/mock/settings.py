@@ -60,6 +60,7 @@ class Settings:
         tls: Directory of the certificate for https; None for http.
         admin_hosts: Host names that callers of the admin API may use, beside loopback ones.
         ready_file: File that gets one JSON line once the mock accepts requests.
+        grace: Seconds in which requests in flight are finished once the mock is told to stop.
     """
 
     host: str = "127.0.0.1"
@@ -94,3 +95,4 @@ class Settings:
     admin_hosts: tuple[str, ...] = ()
     tls: Path | None = None
     ready_file: Path | None = None
+    grace: float = 5.0

@@ -7,12 +7,9 @@ import pytest
 from starlette.exceptions import HTTPException
 
 from understudy.errors import BadRequest, MethodNotAllowed, NotFound
-from understudy.mock.server._connexion import (
-    ROUTING,
-    as_problem,
-    route_of,
-    routed,
-)
+from understudy.mock.server._connexion import routed
+from understudy.mock.server.dispatcher import route_of
+from understudy.mock.server.errors import as_problem
 from understudy.mock.server.request_context import Peer, RequestContext, RequestHead, put_context
 from understudy.openapi.operations import operations
 
@@ -25,7 +22,8 @@ class Canary:
         self.scopes: list[Any] = []
         self.application = routed(
             {"/v1": found, "": found[:1]},
-            [ROUTING],
+            [],
+            [],
             self.dispatch,
         )
 

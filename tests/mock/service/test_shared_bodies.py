@@ -36,4 +36,4 @@ def test_a_record_that_differs_has_another_body() -> None:
 def test_one_and_true_are_not_taken_for_each_other_in_members_of_any_type() -> None:
     for value, expected in ((1, b"1"), (True, b"true"), (1.0, b"1.0")):
         body = kept(edited(extra={"level": value}))
-        assert b'"level":%b' % expected in body.content
+        assert b'"level":%b' % expected in body.encoded()

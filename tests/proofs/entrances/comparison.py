@@ -19,7 +19,7 @@ from uvicorn.server import ServerState
 from understudy.mock.admin import journal_entries
 from understudy.mock.app import Mock
 from understudy.mock.server.clock import Clock
-from understudy.mock.server.direct_connection import DirectConnection
+from understudy.mock.server.protocol import HttpConnection
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.serving import configuration, warm_up
 from understudy.mock.settings import Settings
@@ -147,7 +147,7 @@ class Entrance:
         await warm_up(site)
         settings = configuration(site if self._is_direct else _by_the_stack(site), None)
         settings.load()
-        connection = DirectConnection(settings, ServerState(), {})
+        connection = HttpConnection(settings, ServerState(), {})
         wire = Wire(connection)
         connection.connection_made(wire)
         for number, piece in enumerate(sent.pieces, 1):
@@ -162,7 +162,7 @@ class Entrance:
         await _tasks_done(connection)
         return wire
 
-    async def _settled(self, connection: DirectConnection, wire: Wire) -> None:
+    async def _settled(self, connection: HttpConnection, wire: Wire) -> None:
         """Lets the connection work until it waits for the client, or has responded."""
         for turn in range(PATIENCE):
             await asyncio.sleep(0 if turn < 20 else 0.001)
@@ -202,7 +202,7 @@ def _by_the_stack(site: Any) -> Any:
     return application
 
 
-async def _tasks_done(connection: DirectConnection) -> None:
+async def _tasks_done(connection: HttpConnection) -> None:
     if connection.tasks:
         await asyncio.wait(connection.tasks)
 

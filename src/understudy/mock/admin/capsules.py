@@ -28,7 +28,13 @@ from understudy.mock.server.faults import Fault
 from understudy.mock.server.handlers import Handlers
 from understudy.mock.server.journaling import state_before
 from understudy.mock.server.preferences import Choose
-from understudy.mock.server.request_context import HeaderFields, Peer, RequestContext, RequestHead
+from understudy.mock.server.request_context import (
+    HeaderFields,
+    Peer,
+    RequestContext,
+    RequestHead,
+    Target,
+)
 from understudy.mock.server.windows import Window, Windows
 from understudy.mock.server.worlds import WORLD_NAME, Baseline, Snapshot, World
 from understudy.mock.store.collections import COLLECTIONS
@@ -238,7 +244,8 @@ def restored(
 def _head(exchange: CapsuleExchange, resolver: SecretResolver) -> RequestHead:
     path = resolver.revealed(exchange.path)
     query = resolver.revealed(exchange.query).encode("latin-1")
-    return RequestHead(exchange.method, path, query, _revealed_fields(exchange.fields, resolver))
+    target = Target(path, query)
+    return RequestHead(exchange.method, target, _revealed_fields(exchange.fields, resolver))
 
 
 def _peer(exchange: CapsuleExchange) -> Peer:

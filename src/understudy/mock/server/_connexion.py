@@ -4,31 +4,23 @@ Connexion's routing is put into the mock's own stack instead of using one of Con
 rebuild decorators and signatures on each request: half of their time goes there. Its layers for
 security and validation are left out too: they rebuild a request object and its validators on each
 request (40 % of what the mock spent), to call functions of the mock anyway. What is read from the
-scope (``connexion_routing``) comes from Connexion's source and not from its documentation;
-``tests/mock/server/test_connexion.py`` notices when that changes.
+scope (``connexion_routing``, by ``dispatcher``) comes from Connexion's source and not from its
+documentation; ``tests/mock/server/test_connexion.py`` notices when that changes. To import Connexion
+takes 0.7 s of processor, so this module is imported by the first request that needs it.
 """
 
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from understudy.errors import MethodNotAllowed, NotFound, Problem
-from understudy.mock.server._private_imports import without_packages
 from understudy.openapi.operations import Operation
 from understudy.openapi.paths import PathMatcher, decoded_path
 from understudy.openapi.skeleton import skeleton
 
-_UNUSED = frozenset({"jinja2", "jsonschema", "requests", "werkzeug"})
-"""Packages that validate, template and fetch documents for Connexion, and wrap Flask's requests."""
-
-with (
-    warnings.catch_warnings(),
-    without_packages("connexion", "connexion.middleware", absent=_UNUSED),
-):
+with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from connexion.http_facts import METHODS
     from connexion.middleware.routing import RoutingMiddleware
@@ -117,73 +109,31 @@ class RoutedStack:
 
 
 def routed(
-    apis: Mapping[str, Sequence[Operation]], layers: Sequence[Middleware], dispatch: ASGIApp
+    apis: Mapping[str, Sequence[Operation]],
+    before: Sequence[Middleware],
+    after: Sequence[Middleware],
+    dispatch: ASGIApp,
 ) -> RoutedStack:
     """Puts Connexion's routing, and layers around it, around a dispatcher.
 
     Args:
         apis: Base path to the operations that are served under it.
-        layers: The whole stack, outermost first; ``ROUTING`` is one of them.
+        before: The layers around the routing, outermost first.
+        after: The layers within it, outermost first.
         dispatch: The application that responds after routing.
     """
-    place = layers.index(ROUTING)
     # Connexion knows the methods of OpenAPI 3.0 and passes over others
     METHODS.update(it.method.lower() for operations in apis.values() for it in operations)
-    routing = Routing(_layered(layers[place + 1 :], dispatch))
+    routing = Routing(_layered(after, dispatch))
     resolver = Resolver(lambda _: dispatch)
     # Starlette's router takes the first base path that fits
     for base_path in sort_routes(list(apis), key=lambda base_path: base_path or "/"):
         document = Skeleton(skeleton(apis[base_path]))
         routing.add_api(document, base_path=base_path, resolver=resolver)
-    return RoutedStack(_layered(layers[:place], routing), routing)
+    return RoutedStack(_layered(before, routing), routing)
 
 
 def _layered(layers: Sequence[Middleware], app: ASGIApp) -> ASGIApp:
     for layer in reversed(layers):
         app = layer(app)
     return app
-
-
-ROUTING: Middleware = Routing
-
-
-class RegisteredRoute(NamedTuple):
-    """An operation as Connexion has registered it.
-
-    Attributes:
-        base: Matches the beginning of a path; what is left is the group ``path``, without its slash.
-        methods: In upper case.
-        key: Base path and operationId, as ``route_of`` returns them.
-    """
-
-    base: re.Pattern[str]
-    methods: frozenset[str]
-    key: tuple[str, str]
-
-
-def registered_routes(stack: RoutedStack) -> Iterator[RegisteredRoute]:
-    """Yields the routes of a stack, in the order they are tried."""
-    for mount in stack.routing.router.routes:
-        for route in mount.app.routes:
-            key = (mount.path, route.endpoint.operation_id)
-            methods = frozenset(route.methods)
-            yield RegisteredRoute(mount.path_regex, methods, key)
-
-
-def route_of(scope: Scope) -> tuple[str | None, str | None]:
-    """Returns the base path and the skeleton's operationId that Connexion's routing found."""
-    routing = scope["extensions"]["connexion_routing"]
-    return routing.get("api_base_path"), routing.get("operation_id")
-
-
-def as_problem(error: Exception) -> Problem | None:
-    """Returns a refusal of the mock or of Connexion as a Problem; None for any other error.
-
-    The text of what Connexion refused is left empty: it does not know what would be right.
-    """
-    if isinstance(error, Problem):
-        return error
-    if isinstance(error, HTTPException):
-        is_method = error.status_code == MethodNotAllowed.status
-        return MethodNotAllowed("") if is_method else NotFound("")
-    return None

@@ -1,8 +1,9 @@
 """Defines what a handler gets and returns: plain values, independent of the web framework."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
+
+from msgspec import Struct
 
 from understudy.errors import Headers
 from understudy.mock.server.json_bodies import json_bytes
@@ -26,8 +27,7 @@ class Principal(NamedTuple):  # made for each request with a token, at a third o
     token: str
 
 
-@dataclass(slots=True)
-class Call:
+class Call(Struct):  # made for each request, at no call of Python
     """One call of an operation, after everything that the document can check.
 
     Attributes:
@@ -49,7 +49,7 @@ class Call:
     site_url: str
     choices: Mapping[str, str]
     principal: Principal | None = None
-    notes: list[str] = field(default_factory=list)
+    notes: list[str] = []  # each call has its own
     authorization: str | None = None
     undeclared_query: tuple[str, ...] = ()
     authorization_url: str = ""
@@ -81,27 +81,23 @@ class SharedBody:
         record: The record that it was built from.
 
     Attributes:
+        content: The body as JSON, once it was encoded.
         valid_by: The validator that found it valid last.
-        sent_as: Status, media type and headers of the response that was made of it last.
-        sent: That response.
     """
 
-    __slots__ = ("_content", "record", "sent", "sent_as", "valid_by", "value")
+    __slots__ = ("content", "record", "valid_by", "value")
 
     def __init__(self, value: Any, record: object = None) -> None:
         self.value = value
         self.record = record
-        self.sent_as: tuple[int, str, Headers] | None = None
-        self.sent: Any = None
         self.valid_by: object = None
-        self._content: bytes | None = None
+        self.content: bytes | None = None
 
-    @property
-    def content(self) -> bytes:
-        """The body as JSON."""
-        if self._content is None:
-            self._content = json_bytes(self.value)
-        return self._content
+    def encoded(self) -> bytes:
+        """Returns the body as JSON."""
+        if self.content is None:
+            self.content = json_bytes(self.value)
+        return self.content
 
 
 _MOST_SHARED = 700

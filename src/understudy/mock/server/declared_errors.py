@@ -240,6 +240,8 @@ class DeclaredErrors:
         usual: Mapping[str, DeclaredResponse] = NONE_USUAL,
     ) -> None:
         self._other_names = header_names
+        self._names: dict[int, dict[str, str]] = {}
+        """Status and name of a header to the name that is sent."""
         self._usual = usual
         self._operation = operation
         self._schemas = schemas
@@ -301,13 +303,19 @@ class DeclaredErrors:
         """
         if not headers or not (self._header_names or self._other_names):
             return headers
+        names = self._names.setdefault(status, {})
+        renamed = []
+        for name, value in headers:
+            declared = names.get(name)
+            if declared is None:  # a few names, over and over
+                declared = names[name] = self._declared_name(status, name)
+            renamed.append((declared, value))
+        return tuple(renamed)
+
+    def _declared_name(self, status: int, name: str) -> str:
         texts = (str(status), f"{status // 100}XX", "default")
         names = next((self._header_names[t] for t in texts if t in self._header_names), {})
-        others = self._other_names
-        return tuple(
-            (names.get(_header_letters(name)) or others.get(name, name), value)
-            for name, value in headers
-        )
+        return names.get(_header_letters(name)) or self._other_names.get(name, name)
 
     def _status(self, status: int) -> int:
         """Returns the status by which the document declares that a request is invalid.

@@ -7,7 +7,8 @@ No condition is written twice; ``tests/proofs/entrances`` sends the same bytes b
 ways and compares what comes back and what is journalled.
 """
 
-from collections.abc import Coroutine, Mapping, Sequence
+from asyncio import CancelledError
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -19,16 +20,11 @@ from understudy.mock.server.call import HandlerResponse
 from understudy.mock.server.dispatcher import Dispatcher, call_handler
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.errors import ErrorResponses
-from understudy.mock.server.fault_injection import may_change_response
 from understudy.mock.server.guards import Step, expect_bounded_fields
-from understudy.mock.server.journaling import Journaling, note_response
+from understudy.mock.server.journaling import Journaling, note_response, settle
 from understudy.mock.server.request_context import Matching, Peer, RequestContext, RequestHead
 from understudy.mock.server.response_sending import WireResponse, send_wire
 from understudy.mock.server.route_table import RouteTable
-
-_UNUSUAL = frozenset({b"origin", b"transfer-encoding", b"expect", b"upgrade"})
-"""Headers that a layer of the stack answers for: CORS, chunks, what is not plain HTTP."""
-
 
 Worked = tuple[RequestContext, WireResponse]
 """A request, and its response that is ready to be sent."""
@@ -72,20 +68,21 @@ class Direct:
 
     def work(self, head: RequestHead, peer: Peer, body: bytes) -> "Worked | Continuation | None":
         """Works on a request as ``respond`` does, and does not journal it."""
-        if not is_usual(head):
+        target = head.target
+        if not head.is_usual:
             return None
         started = perf_counter()
         context = self.journaling.begin(head, peer)
-        matching = head.matching
-        if matching is None or matching[0] is not self.routes:
-            matching = head.matching = self._matching(context)
-        _, endpoint, path_arguments = matching
-        if endpoint is None or context.refusal is not None:
+        if context.refusal is not None or context.world.faults:
             return None
-        if endpoint.api.is_steering or may_change_response(context):
+        matching = target.matching
+        if matching is None or matching[0] is not self.routes:
+            matching = self._matching(context)
+        _, endpoint, context.path_arguments = matching
+        if endpoint is None:
             return None
         try:
-            response = self._handle(context, endpoint, path_arguments, body)
+            response = self._handle(context, endpoint, body)
             if response is None:
                 return None
             if not isinstance(response, HandlerResponse):
@@ -98,28 +95,31 @@ class Direct:
         return context, wire
 
     def _matching(self, context: RequestContext) -> Matching:
-        """Returns where a request leads."""
+        """Returns where a request leads, and keeps it where that follows from the target alone."""
         head, path = context.head, self.journaling.based(context)
-        endpoint, path_arguments = self.routes.find(head.method, path, head.query, head.headers)
-        return self.routes, endpoint, path_arguments
+        endpoint, path_arguments = self.routes.find(head.method, path, context.query, head.headers)
+        matching: Matching = self.routes, endpoint, path_arguments
+        if endpoint is not None and self.routes.is_found_by_target(endpoint):
+            head.target.matching = matching
+        return matching
 
     def _handle(
         self,
         context: RequestContext,
         endpoint: Endpoint,
-        path_arguments: Mapping[str, str],
         body: bytes,
     ) -> HandlerResponse | Coroutine[Any, Any, HandlerResponse] | None:
         for step in self.before_body:
             step(context)
-        context.body = body
-        expect_bounded_fields(context)
-        context.endpoint, context.path_arguments = endpoint, path_arguments
+        if body or context.query:
+            context.body = body
+            expect_bounded_fields(context)
+        context.endpoint = endpoint
         for step in self.after_routing:
             step(context)
         return call_handler(context, endpoint)
 
-    def refuse(self, context: RequestContext, error: Exception) -> WireResponse:
+    def refuse(self, context: RequestContext, error: Exception | CancelledError) -> WireResponse:
         """Returns the response to what was raised; what the refusal changed is committed."""
         wire = self.errors.encode(context, error)
         try:
@@ -159,12 +159,8 @@ class Continuation:
         try:
             response = await self.response
             wire = self.direct.dispatcher.encode(context, self.endpoint, response)
+            settle(context)  # others may change the world before the response is sent
             note_response(context, wire)
-        except Exception as error:
+        except (Exception, CancelledError) as error:
             wire = self.direct.refuse(context, error)
         return wire
-
-
-def is_usual(head: RequestHead) -> bool:
-    """Tells whether a head has nothing that a layer of the stack responds to."""
-    return _UNUSUAL.isdisjoint(head.headers)

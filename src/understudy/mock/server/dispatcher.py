@@ -7,7 +7,6 @@ from typing import Any, Literal
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.errors import BadRequest, LimitExceeded
-from understudy.mock.server._connexion import route_of
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.generated_responses import generated, generated_again
@@ -35,6 +34,12 @@ STATEFUL_NOTE = (
     "responded by the state that was inferred from the document; `understudy infer` explains it, and "
     "`serve --state-model` corrects it"
 )
+
+
+def route_of(scope: Scope) -> tuple[str | None, str | None]:
+    """Returns the base path and the skeleton's operationId that Connexion's routing found."""
+    routing = scope["extensions"]["connexion_routing"]
+    return routing.get("api_base_path"), routing.get("operation_id")
 
 
 class Route:
@@ -108,7 +113,9 @@ class Dispatcher:
             fault = endpoint.validator.fault(response)
             if fault is not None:
                 response = self._without_fault(context, endpoint, response, fault)
-        headers = limit_headers(context, response.status, context.extra_headers)
+        headers = context.extra_headers
+        if headers:
+            headers = limit_headers(context, response.status, headers)
         return encode(response, headers, is_own_page=endpoint.page is not None)
 
     def _without_fault(
@@ -162,7 +169,7 @@ def call_handler(
         msg = f"{', '.join(sorted(missing))}: missing; the mock cannot respond without it."
         raise BadRequest(msg, code="missing_parameter")
     response: HandlerResponse | Coroutine[Any, Any, HandlerResponse] = binding.handler(
-        call, *[arguments[name] for name in binding.path_arguments], **keywords
+        call, *map(arguments.__getitem__, binding.path_arguments), **keywords
     )
     return response
 

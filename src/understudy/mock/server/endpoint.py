@@ -198,6 +198,7 @@ class Endpoint:
         page: Responds where no page has to be shown; None: no page responds to this operation.
         parameters: The reader of each parameter.
         reads_query: Whether one of them is in the query.
+        reads_headers: Whether one of them is in a header or a cookie.
         body: The reader of the body; None where the operation takes none.
         judge: Validates responses by the document.
         errors: Puts error responses into the shape that the document declares.
@@ -215,6 +216,7 @@ class Endpoint:
     page: PageHandler | None
     parameters: tuple[ParameterReader, ...]
     reads_query: bool
+    reads_headers: bool
     body: BodyReader | None
     validator: ResponseValidator
     errors: DeclaredErrors
@@ -270,6 +272,7 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
                 for p in operation.parameters
             ),
             reads_query=any(p.location == "query" for p in operation.parameters),
+            reads_headers=any(p.location in {"header", "cookie"} for p in operation.parameters),
             body=None
             if operation.request_body is None
             else BodyReader(

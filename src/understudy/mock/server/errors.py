@@ -4,13 +4,21 @@ One layer does it for all that lie within, Connexion's own refusals included, so
 meets a framework's error page.
 """
 
+import asyncio
 import logging
 from collections.abc import Sequence
 
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from understudy.errors import InsufficientStorage, MethodNotAllowed, MockRefusal, NotFound, Problem
-from understudy.mock.server._connexion import as_problem
+from understudy.errors import (
+    InsufficientStorage,
+    MethodNotAllowed,
+    MockRefusal,
+    NotFound,
+    Problem,
+    ShuttingDown,
+)
 from understudy.mock.server.api import Api
 from understudy.mock.server.call import HandlerResponse
 from understudy.mock.server.endpoint import endpoints
@@ -27,6 +35,19 @@ from understudy.openapi.paths import Paths
 _log = logging.getLogger(__name__)
 
 
+def as_problem(error: Exception) -> Problem | None:
+    """Returns a refusal of the mock or of Connexion as a Problem; None for any other error.
+
+    The text of what Connexion refused is left empty: it does not know what would be right.
+    """
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, HTTPException):
+        is_method = error.status_code == MethodNotAllowed.status
+        return MethodNotAllowed("") if is_method else NotFound("")
+    return None
+
+
 class ErrorResponses:
     """Makes the response to whatever was raised while a request was worked on.
 
@@ -39,8 +60,15 @@ class ErrorResponses:
         self._paths = paths
         self._apis = apis
 
-    def encode(self, context: RequestContext, error: Exception) -> WireResponse:
-        """Notes why a request is refused, and returns the response as it is sent."""
+    def encode(
+        self, context: RequestContext, error: Exception | asyncio.CancelledError
+    ) -> WireResponse:
+        """Notes why a request is refused, and returns the response as it is sent.
+
+        Only a mock that stops cancels requests.
+        """
+        if isinstance(error, asyncio.CancelledError):
+            error = ShuttingDown()
         problem = as_problem(error)
         if problem is None:
             _log.error("%s %s failed inside the mock", context.method, context.path, exc_info=error)
@@ -100,7 +128,7 @@ class Errors:
         context = context_of(scope)
         try:
             await self._app(scope, receive, send)
-        except Exception as error:
+        except (Exception, asyncio.CancelledError) as error:
             has_begun = context.status != 0
             response = self._responses.encode(context, error)
             if has_begun:

@@ -16,13 +16,16 @@ from understudy.mock.server.faults import (
     apply_effect,
 )
 from understudy.mock.server.preferences import (
-    HEADER,
-    QUERY_PREFIX,
     RequestPreferences,
     preferences_of,
 )
 from understudy.mock.server.rate_limit import limit_headers
-from understudy.mock.server.request_context import RequestContext, context_of
+from understudy.mock.server.request_context import (
+    OWN_PREFIX,
+    PREFER_HEADER,
+    RequestContext,
+    context_of,
+)
 from understudy.mock.server.response_sending import field_value, send_response
 from understudy.mock.server.transactions import commit_first, delay
 from understudy.mock.server.windows import WINDOW, QuotaDecision
@@ -34,14 +37,14 @@ ABORT = "understudy.abort"
 FIRST_ERROR = 400
 """The first status that is an error (RFC 9110, 15.5)."""
 
-_QUERY_PREFIX = QUERY_PREFIX.encode()
+_OWN_PREFIX = OWN_PREFIX.encode()
 _PIECES = 20
 """Pieces of a slow body."""
 
 
 def may_change_response(context: RequestContext) -> bool:
     """Tells whether a fault or a preference may change the response to a request."""
-    has_preferences = HEADER in context.headers or _QUERY_PREFIX in context.query
+    has_preferences = PREFER_HEADER in context.headers or _OWN_PREFIX in context.query
     return has_preferences or bool(context.world.faults)
 
 
@@ -68,7 +71,7 @@ class FaultInjection:
             await self._app(scope, receive, _with_headers(send, preferences))
             return
         fault = fault or InjectedFault("")
-        await delay(scope, fault.delay)
+        await delay(scope, receive, fault.delay)
         stale = None
         if fault.effect == "stale-field":
             stale = await self._body_by_the_fixtures(context, scope, receive)
@@ -137,7 +140,7 @@ class _Buffer:
 
 
 def _preferences(context: RequestContext) -> RequestPreferences | None:
-    header = context.headers.get(HEADER, b"").decode("latin-1")
+    header = context.headers.get(PREFER_HEADER, b"").decode("latin-1")
     preferences, query = preferences_of(header, context.query.decode("latin-1"))
     context.query = query.encode("latin-1")
     return preferences

@@ -15,6 +15,9 @@ from msgspec.structs import replace
 
 from understudy.limits import Count
 
+MOST_FIELD_CHARACTERS: Final = 200
+"""The longest name of a member, or path to it, that a fault may change."""
+
 Milliseconds = Annotated[float, Meta(ge=0, le=60_000)]
 
 
@@ -75,7 +78,7 @@ class Fault(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     delay: Delay | None = None
     status: Annotated[int, Meta(ge=200, le=599)] | None = None
     effect: str | None = None
-    field: str | None = None
+    field: Annotated[str, Meta(min_length=1, max_length=MOST_FIELD_CHARACTERS)] | None = None
     seconds: Annotated[float, Meta(ge=0, le=60)] = 5.0
     met: Count = 0
     struck: Count = 0
@@ -205,7 +208,6 @@ def _owner_of(value: Any, field: str) -> tuple[Any, Any]:
             raise EffectNotApplicable(msg)
         if not last.isdecimal():  # a list of records: the first one's
             return _owner_of(value[0], last)
-        return value, int(last)
     return value, last
 
 

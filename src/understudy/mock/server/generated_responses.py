@@ -64,7 +64,7 @@ def generated(
 
 
 def _is_small(body: SharedBody | bytes | None) -> bool:
-    content = body.content if isinstance(body, SharedBody) else body
+    content = body.encoded() if isinstance(body, SharedBody) else body
     return content is None or len(content) <= _LONGEST_KEPT
 
 

@@ -13,9 +13,8 @@ from itertools import count
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from understudy.errors import Problem
-from understudy.mock.server.direct import Continuation, Direct, Worked, is_usual
-from understudy.mock.server.guards import PRIVATE_PATHS
+from understudy.errors import Problem, ShuttingDown
+from understudy.mock.server.direct import Continuation, Direct, Worked
 from understudy.mock.server.request_context import Peer, RequestContext, RequestHead
 from understudy.mock.server.response_sending import WireResponse, send_wire
 from understudy.mock.server.transactions import (
@@ -53,7 +52,7 @@ class Groups:
         Returns:
             What will send its response; None, where only the stack can respond.
         """
-        if not is_usual(head) or head.selection.path.startswith(PRIVATE_PATHS):
+        if not head.is_usual:
             return None
         loop = asyncio.get_running_loop()
         request = GroupedRequest(self, head, peer, body, loop.create_future())
@@ -170,7 +169,11 @@ class GroupedRequest:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Sends the response once it is committed."""
-        response = await self.response
+        response: WireResponse | Problem | None
+        try:
+            response = await self.response
+        except asyncio.CancelledError:
+            response = ShuttingDown()
         if isinstance(response, WireResponse):
             await send_wire(send, response)
         else:

@@ -137,6 +137,7 @@ class WorldHistory:
         forgotten: The history reaches back to this request, which cannot be undone; 0: to the first.
         revision: How often a record was changed, or all of them replaced.
         settings: The settings at the last entry.
+        unnumbered: The entries of requests that are not yet in the journal, by what they wait for.
     """
 
     __slots__ = (
@@ -147,11 +148,11 @@ class WorldHistory:
         "_is_lost",
         "_issued",
         "_pending",
-        "_unnumbered",
         "_weight",
         "forgotten",
         "revision",
         "settings",
+        "unnumbered",
     )
 
     def __init__(self) -> None:
@@ -160,7 +161,7 @@ class WorldHistory:
         self.settings: Settings = {}
         self._began_at: int | None = None
         self._entries: list[HistoryEntry] = []
-        self._unnumbered: dict[int, HistoryEntry] = {}
+        self.unnumbered: dict[int, HistoryEntry] = {}
         self._bytes = 0
         self._pending: list[Step] = []
         self._weight = RECORD_BYTES  # of what is pending
@@ -288,14 +289,12 @@ class WorldHistory:
 
     def expect_number(self, context: object, entry: HistoryEntry) -> None:
         """Keeps an entry until the journal has numbered its request."""
-        entry.earlier = self._unnumbered.get(id(context))
-        self._unnumbered[id(context)] = entry
+        entry.earlier = self.unnumbered.get(id(context))
+        self.unnumbered[id(context)] = entry
 
     def number(self, context: object, number: int) -> None:
         """Takes the number of a request in the journal."""
-        if not self._unnumbered:
-            return
-        entry = self._unnumbered.pop(id(context), None)
+        entry = self.unnumbered.pop(id(context), None)
         while entry is not None:
             entry.request = number
             if entry.is_lost:

@@ -120,11 +120,6 @@ class ForwardedAddress(NamedTuple):
     scheme: str
 
 
-def is_forwarded(headers: Mapping[bytes, bytes]) -> bool:
-    """Tells whether a proxy says anything of the address that the client used."""
-    return b"forwarded" in headers or b"x-forwarded-host" in headers
-
-
 def forwarded_site(
     headers: Mapping[bytes, bytes], sent_headers: Sequence[tuple[bytes, bytes]]
 ) -> str:
@@ -148,18 +143,6 @@ def forwarded_site(
     prefix = headers.get(b"x-forwarded-prefix", b"").decode("latin-1").rstrip("/")
     scheme = scheme.lower() if scheme.lower() in _SCHEMES else "http"
     return f"{scheme}://{host}{prefix if _PREFIX.fullmatch(prefix) else ''}"
-
-
-def expect_forwarded(
-    headers: Mapping[bytes, bytes], sent_headers: Sequence[tuple[bytes, bytes]]
-) -> None:
-    """Refuses a request whose Forwarded header cannot be read, or names no host.
-
-    Raises:
-        BadRequest: It is such a request.
-    """
-    if b"forwarded" in headers:
-        forwarded_address(sent_headers)
 
 
 def forwarded_address(sent_headers: Sequence[tuple[bytes, bytes]]) -> ForwardedAddress:

@@ -15,13 +15,14 @@ from understudy.errors import Conflict, MockRefusal, Problem
 from understudy.limits import HEADER_BYTES, HEADER_FIELDS, JOURNAL_BODY_BYTES, TARGET_BYTES
 from understudy.mock.server.guards import BASE_PATH, PRIVATE_PATHS, is_reserved
 from understudy.mock.server.history import ABSENT, HistoryEntry, RequestChanges, StateStep
-from understudy.mock.server.hosts import expect_forwarded, expect_host
+from understudy.mock.server.hosts import expect_host, forwarded_address
 from understudy.mock.server.request_context import (
     NO_ARGUMENTS,
     Addresses,
     Peer,
     RequestContext,
     RequestHead,
+    Target,
     put_context,
 )
 from understudy.mock.server.response_sending import WireResponse
@@ -188,7 +189,7 @@ class Journaling:
     def begin(self, head: RequestHead, peer: Peer) -> RequestContext:
         """Returns the context of a request, in the world that it selects."""
         try:
-            world = self._worlds.of(head.named_world, head.path_in_world)
+            world = self._worlds.of(head.named_world, head.target.path_in_world)
         except MockRefusal as refusal:  # raised further in, where errors get their shape
             context = RequestContext(head, peer, self._worlds.default, self._addresses)
             context.refused(refusal)
@@ -197,7 +198,7 @@ class Journaling:
 
     def based(self, context: RequestContext) -> str:
         """Returns the path of a request with its base path, which it may have left out."""
-        path = context.head.path_in_world
+        path = context.head.target.path_in_world
         return path if is_reserved(path) else self._paths.based(path)
 
     def refuse(self, head: RequestHead, peer: Peer, problem: Problem) -> RequestContext:
@@ -218,14 +219,18 @@ class Journaling:
 
     def end(self, context: RequestContext) -> None:
         """Journals a request, after its response was sent."""
-        self.observe(context)
-        settle(context)
+        for record in self._records:
+            record(context)
         world = context.world
+        if not world.history.is_settled(world.identifiers.count):
+            settle(context)
         if not context.path.startswith(PRIVATE_PATHS):
             shorten(context)
             world.journal.add(context)
-            world.history.number(context, context.number)
-        self.log(context)
+            if world.history.unnumbered:
+                world.history.number(context, context.number)
+        if self._log is not None:
+            self._log(context)
         if world.store is not None:
             _commit_late(world, world.store)
 
@@ -270,13 +275,15 @@ def expect_bounded_head(context: RequestContext) -> None:
         BadRequest: It does not say once, and plainly, which host it means.
     """
     head = context.head
-    if head.is_bounded:
-        return
-    TARGET_BYTES.check(len(context.path) + len(context.query))
-    HEADER_FIELDS.check(len(head.fields))
-    HEADER_BYTES.check(head.byte_count)
+    if len(context.path) + len(context.query) > TARGET_BYTES.most:
+        raise TARGET_BYTES.exceeded()
+    if len(head.fields) > HEADER_FIELDS.most:
+        raise HEADER_FIELDS.exceeded()
+    if head.byte_count > HEADER_BYTES.most:
+        raise HEADER_BYTES.exceeded()
     expect_host(head.http_version, head.headers, head.repeated_headers)
-    expect_forwarded(head.headers, head.fields)
+    if b"forwarded" in head.headers:
+        forwarded_address(head.fields)
     head.is_bounded = True
 
 
@@ -296,9 +303,9 @@ def note_response(context: RequestContext, response: WireResponse) -> None:
     Raises:
         Problem: The changes could not be kept, and are undone.
     """
-    settle(context)
     world = context.world
     if world.store is not None:
+        settle(context)
         world.store.commit(world)
     context.status = response.status
     context.response_headers = response.headers
@@ -308,6 +315,7 @@ def note_response(context: RequestContext, response: WireResponse) -> None:
 def _note_message(context: RequestContext, message: Message) -> None:
     """Notes an ASGI message that is about to be sent, as ``note_response`` does."""
     if message["type"] == "http.response.start":
+        settle(context)  # others may change the world before the response is sent
         note_response(context, WireResponse(message["status"], message["headers"], b""))
     elif len(context.response_body) < JOURNAL_BODY_BYTES.most:
         context.response_body += message.get("body", b"")
@@ -337,5 +345,5 @@ def _cut_head(context: RequestContext) -> None:
     fields = context.head.fields
     if len(fields) > HEADER_FIELDS.most or context.head.byte_count > HEADER_BYTES.most:
         fields = [(name[:100], text[:100]) for name, text in fields[: HEADER_FIELDS.most]]
-    head = RequestHead(context.method, context.path, context.query, fields)
+    head = RequestHead(context.method, Target(context.path, context.query), fields)
     context.head, context.headers, context.sent_headers = head, head.headers, head.fields

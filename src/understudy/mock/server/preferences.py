@@ -11,13 +11,9 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote_plus
 
 from understudy.errors import MockRefusal, StartupError, nearest
-from understudy.mock.server.faults import EFFECTS
+from understudy.mock.server.faults import EFFECTS, MOST_FIELD_CHARACTERS
 from understudy.mock.server.guards import Step
-from understudy.mock.server.request_context import RequestContext
-
-HEADER = b"prefer"
-QUERY_PREFIX = "__"
-"""Begins a preference in the query: ``?__code=404``, for pages that cannot set headers."""
+from understudy.mock.server.request_context import CHOOSE_HEADER, OWN_PREFIX, RequestContext
 
 NAMES = ("code", "example", "dynamic", "seed", "delay", "fault")
 FOREIGN = frozenset({"handling", "respond-async", "return", "wait"})
@@ -76,8 +72,8 @@ def preferences_of(header: str, query: str) -> tuple[RequestPreferences | None, 
     other_pairs, in_query = [], {}
     for pair in query.split("&") if query else ():
         name, _, text = pair.partition("=")
-        preference = unquote_plus(name).removeprefix(QUERY_PREFIX)
-        if QUERY_PREFIX in name and nearest(
+        preference = unquote_plus(name).removeprefix(OWN_PREFIX)
+        if OWN_PREFIX in name and nearest(
             preference, NAMES
         ):  # others are the client's own business
             in_query[preference] = unquote_plus(text)
@@ -152,6 +148,12 @@ def _fault(text: str) -> dict[str, Any]:
     if EFFECTS[effect].needs_field and not field:
         msg = f"fault={effect} changes a field; name it, as in fault={effect}:display_name."
         raise MockRefusal(400, TITLE, msg)
+    if len(field) > MOST_FIELD_CHARACTERS:
+        msg = (
+            f"fault={effect} names a field of {len(field)} characters; "
+            f"at most {MOST_FIELD_CHARACTERS} are read."
+        )
+        raise MockRefusal(400, TITLE, msg)
     return {"fault": effect, "field": field or None}
 
 
@@ -168,8 +170,6 @@ _READERS = {
 def _all(words: Any) -> str:
     return ", ".join(words)
 
-
-CHOOSE_HEADER = b"x-mock-choose"
 
 Choose = Callable[[Sequence[str]], Mapping[str, str]]
 """Reads ``name=option`` texts; raises StartupError for an unknown switch or option."""

@@ -1,7 +1,6 @@
 """Applies the quota of the hour to a request; ``windows`` decides."""
 
 from understudy.errors import Headers, TooManyRequests
-from understudy.mock.server.api import STRICT
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.windows import LIMIT_HEADER, QuotaDecision, count
 
@@ -20,8 +19,8 @@ def enforce_quota(context: RequestContext) -> None:
     endpoint = context.endpoint
     if endpoint is None or not endpoint.is_limited:
         return
-    policies = endpoint.api.policies
-    if policies.lifts_quota(context.choices):
+    policies, choices = endpoint.api.policies, context.choices
+    if choices and policies.lifts_quota(choices):
         return
     who = context.principal.person if context.principal else f"address {context.client}"
     limits = context.world.limits
@@ -31,7 +30,7 @@ def enforce_quota(context: RequestContext) -> None:
     decision = count_request(context, who, quota)
     if decision.allowed:
         return
-    if policies.warns_of_quota(context.choices):
+    if choices and policies.warns_of_quota(choices):
         _warn(context, who, decision)
         return
     principal = context.principal.person if context.principal else ANONYMOUS
@@ -51,12 +50,15 @@ def count_request(context: RequestContext, who: str, quota: int) -> QuotaDecisio
         who: The principal that is counted.
         quota: Requests an hour that it is allowed.
     """
-    world = context.world
-    policies = STRICT if context.endpoint is None else context.endpoint.api.policies
-    is_aligned = policies.aligns_windows(context.choices)
+    world, endpoint, choices = context.world, context.endpoint, context.choices
+    is_aligned = False
+    if choices and endpoint is not None:
+        is_aligned = endpoint.api.policies.aligns_windows(choices)
     opened = world.windows.get(who)
     decision, window = count(opened, context.started, quota, is_aligned=is_aligned)
-    world.note_windows((who, *world.windows.keep(who, window)))
+    dropped = world.windows.keep(who, window)
+    if world.store is not None:
+        world.store.windows_changed(world, (who, *dropped))
     context.extra_headers = decision.headers
     return decision
 

@@ -12,13 +12,15 @@ from typing import Any, NamedTuple
 from understudy.errors import Headers, Problem
 from understudy.exchange.masking import SECRET_NAMES, SECRET_NAMES_OF_RESOURCES
 from understudy.interface.rules import upheld
-from understudy.limits import TARGET_BYTES
 from understudy.mock.server.call import Principal
 from understudy.mock.server.endpoint import Endpoint
-from understudy.mock.server.hosts import forwarded_site, host_name, is_forwarded, is_host, is_local
+from understudy.mock.server.hosts import forwarded_site, host_name, is_host, is_local
 from understudy.mock.server.journal import Exercised
+from understudy.mock.server.recent import Recent, Recurring
 from understudy.mock.server.worlds import (
     PREFIX,
+    WORLD_HEADERS,
+    NamedWorld,
     World,
     WorldSelection,
     named_by_headers,
@@ -53,13 +55,94 @@ class Peer(NamedTuple):
         return cls(client[0] if client else "unknown", (host, port), scope["scheme"])
 
 
-HeadArguments = tuple[object, dict[str, Any], tuple[str, ...]]
-"""The operation that read arguments from a head; the arguments, as its document types them; and the
+TargetArguments = tuple[object, dict[str, Any], tuple[str, ...]]
+"""The operation that read arguments from a target; the arguments, as its document types them; and the
 names of query parameters that the document does not know."""
 
 Matching = tuple[object, Any, Mapping[str, str]]
-"""The routes of a site, the operation that they found for a head, and the texts of its path parameters;
+"""The routes of a site, the operation that they found for a target, and the texts of its path parameters;
 None: only the site's router knows the operation."""
+
+PREFER_HEADER = b"prefer"
+CHOOSE_HEADER = b"x-mock-choose"
+OWN_PREFIX = "__"
+"""Begins what is asked of the mock itself: parameters of a query, and below ``/`` the admin API's paths."""
+
+_UNUSUAL = frozenset(
+    {b"origin", b"transfer-encoding", b"expect", b"upgrade", PREFER_HEADER, CHOOSE_HEADER}
+)
+"""Headers that a layer of the stack responds to: CORS, chunks, what is not plain HTTP, choices."""
+
+_OWN_PATHS = f"/{OWN_PREFIX}"
+_OWN_PARAMETERS = OWN_PREFIX.encode()
+
+_NO_NAME: NamedWorld = None, True
+"""Names no world."""
+
+_NONE_REPEATED: frozenset[bytes] = frozenset()
+
+
+class Target:
+    """The target of a request with one method: what requests that differ in headers have in common.
+
+    Args:
+        path: The requested path as ``decoded_path`` returns it, with the prefix of a world.
+        query: The raw query string.
+
+    Attributes:
+        named_world: The world that the path names; None: the headers decide.
+        path_in_world: The path there, by which requests are routed.
+        is_usual: Whether nothing in it is asked of the mock itself.
+        shown_path: That path with ``%2F`` where a parameter has a slash.
+        matching: The operation that it leads to, whatever the headers are; None: not yet known.
+        reading: The arguments that were read from it; nobody changes them.
+    """
+
+    __slots__ = (
+        "is_usual",
+        "matching",
+        "named_world",
+        "path_in_world",
+        "query",
+        "reading",
+        "shown_path",
+    )
+
+    def __init__(self, path: str, query: bytes) -> None:
+        self.query = query
+        self.named_world: NamedWorld | None = None
+        if path.startswith(PREFIX):
+            self.named_world, path = named_by_path(path)
+        self.path_in_world = path
+        self.shown_path = path.replace(ENCODED_SLASH, "%2F")
+        self.is_usual = not path.startswith(_OWN_PATHS) and _OWN_PARAMETERS not in query
+        self.matching: Matching | None = None
+        self.reading: TargetArguments | None = None
+
+
+_MOST_TARGETS = 512
+"""Targets that are kept: those that clients ask for over and over."""
+
+_LONGEST_TARGET = 512
+"""Bytes of a target that is kept."""
+
+
+class Targets:
+    """The targets that were asked for lately, so that what follows from one is worked out once."""
+
+    def __init__(self) -> None:
+        self._targets: Recent[tuple[str, bytes], Target] = Recurring(_MOST_TARGETS)
+
+    def get(self, method: str, target: bytes) -> Target:
+        """Returns a target in origin form, of ASCII characters."""
+        known = self._targets.get((method, target))
+        if known is not None:
+            return known
+        path, _, query = target.partition(b"?")
+        new = Target(decoded_path(path.decode("ascii")), query)
+        if len(target) <= _LONGEST_TARGET:
+            self._targets.put((method, target), new)
+        return new
 
 
 class RequestHead:
@@ -67,8 +150,7 @@ class RequestHead:
 
     Args:
         method: In upper case.
-        path: The requested path as ``decoded_path`` returns it, with the prefix of a world.
-        query: The raw query string.
+        target: What is requested.
         fields: All header fields, names in lower case, in the order they were sent.
         http_version: Such as ``1.1``.
 
@@ -76,76 +158,47 @@ class RequestHead:
         headers: The fields by name; a name sent twice keeps the last value.
         repeated_headers: The names that were sent twice.
         named_world: The world that is selected.
-        path_in_world: The path there, by which requests are routed.
-        shown_path: That path with ``%2F`` where a parameter has a slash.
         byte_count: The number of bytes of the header fields.
         is_bounded: Whether it was found to be within all limits.
-        reading: The arguments that were last read from it; nobody changes them.
-        matching: The operation that it was last found to lead to.
+        is_usual: Whether no layer of the stack but those of every request responds to it.
     """
 
     __slots__ = (
-        "_named_by_headers",
         "byte_count",
         "fields",
         "headers",
         "http_version",
         "is_bounded",
-        "matching",
+        "is_usual",
         "method",
         "named_world",
-        "path",
-        "path_in_world",
-        "query",
-        "reading",
         "repeated_headers",
-        "shown_path",
+        "target",
     )
 
     def __init__(
-        self, method: str, path: str, query: bytes, fields: HeaderFields, http_version: str = "1.1"
+        self, method: str, target: Target, fields: HeaderFields, http_version: str = "1.1"
     ) -> None:
         self.method = method
+        self.target = target
         self.fields = fields
         self.http_version = http_version
-        self.headers: Mapping[bytes, bytes] = dict(fields)
-        self.repeated_headers = _repeated(self.headers, fields)
-        self.byte_count = header_bytes(fields)
-        self._named_by_headers = named_by_headers(self.headers)
-        self._aim(path, query)
-
-    def _aim(self, path: str, query: bytes) -> None:
-        """Sets what the target decides."""
-        self.path = path
-        self.query = query
-        self.named_world = self._named_by_headers
-        if path.startswith(PREFIX):
-            self.named_world, path = named_by_path(path)
-        self.path_in_world = path
-        self.shown_path = path.replace(ENCODED_SLASH, "%2F")
+        headers: Mapping[bytes, bytes] = dict(fields)
+        self.headers = headers
+        is_repeated = len(headers) != len(fields)
+        self.repeated_headers = _repeated(fields) if is_repeated else _NONE_REPEATED
+        self.byte_count = sum(map(len, chain.from_iterable(fields)))
         self.is_bounded = False
-        self.reading: HeadArguments | None = None
-        self.matching: Matching | None = None
+        self.is_usual = target.is_usual and _UNUSUAL.isdisjoint(headers)
+        self.named_world = target.named_world or (
+            _NO_NAME if WORLD_HEADERS.isdisjoint(headers) else named_by_headers(headers)
+        )
 
     @property
     def selection(self) -> WorldSelection:
         """The world that is selected, and the path there."""
         name, is_certain = self.named_world
-        return WorldSelection(name, self.path_in_world, is_certain)
-
-    def with_target(self, target: bytes) -> "RequestHead":
-        """Returns the head of a request that differs from this one in its target alone."""
-        head = object.__new__(RequestHead)
-        head.method = self.method
-        head.fields = self.fields
-        head.http_version = self.http_version
-        head.headers = self.headers
-        head.repeated_headers = self.repeated_headers
-        head.byte_count = self.byte_count
-        head._named_by_headers = self._named_by_headers
-        head._aim(*path_and_query(target))
-        head.is_bounded = self.is_bounded and len(target) <= TARGET_BYTES.most
-        return head
+        return WorldSelection(name, self.target.path_in_world, is_certain)
 
     @classmethod
     def of(cls, scope: Scope) -> "RequestHead":
@@ -153,24 +206,11 @@ class RequestHead:
         path: str = scope["path"]
         if b"%2" in (scope.get("raw_path") or b""):  # the server has decoded slashes, too
             path = decoded_path(scope["raw_path"].decode("latin-1"))
-        version = scope.get("http_version", "1.1")
-        return cls(scope["method"], path, scope["query_string"], scope["headers"], version)
+        target = Target(path, scope["query_string"])
+        return cls(scope["method"], target, scope["headers"], scope.get("http_version", "1.1"))
 
 
-def path_and_query(target: bytes) -> tuple[str, bytes]:
-    """Returns the decoded path, and the query string, of a target in origin form."""
-    path, _, query = target.partition(b"?")
-    return decoded_path(path.decode("ascii")), query
-
-
-def header_bytes(fields: HeaderFields) -> int:
-    """Returns how many bytes header fields take."""
-    return sum(map(len, chain.from_iterable(fields)))
-
-
-def _repeated(headers: Mapping[bytes, bytes], fields: HeaderFields) -> frozenset[bytes]:
-    if len(headers) == len(fields):
-        return frozenset()
+def _repeated(fields: HeaderFields) -> frozenset[bytes]:
     counts = Counter(name for name, _ in fields)
     return frozenset(name for name, count in counts.items() if count > 1)
 
@@ -227,7 +267,7 @@ class RequestContext:
         addresses: The addresses of the two servers.
 
     Attributes:
-        head: What the request says before its body; shared by identical requests.
+        head: What the request says before its body.
         world: The world that the request selected.
         choices: Switch name to the option in force for this request.
         started: The world's time when the request arrived.
@@ -299,8 +339,8 @@ class RequestContext:
         self.choices: Mapping[str, str] = world.choices
         self.started: datetime = world.clock.now()
         self.method = head.method
-        self.path = head.shown_path
-        self.query = head.query
+        self.path = head.target.shown_path
+        self.query = head.target.query
         self.headers = head.headers
         self.sent_headers: HeaderFields = head.fields
         self.client = peer.client
@@ -347,7 +387,8 @@ class RequestContext:
     @property
     def size(self) -> int:
         """The approximate memory in bytes, once the request is in the journal."""
-        headers = self.head.byte_count + header_bytes(self.response_headers)
+        headers = sum(map(len, chain.from_iterable(self.response_headers)))
+        headers += self.head.byte_count
         return headers + len(self.body) + len(self.response_body) + len(self.query) + _OVERHEAD
 
     @property
@@ -358,14 +399,17 @@ class RequestContext:
     @property
     def exercised(self) -> Exercised | None:
         """The part of the contract that it used."""
-        if self.endpoint is None:
+        endpoint, principal = self.endpoint, self.principal
+        if endpoint is None:
             return None
-        return Exercised(self.endpoint.operation.operation_id, self.status, self.identity)
+        identity = principal.kind if principal else "anonymous"
+        return Exercised(endpoint.operation.operation_id, self.status, identity)
 
 
 def _addressed(head: RequestHead, peer: Peer, prefix: str, addresses: Addresses) -> "_Urls":
     headers = head.headers
-    if not addresses.own and is_forwarded(headers) and is_local(peer.client):
+    is_forwarded = b"forwarded" in headers or b"x-forwarded-host" in headers
+    if is_forwarded and not addresses.own and is_local(peer.client):
         addresses = addresses._replace(own=forwarded_site(headers, head.fields))
     return _urls(addresses, peer.scheme, headers.get(b"host", b""), peer.server, prefix)
 

@@ -24,28 +24,22 @@ def validate(context: RequestContext) -> None:
     if endpoint is None or endpoint.page is not None:
         return
     accept = context.headers.get(b"accept")
-    if accept and not endpoint.api.is_lenient:
+    if accept and b"*/*" not in accept and not endpoint.api.is_lenient:
         _negotiate(accept, endpoint)
     try:
-        reading = _query_reading(context, endpoint)
-        if not _read_again(context, endpoint, reading):
-            _read(context, endpoint, reading)
+        known = context.head.target.reading
+        if known is not None and known[0] is endpoint and not context.choices:
+            _, context.arguments, context.undeclared_query = known
+            if context.undeclared_query:
+                _note_undeclared(context, context.undeclared_query)
+        else:
+            _read(context, endpoint, _query_reading(context, endpoint))
     except BadRequest as problem:
         problem.violations = _violations(context, endpoint)
         _expect_what_precedes(context, endpoint)
         raise
     if context.deferred is not None and endpoint.access.token == "required":
         raise context.deferred
-
-
-def _read_again(context: RequestContext, endpoint: Endpoint, reading: QueryReading) -> bool:
-    """Takes the arguments that were read from the same head before; returns whether they were."""
-    known = context.head.reading
-    if known is None or known[0] is not endpoint or reading is not STRICT_QUERY:
-        return False
-    _, context.arguments, undeclared_query = known
-    _note_undeclared(context, undeclared_query)
-    return True
 
 
 def _read(context: RequestContext, endpoint: Endpoint, reading: QueryReading) -> None:
@@ -65,9 +59,13 @@ def _read(context: RequestContext, endpoint: Endpoint, reading: QueryReading) ->
         value = _body(context, endpoint, endpoint.body)
         if value is not ABSENT:
             arguments[BODY] = value
-    elif reading is STRICT_QUERY and context.query is context.head.query:
-        # every request with this head has the same; not so what a preference left of a query
-        context.head.reading = endpoint, arguments, context.undeclared_query
+    elif (
+        reading is STRICT_QUERY
+        and not endpoint.reads_headers
+        # every request with this target has the same; not so what a preference left of a query
+        and context.query is context.head.target.query
+    ):
+        context.head.target.reading = endpoint, arguments, context.undeclared_query
     context.arguments = arguments
 
 
@@ -159,7 +157,7 @@ def _body(context: RequestContext, endpoint: Endpoint, reader: BodyReader) -> An
 
 
 def _negotiate(accept: bytes, endpoint: Endpoint) -> None:
-    if b"*/*" in accept or not endpoint.validator.media_types:
+    if not endpoint.validator.media_types:
         return
     declared = endpoint.operation.responses
     if endpoint.binding.handler is None and not declared.keys() & {"406", "4XX"}:

@@ -2,8 +2,9 @@
 
 import asyncio
 import re
-from typing import Any, Final
+from typing import Final
 
+from msgspec import Struct
 from starlette.types import Receive, Send
 
 from understudy.errors import Headers
@@ -26,28 +27,18 @@ _NOT_IN_FIELDS = re.compile("[\\x00-\\x08\\x0a-\\x1f\\x7f]")
 """Matches a character that no field value may hold (RFC 9110, 5.5)."""
 
 
-class WireResponse:
-    """A response as it is sent; nobody changes it, as it may be sent again.
+class WireResponse(Struct, frozen=True):  # made for each request, at no call of Python
+    """A response as it is sent.
 
-    Args:
+    Attributes:
         status: HTTP's.
         headers: Names in lower case.
         body: Empty for no content.
     """
 
-    __slots__ = ("_lines", "body", "headers", "status")
-
-    def __init__(self, status: int, headers: HeaderFields, body: bytes) -> None:
-        self.status = status
-        self.headers = headers
-        self.body = body
-        self._lines: bytes | None = None
-
-    def field_lines(self) -> bytes:
-        """Returns the header fields as HTTP/1.1 writes them, without the empty line behind them."""
-        if self._lines is None:
-            self._lines = b"".join([b"%b: %b\r\n" % field for field in self.headers])
-        return self._lines
+    status: int
+    headers: HeaderFields
+    body: bytes
 
 
 def encode(
@@ -64,25 +55,17 @@ def encode(
     Raises:
         ValueError: A header holds what a field value may not (RFC 9110, 5.5).
     """
-    body = response.body
-    if is_own_page:
-        return _encoded(response, extra, ())
-    if not isinstance(body, SharedBody) or extra:
-        return _encoded(response, extra, UNTRUSTED)
-    key = response[1:]
-    if body.sent_as != key:
-        body.sent_as, body.sent = key, _encoded(response, (), UNTRUSTED)
-    shared: WireResponse = body.sent
-    return shared
-
-
-def _encoded(response: HandlerResponse, extra: Headers, policy: HeaderFields) -> WireResponse:
     body, status, media_type, own = response
-    headers: list[tuple[bytes, bytes]] = [*policy]
+    headers: list[tuple[bytes, bytes]] = [] if is_own_page else [*UNTRUSTED]
     if status == NO_CONTENT:
         content = b""
     else:
-        content = _content(body)
+        if isinstance(body, SharedBody):
+            content = body.content or body.encoded()
+        elif body is None:
+            content = b""
+        else:
+            content = body if isinstance(body, bytes) else json_bytes(body)
         headers.append((b"content-length", b"%d" % len(content)))
         if body is not None:
             headers.append((b"content-type", media_type.encode()))
@@ -92,14 +75,6 @@ def _encoded(response: HandlerResponse, extra: Headers, policy: HeaderFields) ->
             raise ValueError(msg)
         headers.append((name.encode(), text.encode("latin-1")))
     return WireResponse(status, headers, content)
-
-
-def _content(body: Any) -> bytes:
-    if isinstance(body, SharedBody):
-        return body.content
-    if body is None:
-        return b""
-    return body if isinstance(body, bytes) else json_bytes(body)
 
 
 async def send_wire(send: Send, response: WireResponse) -> None:
@@ -119,7 +94,7 @@ async def stream_response(receive: Receive, send: Send, response: HandlerRespons
     own = [(b"content-type", response.media_type.encode()), (b"cache-control", b"no-store")]
     headers = [*UNTRUSTED, *own]
     await send({"type": "http.response.start", "status": response.status, "headers": headers})
-    leaving = asyncio.ensure_future(_left(receive))
+    leaving = asyncio.ensure_future(has_left(receive))
     chunks = aiter(response.body)
     try:
         while not leaving.done():
@@ -137,7 +112,8 @@ async def stream_response(receive: Receive, send: Send, response: HandlerRespons
         await chunks.aclose()
 
 
-async def _left(receive: Receive) -> None:
+async def has_left(receive: Receive) -> None:
+    """Returns once the client has disconnected."""
     while (await receive())["type"] != "http.disconnect":
         pass
 

@@ -7,18 +7,25 @@ request. One event loop runs every listener, so that they share one state withou
 import asyncio
 import contextlib
 import errno
+import gc
+import math
 import signal
 import socket
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from time import monotonic
+from types import FrameType
+from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from understudy.errors import StartupError
 from understudy.limits import IDLE_SECONDS, READING_SECONDS
-from understudy.mock.server.direct_connection import DirectConnection
+from understudy.mock.server.protocol import HttpConnection
+from understudy.mock.server.stack import Served
+from understudy.mock.server.watchdog import LoopWatchdog
 
 BACKLOG = 2048
 
@@ -72,12 +79,97 @@ def url_of(listener: socket.socket, scheme: str = "http") -> str:
     return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
 
+GRACE = 5.0
+"""Seconds in which requests in flight are finished once the mock is told to stop."""
+
+_LAST_SECONDS = 1.0
+"""Seconds in which what is left is told that the mock stops."""
+
+
+class _Stopping:
+    """The end of a mock: requests in flight are finished within a grace.
+
+    Args:
+        grace: Its seconds.
+        watchdog: Ends the process where the event loop is held meanwhile.
+    """
+
+    def __init__(self, grace: float, watchdog: LoopWatchdog) -> None:
+        self._grace = grace
+        self._watchdog = watchdog
+        self._deadline = math.inf
+        self.listeners: list[_Listener] = []
+
+    def begin(self) -> None:
+        """Stops in order; told a second time, at once."""
+        is_first = self._deadline == math.inf
+        self._deadline = monotonic() + self._grace if is_first else 0
+        self._watchdog.end_within((self._grace if is_first else 0) + 2 * _LAST_SECONDS)
+        for listener in self.listeners:
+            listener.should_exit = True
+
+    @property
+    def is_over(self) -> bool:
+        """True once the grace is over."""
+        return monotonic() >= self._deadline
+
+    @contextlib.contextmanager
+    def by_signals(self) -> Iterator[None]:
+        """Lets SIGINT and SIGTERM begin it; Python's own handlers run even while the loop is held."""
+        loop = asyncio.get_running_loop()
+
+        def handle(_number: int, _frame: FrameType | None) -> None:
+            self.begin()
+            loop.call_soon_threadsafe(bool)  # wakes the loop
+
+        before: dict[signal.Signals, Any] = {}
+        with contextlib.suppress(ValueError):  # outside the main thread, which alone gets signals
+            for number in (signal.SIGINT, signal.SIGTERM):
+                before[number] = signal.signal(number, handle)
+        try:
+            yield
+        finally:
+            for one, earlier in before.items():
+                signal.signal(one, earlier)
+
+
 class _Listener(uvicorn.Server):
-    """uvicorn's server without its own grip on signals: there are two of them, and one loop."""
+    """uvicorn's server with an end of our own: there are two of them, and one loop.
+
+    Args:
+        config: The settings of uvicorn.
+        stopping: When it ends.
+    """
+
+    def __init__(self, config: uvicorn.Config, stopping: _Stopping) -> None:
+        super().__init__(config)
+        self._stopping = stopping
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
+        """Leaves signals to ``_Stopping``."""
         yield
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stops listening, lets requests be finished, and responds 503 to those that are not."""
+        for each in (*self.servers, *(sockets or ())):
+            each.close()
+        connections, tasks = self.server_state.connections, self.server_state.tasks
+        for connection in tuple(connections):
+            connection.shutdown()
+        while (connections or tasks) and not self._stopping.is_over:
+            await asyncio.sleep(_TURN)
+        deadline = monotonic() + _LAST_SECONDS
+        while tasks and monotonic() < deadline:  # requests that were queued begin meanwhile
+            for task in tuple(tasks):
+                task.cancel()
+            await asyncio.sleep(_TURN)
+        for connection in tuple(connections):
+            connection.transport.close()
+
+
+_TURN = 0.01
+"""Seconds between two looks at what is left."""
 
 
 async def serve(
@@ -86,38 +178,49 @@ async def serve(
     ready: Callable[[Callable[[], None]], None],
     beside: Sequence[Callable[[], Awaitable[None]]] = (),
     certificate: tuple[Path, Path] | None = None,
+    grace: float = GRACE,
 ) -> None:
-    """Serves until SIGINT or SIGTERM, and then stops at once.
+    """Serves until SIGINT or SIGTERM; a second signal cuts off what is not finished.
 
     Args:
         applications: The application of each socket.
         ready: Called once every socket accepts requests, with a function that stops them all.
         beside: Tasks that run as long as the servers do.
         certificate: Certificate chain and private key, as PEM files, for https; None for http.
+        grace: Seconds in which requests in flight are finished.
     """
     for application in applications.values():
         await warm_up(application)
-    listeners = [
-        _Listener(configuration(application, certificate)) for application in applications.values()
+    watchdog = LoopWatchdog(asyncio.get_running_loop())
+    stopping = _Stopping(grace, watchdog)
+    listeners = stopping.listeners = [
+        _Listener(configuration(application, certificate), stopping)
+        for application in applications.values()
     ]
+    watchdog.start()
+    try:
+        with stopping.by_signals():
+            tasks = [asyncio.ensure_future(task()) for task in beside]
+            async with asyncio.TaskGroup() as group:
+                for listener, bound in zip(listeners, applications, strict=True):
+                    group.create_task(listener.serve(sockets=[bound]))
+                while not all(listener.started or listener.should_exit for listener in listeners):
+                    await asyncio.sleep(0.001)
+                ready(stopping.begin)
+                group.create_task(asyncio.to_thread(_build_stacks, applications.values()))
+            for task in tasks:
+                task.cancel()
+    finally:
+        watchdog.stop()
 
-    def stop() -> None:
-        for listener in listeners:
-            listener.should_exit = listener.force_exit = True
 
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
-            loop.add_signal_handler(number, stop)  # not on Windows, nor outside the main thread
-    tasks = [asyncio.ensure_future(task()) for task in beside]
-    async with asyncio.TaskGroup() as group:
-        for listener, bound in zip(listeners, applications, strict=True):
-            group.create_task(listener.serve(sockets=[bound]))
-        while not all(listener.started or listener.should_exit for listener in listeners):
-            await asyncio.sleep(0.001)
-        ready(stop)
-    for task in tasks:
-        task.cancel()
+def _build_stacks(applications: Iterable[ASGIApp]) -> None:
+    """Builds what the first unusual request needs, and the first ordinary one does not."""
+    for application in applications:
+        if isinstance(application, Served):
+            application.site.stack()
+    if gc.get_freeze_count():  # as what was there at the start, it is no garbage
+        gc.freeze()
 
 
 def configuration(
@@ -135,7 +238,7 @@ def configuration(
         application,
         ssl_certfile=chain,
         ssl_keyfile=key,
-        http=DirectConnection,
+        http=HttpConnection,
         interface="asgi3",
         lifespan="off",
         log_config=None,

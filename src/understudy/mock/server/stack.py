@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from threading import Lock
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from understudy.mock.server._connexion import ROUTING, Middleware, routed
 from understudy.mock.server.api import Api
 from understudy.mock.server.direct import Continuation, Direct
 from understudy.mock.server.dispatcher import Dispatcher, ResponseValidation, Route
@@ -17,7 +17,6 @@ from understudy.mock.server.guards import (
     BodyGuard,
     Cors,
     ReservedPaths,
-    Step,
     Steps,
     expect_bounded_fields,
     guarding,
@@ -33,8 +32,7 @@ from understudy.mock.server.journaling import (
 )
 from understudy.mock.server.preferences import Choose, choosing
 from understudy.mock.server.rate_limit import enforce_quota
-from understudy.mock.server.recent_requests import RecentRequests
-from understudy.mock.server.request_context import HERE, Addresses, Peer, RequestHead
+from understudy.mock.server.request_context import HERE, Addresses, Peer, RequestHead, Targets
 from understudy.mock.server.request_validation import validate
 from understudy.mock.server.response_sending import WireResponse
 from understudy.mock.server.route_table import RouteTable, by_route
@@ -42,6 +40,8 @@ from understudy.mock.server.security import authorize
 from understudy.mock.server.transactions import SharedStore, TransactionMiddleware
 from understudy.mock.server.world_selection import Worlds
 from understudy.openapi.paths import Paths, aliases
+
+Middleware = Callable[[ASGIApp], ASGIApp]
 
 Respond = Callable[[RequestHead, Peer, bytes], WireResponse | Continuation | GroupedRequest | None]
 
@@ -111,45 +111,58 @@ class Site:
         )
         self._errors = ErrorResponses(paths, config.apis)
         self._dispatcher = Dispatcher(config.elsewhere, config.response_validation)
-        guards: list[Step] = [
-            expect_bounded_head,
-            guarding(config.admin_token, config.admin_hosts),
-        ]
+        guard_admin = guarding(config.admin_token, config.admin_hosts)
         guard_paths = guarding_paths(config.guarded, config.page_hosts)
-        if guard_paths is not None:
-            guards.append(guard_paths)
+        path_guards = () if guard_paths is None else (guard_paths,)
         choose = choosing(config.choose)
         is_page = page_test(paths, config.apis)
-        layers: list[Middleware] = [
+        self._before_routing: list[Middleware] = [
             lambda app: _outermost(app, self._journaling, config.shared),
             lambda app: Cors(app, config.closed, is_page),
             lambda app: Errors(app, self._errors),
-            lambda app: Steps(app, *guards, expect_world, choose),
+            lambda app: Steps(
+                app, expect_bounded_head, guard_admin, *path_guards, expect_world, choose
+            ),
             lambda app: ReservedPaths(app, config.elsewhere),
             BodyGuard,
             lambda app: Steps(app, expect_bounded_fields),
-            ROUTING,
+        ]
+        self._after_routing: list[Middleware] = [
             lambda app: Route(app, self._endpoints),
             lambda app: Steps(app, authorize),
             FaultInjection,
             lambda app: Steps(app, enforce_quota, validate),
         ]
-        self._stack = routed(operations, layers, self._dispatcher)
+        self._operations = operations
+        self._stack: ASGIApp | None = None
+        self._is_building = Lock()
         direct = Direct(
             self._journaling,
-            RouteTable(self._stack, self._endpoints),
-            (*guards, choose),  # it leaves to the stack what expect_world refuses
+            RouteTable(self._endpoints),
+            (expect_bounded_head, *path_guards),  # it leaves to the stack what the others refuse
             (authorize, enforce_quota, validate),
             self._dispatcher,
             self._errors,
         )
         self.respond: Respond = direct.respond
         if config.shared is not None:
-            self.respond = Groups(direct, config.shared, self._stack).add
+            self.respond = Groups(direct, config.shared, self).add
+
+    def stack(self) -> ASGIApp:
+        """Returns the middleware stack, outermost layer first; it is built once, in any thread."""
+        with self._is_building:
+            if self._stack is None:
+                from understudy.mock.server._connexion import routed  # noqa: PLC0415 - importing Connexion takes too long at start
+
+                before, after = self._before_routing, self._after_routing
+                self._stack = routed(self._operations, before, after, self._dispatcher)
+            return self._stack
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serves a request, whatever it asks for; the outermost layer of the stack comes first."""
-        await self._stack(scope, receive, send)
+        """Serves a request, whatever it asks for. What is not HTTP gets no response."""
+        if scope["type"] == "http":
+            stack = self._stack or self.stack()
+            await stack(scope, receive, send)
 
 
 def _outermost(app: ASGIApp, journaling: Journaling, shared: SharedStore | None) -> ASGIApp:
@@ -163,13 +176,13 @@ class Served:
 
     Attributes:
         site: What is served now.
-        requests: The requests that had a direct response lately.
+        targets: What was asked for lately.
     """
 
     site: Site
 
     def __init__(self) -> None:
-        self.requests = RecentRequests()
+        self.targets = Targets()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves a request, as ``Site`` does."""

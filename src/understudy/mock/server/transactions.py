@@ -21,6 +21,7 @@ from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.guards import CONSOLE_PATH, HEALTH_PATH, PRIVATE_PATHS
 from understudy.mock.server.journaling import Journaling, JournalMiddleware
 from understudy.mock.server.request_context import Peer, RequestContext, RequestHead, put_context
+from understudy.mock.server.response_sending import has_left
 from understudy.mock.server.worlds import WorldSelection
 
 _KEY = "understudy.delivery"
@@ -68,12 +69,12 @@ class Delivery:
         self._unsent: list[Message] = []
         self._body = b""
         self._is_stream = context.path.startswith(PRIVATE_PATHS)
-        self._delay = 0.0
+        self._delay: tuple[Receive, float] | None = None
         self.is_done = False
 
-    def delay(self, seconds: float) -> None:
-        """Waits so long after the commit before anything is sent."""
-        self._delay = seconds
+    def delay(self, receive: Receive, seconds: float) -> None:
+        """Waits so long after the commit before anything is sent, or until the client leaves."""
+        self._delay = receive, seconds
 
     async def commit(self, body: bytes) -> None:
         """Commits the request, and sends what waits; a body that follows in pieces is known before.
@@ -89,8 +90,8 @@ class Delivery:
             self._transaction.add(context)
             await self._transaction.commit()
         self.is_done = True
-        if self._delay:
-            await asyncio.sleep(self._delay)
+        if self._delay is not None:
+            await _wait(*self._delay)
         for message in self._unsent:
             await self._send(message)
 
@@ -121,13 +122,27 @@ def put_delivery(scope: Scope, delivery: Delivery) -> None:
     scope[_KEY] = delivery
 
 
-async def delay(scope: Scope, seconds: float) -> None:
-    """Delays a response: by waiting now, or after the commit where there is one."""
+async def delay(scope: Scope, receive: Receive, seconds: float) -> None:
+    """Delays a response: by waiting now, or after the commit where there is one.
+
+    No response is delayed for a client that has left.
+    """
     delivery: Delivery | None = scope.get(_KEY)
+    if not seconds:
+        return
     if delivery is None:
-        await asyncio.sleep(seconds)
+        await _wait(receive, seconds)
     else:
-        delivery.delay(seconds)
+        delivery.delay(receive, seconds)
+
+
+async def _wait(receive: Receive, seconds: float) -> None:
+    """Waits, until the client leaves at most."""
+    leaving = asyncio.ensure_future(has_left(receive))
+    try:
+        await asyncio.wait({leaving}, timeout=seconds)
+    finally:
+        leaving.cancel()
 
 
 async def commit_first(scope: Scope, body: bytes) -> None:

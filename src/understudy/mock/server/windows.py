@@ -9,6 +9,8 @@ from collections import OrderedDict
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
+from msgspec import Struct
+
 from understudy.limits import Count
 from understudy.mock.server.clock import Instant
 
@@ -65,7 +67,7 @@ LIMIT_HEADER: Final = "x-ratelimit-"
 """The beginning of the three headers' names, before they are those that a document declares."""
 
 
-class QuotaDecision(NamedTuple):
+class QuotaDecision(Struct, frozen=True):  # made for each request, at no call of Python
     """The decision on a request: within the quota or beyond it, and the headers that show it."""
 
     allowed: bool
@@ -97,7 +99,7 @@ def count(
     Returns:
         The decision, and the new window.
     """
-    if window is None or window.is_closed(now):
+    if window is None or not -WINDOW < now - window.opened < WINDOW:
         window = Window(now.replace(minute=0, second=0, microsecond=0) if is_aligned else now, 0)
     allowed = window.used < limit
     if allowed:

@@ -170,6 +170,9 @@ DEFAULT = "default"
 WORLD_HEADER = b"x-mock-world"
 COOKIE = "mock_world"
 
+WORLD_HEADERS = frozenset({WORLD_HEADER, b"cookie", b"authorization"})
+"""The headers that may name a world."""
+
 WORLD_NAME = r"^[a-z0-9][a-z0-9-]{0,39}\Z"
 _NAME = re.compile(WORLD_NAME)
 

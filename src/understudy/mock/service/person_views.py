@@ -1,7 +1,8 @@
 """Shows what clients see of a person, without a trace in the journal (``openapi/admin.yaml``)."""
 
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from understudy.errors import NotFound, Problem, nearest
 from understudy.mock.server.call import Call, HandlerResponse, Principal, SharedBody

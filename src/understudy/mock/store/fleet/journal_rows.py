@@ -11,7 +11,13 @@ from understudy import errors
 from understudy.errors import Breach, Problem
 from understudy.mock.server.call import Principal
 from understudy.mock.server.endpoint import Endpoint
-from understudy.mock.server.request_context import Peer, RefusalReason, RequestContext, RequestHead
+from understudy.mock.server.request_context import (
+    Peer,
+    RefusalReason,
+    RequestContext,
+    RequestHead,
+    Target,
+)
 from understudy.mock.server.worlds import World
 
 FindEndpoint = Callable[[str], Endpoint | None]
@@ -106,7 +112,7 @@ def journalled(row: bytes, world: World, find: FindEndpoint) -> RequestContext:
         ValueError: It was not encoded by this version.
     """
     stored = _decode(row)
-    head = RequestHead(stored.method, stored.path, stored.query, stored.fields)
+    head = RequestHead(stored.method, Target(stored.path, stored.query), stored.fields)
     context = RequestContext(head, Peer(*stored.peer), world)
     context.path = stored.path
     context.body = stored.body

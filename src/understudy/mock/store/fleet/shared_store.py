@@ -17,9 +17,9 @@ from typing import Any, Final
 
 from understudy.errors import StartupError, StoreUnavailable
 from understudy.mock.server.endpoint import Endpoint
-from understudy.mock.server.episodes import Episode
 from understudy.mock.server.replicated_worlds import ReplicatedWorlds
 from understudy.mock.server.transactions import Superseded
+from understudy.mock.server.watchdog import Episode
 from understudy.mock.server.worlds import DEFAULT, Collection, Snapshot, World, WorldSelection
 from understudy.mock.store.fleet.address import StoreAddress
 from understudy.mock.store.fleet.connection import Connection, send_once

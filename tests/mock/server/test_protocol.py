@@ -5,13 +5,16 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
-from tests.proofs.entrances.comparison import Wire
+from tests.proofs.entrances.comparison import Entrance, Wire
+from tests.proofs.entrances.traffic import Sent
 from uvicorn.server import ServerState
 
 from understudy.limits import HEADER_BYTES, Limit
-from understudy.mock.server.direct_connection import DirectConnection
+from understudy.mock.server import protocol
+from understudy.mock.server.protocol import HttpConnection
 from understudy.mock.server.serving import bind, configuration, serve
 from understudy.mock.server.stack import Served
+from understudy.mock.server.watchdog import Episode
 
 REQUEST = b"GET /v1/notes?size=1 HTTP/1.1\r\nHost: mock.test\r\n"
 
@@ -67,13 +70,13 @@ def test_a_header_without_end_is_431_and_the_connection_is_closed(talk: Talk) ->
 
 def test_a_header_that_stays_half_is_408(talk: Talk, monkeypatch) -> None:
     soon = Limit("header-seconds", 1, "seconds", 408)
-    monkeypatch.setattr("understudy.mock.server.connection.HEADER_SECONDS", soon)
+    monkeypatch.setattr("understudy.mock.server.protocol.HEADER_SECONDS", soon)
     assert talk(lambda port: sent(port, REQUEST)).startswith(b"HTTP/1.1 408 ")
 
 
 def test_a_connection_that_says_nothing_ends(talk: Talk, monkeypatch) -> None:
     soon = Limit("header-seconds", 0, "seconds", 408)
-    monkeypatch.setattr("understudy.mock.server.connection.HEADER_SECONDS", soon)
+    monkeypatch.setattr("understudy.mock.server.protocol.HEADER_SECONDS", soon)
     assert talk(sent) == b""
 
 
@@ -94,6 +97,26 @@ def test_a_client_that_sends_no_more_still_gets_its_response(talk: Talk) -> None
         return response
 
     assert talk(half_close).count(b"HTTP/1.1 200 OK") == 2
+
+
+def test_a_client_that_has_gone_releases_its_connection_and_waits_for_nothing(
+    talk: Talk, notes, monkeypatch
+) -> None:
+    soon = Limit("half-closed-seconds", 0, "seconds")
+    monkeypatch.setattr("understudy.mock.server.protocol.HALF_CLOSED_SECONDS", soon)
+    before = notes.world.journal.total
+
+    async def give_up(port: int) -> bytes:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(REQUEST + b"Prefer: delay=59\r\n\r\n")
+        writer.write_eof()
+        response = await reader.read()
+        writer.close()
+        while notes.world.journal.total == before:  # carried out, although nobody waits for it
+            await asyncio.sleep(0.001)
+        return response
+
+    assert talk(give_up) == b""
 
 
 @pytest.mark.parametrize(
@@ -128,7 +151,7 @@ def test_one_timer_serves_an_idle_connection_until_the_application_works(notes) 
         served.site = notes.application
         settings = configuration(served)
         settings.load()
-        connection = DirectConnection(settings, ServerState(), {})
+        connection = HttpConnection(settings, ServerState(), {})
         connection.connection_made(Wire(connection))
         timers = []
         for field in (b"", b"X-Other: head\r\n", b"Prefer: delay=0.01\r\n"):
@@ -168,8 +191,66 @@ def test_a_field_of_a_trailer_is_no_header(talk: Talk) -> None:
     ids=["extension", "size", "trailer"],
 )
 def test_bytes_between_chunks_are_bounded_too(talk: Talk, monkeypatch, chunked: bytes) -> None:
-    monkeypatch.setattr("understudy.mock.server.connection.MOST_DRAINED_BYTES", 0)
+    monkeypatch.setattr("understudy.mock.server.protocol.MOST_DRAINED_BYTES", 0)
     head = b"POST /v1/notes HTTP/1.1\r\nHost: m\r\nTransfer-Encoding: chunked\r\n\r\n"
     response = talk(lambda port: sent(port, head, chunked))
     assert response.startswith(b"HTTP/1.1 413 ")
     assert b"x-mock-limit: body-bytes" in response
+
+
+# Clients that pipeline get every response, in the order of their requests, whatever comes last.
+
+LOOKUP = b"GET /v3/profiles/ada HTTP/1.1\r\nHost: a\r\n\r\n"
+CUT = b"PATCH /v3/me/profile HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{"
+FAULT = b'{"effect": "reset", "times": 1}'
+ADD_FAULT = b"POST /__admin/faults HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: %d\r\n"
+JSON = b"Content-Type: application/json\r\n\r\n"
+
+
+@pytest.fixture(scope="module")
+def entrance() -> Entrance:
+    return Entrance(is_direct=False)
+
+
+def replied(entrance: Entrance, content: bytes, *, is_half_closed: bool = False) -> Wire:
+    sending = entrance.send(Sent((content,), is_half_closed=is_half_closed))
+    return asyncio.run(asyncio.wait_for(sending, 60))
+
+
+def statuses(wire: Wire) -> list[bytes]:
+    return [part[:3] for part in wire.written.split(b"HTTP/1.1 ")[1:]]
+
+
+def test_what_is_no_request_is_refused_after_the_responses_before_it(entrance):
+    wire = replied(entrance, LOOKUP * 2 + b"\x00\r\n\r\n")
+    assert statuses(wire) == [b"200", b"200", b"400"]
+    assert wire.is_closing()
+
+
+def test_a_malformed_body_is_refused_after_the_responses_before_it(entrance):
+    head = CUT.replace(b"Content-Length: 9", b"Transfer-Encoding: chunked")
+    assert statuses(replied(entrance, LOOKUP + head)) == [b"200", b"400"]
+
+
+def test_a_client_that_half_closes_in_a_request_gets_the_responses_before_it(entrance):
+    wire = replied(entrance, LOOKUP * 2 + CUT, is_half_closed=True)
+    assert statuses(wire) == [b"200", b"200"]
+    assert wire.is_closing()
+
+
+def test_a_reset_connection_leaves_no_task_behind_for_a_client_that_pipelines(entrance):
+    add = ADD_FAULT % len(FAULT) + JSON + FAULT
+    assert statuses(replied(entrance, add)) == [b"201"]
+    wire = replied(entrance, LOOKUP * 2)  # would never end
+    assert len(statuses(wire)) == 1
+    assert wire.is_closing()
+
+
+def test_requests_that_cannot_be_parsed_are_logged_once_while_they_go_on(
+    entrance, monkeypatch, caplog
+):
+    monkeypatch.setattr(protocol, "_UNPARSABLE", Episode())
+    for _ in range(3):
+        assert statuses(replied(entrance, b"\x00\r\n\r\n")) == [b"400"]
+    (record,) = caplog.records
+    assert record.getMessage().startswith("127.0.0.1 sent what is not HTTP/1.1 and got 400;")

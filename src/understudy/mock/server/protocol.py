@@ -1,0 +1,413 @@
+"""Reads HTTP/1.1 from a connection, and writes responses in the order of the requests.
+
+It is uvicorn's protocol for httptools, but for four things. A request that came whole in one read is
+responded to in one call where that can be done: a task and ASGI's messages cost as much as the response
+to an ordinary request. Bytes and time of a message are bounded: uvicorn waits for ever for the end of a
+header, and takes one of any length. Every request of a client that pipelines gets its response: uvicorn
+knows the last one only. And a connection ends in order when the mock stops.
+
+From uvicorn's inside come ``RequestResponseCycle``, the attributes ``cycle``, ``flow``, ``pipeline``,
+``tasks`` and ``timeout_keep_alive_task``, and the table ``STATUS_LINE``; ``tests/mock/server/test_protocol.py``
+notices when they change.
+"""
+
+import asyncio
+import logging
+import re
+import socket
+import struct
+from collections.abc import Callable, Sequence
+from functools import partial
+from http import HTTPStatus
+from time import monotonic
+from typing import Any
+
+import httptools
+import orjson
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.httptools_impl import (
+    STATUS_LINE,
+    HttpToolsProtocol,
+    RequestResponseCycle,
+)
+
+from understudy.limits import (
+    BODY_BYTES,
+    HALF_CLOSED_SECONDS,
+    HEADER_BYTES,
+    HEADER_SECONDS,
+    Limit,
+)
+from understudy.mock.server.fault_injection import ABORT
+from understudy.mock.server.guards import MOST_DRAINED_BYTES
+from understudy.mock.server.request_context import Peer, RequestHead
+from understudy.mock.server.response_sending import WireResponse
+from understudy.mock.server.stack import Served
+from understudy.mock.server.watchdog import NO_DESCRIPTOR, WATCH, Episode
+
+_log = logging.getLogger(__name__)
+
+_uvicorn_log = _log.getChild("uvicorn")
+_uvicorn_log.setLevel(logging.ERROR)  # it warns of each request that it cannot parse
+
+_UNPARSABLE = Episode()
+
+_RESET = struct.pack("ii", 1, 0)
+"""Sets SO_LINGER to 0 seconds: unsent bytes are dropped, and the peer receives RST."""
+
+_MOST_IN_HEAD = HEADER_BYTES.most + 32 * 1024
+"""Bytes of a header, with the request line and one read; the application is exact."""
+
+_MOST_DIRECT = 50
+"""Direct responses in one read; a client that pipelines more lets others have their turn first."""
+
+_LINGERING = 1.0
+"""Seconds in which what still comes is dropped unread: closing at once would send a reset, and the
+client would lose the response."""
+
+
+class HttpConnection(HttpToolsProtocol):
+    """One connection of a client."""
+
+    _peer: Peer
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.logger = _uvicorn_log
+        self._served = self.config.app if isinstance(self.config.app, Served) else None
+        self._is_in_head = True
+        self._is_refused = False
+        self._head_bytes = 0
+        self._head_until: float | None = None
+        self._head_timer: asyncio.TimerHandle | None = None
+        self._active_at = 0.0
+        self._direct = 0
+        """Direct responses in this read."""
+        self._pieces: list[bytes] | None = None
+        """The body of a request that may be responded to directly; None for any other."""
+        self._cycles: list[RequestResponseCycle] = []
+        self._end: Callable[[], None] | None = None
+        """Ends the connection, once the requests that came whole have their responses."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
+        """Gives the first request its time, unless too few descriptors are left to serve it."""
+        super().connection_made(transport)
+        client, server = self.client, self.server
+        self._peer = Peer(
+            client[0] if client else "unknown", server or ("127.0.0.1", None), self.scheme or "http"
+        )
+        self._time_head()
+        if not WATCH.has_room(transport):
+            transport.write(NO_DESCRIPTOR)
+            transport.close()
+            self._is_refused = True
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Tells the application, for every request that it works on, that nobody waits for it."""
+        self._is_in_head = False
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+        super().connection_lost(exc)
+        for cycle in self.unfinished():
+            _abandon(cycle)
+
+    def data_received(self, data: bytes) -> None:
+        """Reads on, responds where that can be done at once, and ends an idle connection later."""
+        if self._is_refused or self._end is not None:
+            return
+        idle_timer, self.timeout_keep_alive_task = self.timeout_keep_alive_task, None
+        self._head_bytes += len(data)
+        self._direct = 0
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserError:
+            self.send_400_response("Invalid HTTP request received.")
+        except (
+            httptools.HttpParserUpgrade
+        ):  # a client that offers HTTP/2 gets HTTP/1.1 (RFC 9110, 7.8)
+            if self._should_upgrade():
+                self.handle_websocket_upgrade()  # another protocol takes the connection over
+                return
+        if self._pieces is not None:  # only the application can wait for the rest of the body
+            self._call_application(self._pieces)
+        if self._is_in_head or self._head_bytes > _MOST_IN_HEAD:
+            self._expect_bounded_message()
+        self._expect_activity(idle_timer)
+
+    def on_message_begin(self) -> None:
+        """Begins a request."""
+        self.url = b""
+        self.headers = []
+        self.expect_100_continue = False
+        if not self._is_in_head:  # a further request of the same connection
+            self._is_in_head = True
+            self._head_bytes = 0
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Takes a header field; one in the trailer of a chunked body is none (RFC 9110, 6.5.1)."""
+        if self._is_in_head:
+            name = name.lower()
+            if name == b"expect" and value.lower() == b"100-continue":
+                self.expect_100_continue = True
+            self.headers.append((name, value))
+
+    def on_headers_complete(self) -> None:
+        """Starts the application, unless nothing but ``Site.respond`` is needed for the request."""
+        self._is_in_head = False
+        self._head_until = None
+        url, parser, cycle = self.url, self.parser, self.cycle
+        if (
+            self._served is not None
+            and (cycle is None or cycle.response_complete)  # type: ignore[redundant-expr]  # uvicorn starts with None
+            and self._direct < _MOST_DIRECT
+            and not self.expect_100_continue
+            and not self.flow.write_paused
+            and not parser.should_upgrade()
+            and parser.get_http_version() == "1.1"
+            and url[:1] == b"/"
+            and url.isascii()
+            and b"#" not in url
+        ):
+            self._pieces = []
+        else:
+            self._call_application(())
+
+    def on_body(self, body: bytes) -> None:
+        """Takes a piece of the body."""
+        if self._pieces is None:
+            super().on_body(body)
+        else:
+            self._pieces.append(body)
+
+    def on_message_complete(self) -> None:
+        """Responds directly where that can be done, else lets the application do it."""
+        pieces = self._pieces
+        if pieces is None or self._served is None:
+            super().on_message_complete()
+            return
+        method = self.parser.get_method().decode("ascii")
+        head = RequestHead(method, self._served.targets.get(method, self.url), self.headers)
+        response = self._served.site.respond(head, self._peer, b"".join(pieces))
+        if not isinstance(response, WireResponse):
+            self._call_application(pieces, response)
+            super().on_message_complete()
+            return
+        self._pieces = None
+        self._direct += 1
+        self._write(response)
+
+    def _call_application(
+        self, pieces: Sequence[bytes], continuation: ASGIApp | None = None
+    ) -> None:
+        """Starts the application, or what is left of a direct response, as uvicorn does it.
+
+        It is queued behind a request that has no response yet.
+        """
+        self._pieces = None
+        if self.url[:1] != b"/":
+            self._take_host_of_target()
+        url, fields, expects = self.url, self.headers, self.expect_100_continue
+        super().on_message_begin()  # makes the scope
+        self.url, self.headers, self.expect_100_continue = url, fields, expects
+        self.scope["headers"] = fields
+        self.scope[ABORT] = self._abort  # type: ignore[literal-required]  # our own
+        self.app = continuation or self.config.loaded_app
+        before = self.cycle
+        super().on_headers_complete()
+        if self.cycle is not before:  # else it asks for a WebSocket
+            self._cycles = [*self.unfinished(), self.cycle]
+        for piece in pieces:
+            super().on_body(piece)
+
+    def _write(self, response: WireResponse) -> None:
+        """Sends a whole response in one write."""
+        content = [STATUS_LINE[response.status]]
+        for name, value in self.server_state.default_headers:
+            content += (name, b": ", value, b"\r\n")
+        for name, value in response.headers:
+            content += (name, b": ", value, b"\r\n")
+        is_kept = self.parser.should_keep_alive()
+        content += (b"\r\n" if is_kept else b"connection: close\r\n\r\n", response.body)
+        self.transport.write(b"".join(content))
+        self.server_state.total_requests += 1
+        if not is_kept:
+            self.transport.close()
+
+    def _take_host_of_target(self) -> None:
+        """Replaces the host by that of a target in absolute form, which counts (RFC 9112, 3.2.2)."""
+        scheme, separator, rest = self.url.partition(b"://")
+        names = [name for name, _ in self.headers]
+        if separator and scheme.isalpha() and names.count(b"host") == 1:
+            authority = re.split(rb"[/?#]", rest, maxsplit=1)[0]
+            self.headers[names.index(b"host")] = (b"host", authority)
+
+    # The bounds of a message.
+
+    def _expect_bounded_message(self) -> None:
+        """Refuses a header that is too large or too slow, and a body whose framing is too large.
+
+        Extensions of chunks, leading zeros of their sizes and trailers are bytes that the application
+        never sees (RFC 9112, 7.1.1).
+        """
+        if self._is_in_head:
+            if self._head_bytes > _MOST_IN_HEAD:
+                self._refuse(HEADER_BYTES)
+            elif self._head_until is None:
+                self._time_head()
+        elif self._head_bytes > MOST_DRAINED_BYTES + _MOST_IN_HEAD:
+            self._refuse(BODY_BYTES)
+
+    def _time_head(self) -> None:
+        """Gives the head of a request its time; one timer serves all requests of a connection."""
+        self._head_until = monotonic() + HEADER_SECONDS.most
+        if self._head_timer is None:
+            self._head_timer = self.loop.call_later(HEADER_SECONDS.most, self._check_head)
+
+    def _check_head(self) -> None:
+        self._head_timer = None
+        if not self._is_in_head or self._head_until is None:
+            return
+        left = self._head_until - monotonic()
+        if left > 0:
+            self._head_timer = self.loop.call_later(left, self._check_head)
+        else:
+            self._refuse(HEADER_SECONDS)
+
+    def _expect_activity(self, timer: asyncio.TimerHandle | None) -> None:
+        """Ends an idle connection later, whatever it sent: an empty line, or more of a refused body.
+
+        uvicorn stops the clock with every byte, and starts it with a response only. Here one timer
+        serves many requests, as a new one costs a tenth of a response.
+
+        Args:
+            timer: The one that runs; it stops where the connection is not idle.
+        """
+        cycle = self.cycle
+        is_idle = cycle is None or cycle.response_complete  # type: ignore[redundant-expr]  # uvicorn starts with None
+        if is_idle and not self._is_in_head and not self.transport.is_closing():
+            self._active_at = monotonic()
+            self.timeout_keep_alive_task = timer or self.loop.call_later(
+                self.timeout_keep_alive, self.timeout_keep_alive_handler
+            )
+        elif timer is not None:
+            timer.cancel()
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Ends the connection if nothing came for too long."""
+        left = self._active_at + self.timeout_keep_alive - monotonic()
+        if left > 0:
+            self.timeout_keep_alive_task = self.loop.call_later(
+                left, self.timeout_keep_alive_handler
+            )
+        else:
+            super().timeout_keep_alive_handler()
+
+    def _refuse(self, limit: Limit) -> None:
+        """Ends the connection, with a response where there is anything to respond to."""
+        is_idle = self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr]  # uvicorn starts with None
+        is_answerable = is_idle if self._is_in_head else not is_idle
+        if not is_idle:
+            is_answerable &= not self.cycle.response_started
+            _abandon(self.cycle)
+        self._is_in_head = False
+        if is_answerable and self._head_bytes > 0 and not self.transport.is_closing():
+            problem = limit.exceeded()
+            body = orjson.dumps({"error": problem.message, "code": problem.code})
+            head = (
+                f"HTTP/1.1 {limit.status} {HTTPStatus(limit.status).phrase}\r\n"
+                f"content-type: application/json\r\ncontent-length: {len(body)}\r\n"
+                f"x-mock-limit: {limit.name}\r\nconnection: close\r\n\r\n"
+            )
+            self.transport.write(head.encode() + body)
+            self._is_refused = True
+            self.loop.call_later(_LINGERING, self.transport.close)
+            return
+        self.transport.close()
+
+    # The end of a connection.
+
+    def unfinished(self) -> list[RequestResponseCycle]:
+        """Returns the requests that have no whole response yet, in their order."""
+        return [cycle for cycle in self._cycles if not cycle.response_complete]
+
+    def on_response_complete(self) -> None:
+        """Goes on with the next request, or ends the connection."""
+        super().on_response_complete()
+        if self._end is not None and not self.unfinished():
+            self._end()
+
+    def eof_received(self) -> bool:  # type: ignore[override]  # uvicorn always ends the connection
+        """Lets a client have its responses that sent whole requests and will send no more.
+
+        A client that has gone looks the same, so the responses have to come soon.
+
+        Returns:
+            Whether the connection stays open until they are sent; not over TLS, which has no
+            half-closed connections.
+        """
+        if self._end is not None or self.scheme != "http":
+            return self._end is not None
+        cut = self._abandon_incomplete()
+        waiting = self.unfinished()
+        if not waiting or waiting[-1].response_started:
+            return False
+        if cut is not None:
+            self._end = self.transport.close
+        else:
+            waiting[-1].keep_alive = False
+        self.loop.call_later(HALF_CLOSED_SECONDS.most, self._end_half_closed)
+        return True
+
+    def _end_half_closed(self) -> None:
+        waiting = self.unfinished()
+        if waiting and not waiting[0].response_started:
+            self.transport.close()
+
+    def send_400_response(self, msg: str) -> None:
+        """Responds to what is not a request, after the responses to the requests before it."""
+        if _UNPARSABLE.begins():
+            client = self.client[0] if self.client else "A client"
+            _log.warning(
+                "%s sent what is not HTTP/1.1 and got 400; no more is logged of it while it goes on.",
+                client,
+            )
+        cut = self._abandon_incomplete()
+        end: Callable[[], None] = partial(super().send_400_response, msg)
+        if cut is not None and cut.response_started:
+            end = self.transport.close
+        if self.unfinished():
+            self._end = end
+        else:
+            end()
+
+    def shutdown(self) -> None:
+        """Ends the connection once its requests have their responses; a stream ends now.
+
+        Nothing but a stream is sent in chunks, and it would never end by itself.
+        """
+        for cycle in self.unfinished():
+            if cycle.response_started and cycle.chunked_encoding:
+                self.transport.close()
+                return
+        super().shutdown()
+
+    def _abandon_incomplete(self) -> RequestResponseCycle | None:
+        """Waits no longer for the body of the last request; returns that request, if it did."""
+        incomplete = next((cycle for cycle in self.unfinished() if cycle.more_body), None)
+        if incomplete is not None:
+            self._cycles.remove(incomplete)
+            _abandon(incomplete)
+        return incomplete
+
+    def _abort(self, *, at_once: bool) -> None:
+        if not at_once:
+            self.transport.close()  # once what was written is sent
+            return
+        connection = self.transport.get_extra_info("socket")
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+        self.transport.abort()
+
+
+def _abandon(cycle: RequestResponseCycle) -> None:
+    cycle.disconnected = True
+    cycle.message_event.set()
