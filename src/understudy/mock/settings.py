@@ -60,7 +60,7 @@ class Settings:
         tls: Directory of the certificate for https; None for http.
         admin_hosts: Host names that callers of the admin API may use, beside loopback ones.
         ready_file: File that gets one JSON line once the mock accepts requests.
-        grace: Seconds in which requests in flight are finished once the mock is told to stop.
+        grace: Seconds in which requests in flight are finished after SIGINT or SIGTERM.
     """
 
     host: str = "127.0.0.1"

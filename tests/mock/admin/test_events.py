@@ -15,7 +15,7 @@ from understudy.mock.admin.events import PAGE, ROWS, EventsAdmin, WorldWatch
 from understudy.mock.admin.explaining import Explainer
 from understudy.mock.server.call import Call
 from understudy.mock.server.clock import written
-from understudy.mock.server.request_context import Peer, RequestContext, RequestHead, Target
+from understudy.mock.server.request_context import Peer, RequestContext, RequestHead, RequestTarget
 from understudy.openapi.bundled import openapi_directory
 
 THOUSANDS = 5_000
@@ -90,7 +90,9 @@ def test_of_many_requests_the_newest_are_shown_and_all_are_counted(driver: Drive
 
 def test_thousands_of_requests_between_two_looks_are_one_small_event(driver: Driver) -> None:
     watch = watching(driver)
-    head = RequestHead("GET", Target("/v3/profiles/ada", b""), [(b"host", b"127.0.0.1:8080")])
+    head = RequestHead(
+        "GET", RequestTarget("/v3/profiles/ada", b""), [(b"host", b"127.0.0.1:8080")]
+    )
     peer = Peer("127.0.0.1", ("127.0.0.1", 8080), "http")
     for _ in range(THOUSANDS):
         assert driver.mock.resource.site.respond(head, peer, b"") is not None

@@ -14,7 +14,7 @@ VALUE = {"description": "x" * 5000}
 
 WAYS = {
     "json_bytes": lambda: json_bytes(VALUE),
-    "a shared body": lambda: SharedBody(VALUE).content,
+    "a shared body": lambda: SharedBody(VALUE).encoded(),
     "a response": lambda: encode(HandlerResponse(VALUE)).body,
 }
 

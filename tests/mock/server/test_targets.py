@@ -3,12 +3,13 @@
 import asyncio
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.proofs.entrances.comparison import Entrance, Wire
 from tests.proofs.entrances.traffic import Sent
 
-from understudy.mock.server.request_context import Target, Targets
+from understudy.mock.server.request_context import RequestTarget, Targets
 from understudy.mock.server.route_table import RouteTable
 from understudy.mock.settings import Settings
 
@@ -27,7 +28,7 @@ def statuses(wire: Wire) -> list[bytes]:
     return re.findall(rb"HTTP/1.1 (\d+)", wire.written)
 
 
-def known(targets: Targets, method: str, target: bytes) -> Target:
+def known(targets: Targets, method: str, target: bytes) -> RequestTarget:
     """Returns a target that was asked for often enough to be kept."""
     return [targets.get(method, target) for _ in range(3)][-1]
 
@@ -67,7 +68,7 @@ def test_requests_that_differ_in_headers_are_routed_once(monkeypatch: pytest.Mon
     routed: list[str] = []
     find = RouteTable.find
 
-    def counting(self: RouteTable, method: str, path: str, *others: bytes) -> object:
+    def counting(self: RouteTable, method: str, path: str, *others: Any) -> object:
         routed.append(path)
         return find(self, method, path, *others)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from logging import LogRecord
 
 from understudy.mock.server import watchdog
-from understudy.mock.server.request_context import Peer, RequestContext, RequestHead, Target
+from understudy.mock.server.request_context import Peer, RequestContext, RequestHead, RequestTarget
 from understudy.mock.server.watchdog import Episode, LoopWatchdog
 from understudy.mock.server.worlds import World
 
@@ -22,7 +22,7 @@ def test_the_request_that_holds_the_loop_is_named(monkeypatch, caplog) -> None:
     monkeypatch.setattr(watchdog, "HELD_SECONDS", 0.01)
     has_said = threading.Event()
     monkeypatch.setattr(caplog.handler, "emit", emitting(caplog.handler.emit, has_said))
-    target = Target("/v3/profiles/ada", b"token=secret")
+    target = RequestTarget("/v3/profiles/ada", b"token=secret")
     peer = Peer("127.0.0.1", ("127.0.0.1", 8080), "http")
 
     async def hold() -> None:

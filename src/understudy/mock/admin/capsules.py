@@ -33,7 +33,7 @@ from understudy.mock.server.request_context import (
     Peer,
     RequestContext,
     RequestHead,
-    Target,
+    RequestTarget,
 )
 from understudy.mock.server.windows import Window, Windows
 from understudy.mock.server.worlds import WORLD_NAME, Baseline, Snapshot, World
@@ -244,7 +244,7 @@ def restored(
 def _head(exchange: CapsuleExchange, resolver: SecretResolver) -> RequestHead:
     path = resolver.revealed(exchange.path)
     query = resolver.revealed(exchange.query).encode("latin-1")
-    target = Target(path, query)
+    target = RequestTarget(path, query)
     return RequestHead(exchange.method, target, _revealed_fields(exchange.fields, resolver))
 
 

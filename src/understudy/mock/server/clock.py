@@ -16,7 +16,7 @@ LAST = datetime(9000, 1, 1, tzinfo=UTC)
 
 
 machine_time: Final[Callable[[], datetime]] = partial(datetime.now, UTC)  # noqa: TID251 - the one place that may
-"""Returns the machine's time; asked for by every request."""
+"""Returns the machine's time, for every request."""
 
 
 def written(instant: datetime) -> str:

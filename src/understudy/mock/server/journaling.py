@@ -22,7 +22,7 @@ from understudy.mock.server.request_context import (
     Peer,
     RequestContext,
     RequestHead,
-    Target,
+    RequestTarget,
     put_context,
 )
 from understudy.mock.server.response_sending import WireResponse
@@ -345,5 +345,5 @@ def _cut_head(context: RequestContext) -> None:
     fields = context.head.fields
     if len(fields) > HEADER_FIELDS.most or context.head.byte_count > HEADER_BYTES.most:
         fields = [(name[:100], text[:100]) for name, text in fields[: HEADER_FIELDS.most]]
-    head = RequestHead(context.method, Target(context.path, context.query), fields)
+    head = RequestHead(context.method, RequestTarget(context.path, context.query), fields)
     context.head, context.headers, context.sent_headers = head, head.headers, head.fields

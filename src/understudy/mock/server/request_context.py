@@ -82,7 +82,7 @@ _NO_NAME: NamedWorld = None, True
 _NONE_REPEATED: frozenset[bytes] = frozenset()
 
 
-class Target:
+class RequestTarget:
     """The target of a request with one method: what requests that differ in headers have in common.
 
     Args:
@@ -128,18 +128,18 @@ _LONGEST_TARGET = 512
 
 
 class Targets:
-    """The targets that were asked for lately, so that what follows from one is worked out once."""
+    """The targets of the latest requests, so that what follows from one is worked out once."""
 
     def __init__(self) -> None:
-        self._targets: Recent[tuple[str, bytes], Target] = Recurring(_MOST_TARGETS)
+        self._targets: Recent[tuple[str, bytes], RequestTarget] = Recurring(_MOST_TARGETS)
 
-    def get(self, method: str, target: bytes) -> Target:
+    def get(self, method: str, target: bytes) -> RequestTarget:
         """Returns a target in origin form, of ASCII characters."""
         known = self._targets.get((method, target))
         if known is not None:
             return known
         path, _, query = target.partition(b"?")
-        new = Target(decoded_path(path.decode("ascii")), query)
+        new = RequestTarget(decoded_path(path.decode("ascii")), query)
         if len(target) <= _LONGEST_TARGET:
             self._targets.put((method, target), new)
         return new
@@ -177,7 +177,7 @@ class RequestHead:
     )
 
     def __init__(
-        self, method: str, target: Target, fields: HeaderFields, http_version: str = "1.1"
+        self, method: str, target: RequestTarget, fields: HeaderFields, http_version: str = "1.1"
     ) -> None:
         self.method = method
         self.target = target
@@ -206,7 +206,7 @@ class RequestHead:
         path: str = scope["path"]
         if b"%2" in (scope.get("raw_path") or b""):  # the server has decoded slashes, too
             path = decoded_path(scope["raw_path"].decode("latin-1"))
-        target = Target(path, scope["query_string"])
+        target = RequestTarget(path, scope["query_string"])
         return cls(scope["method"], target, scope["headers"], scope.get("http_version", "1.1"))
 
 

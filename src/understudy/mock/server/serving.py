@@ -80,10 +80,10 @@ def url_of(listener: socket.socket, scheme: str = "http") -> str:
 
 
 GRACE = 5.0
-"""Seconds in which requests in flight are finished once the mock is told to stop."""
+"""Seconds in which requests in flight are finished after SIGINT or SIGTERM."""
 
 _LAST_SECONDS = 1.0
-"""Seconds in which what is left is told that the mock stops."""
+"""Seconds in which what is left gets 503."""
 
 
 class _Stopping:

@@ -176,7 +176,7 @@ class Served:
 
     Attributes:
         site: What is served now.
-        targets: What was asked for lately.
+        targets: The targets of the latest requests.
     """
 
     site: Site

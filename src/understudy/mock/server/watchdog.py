@@ -139,7 +139,7 @@ class LoopWatchdog:
     def _watch(self) -> None:
         is_named = False
         turn = threading.Event()
-        asked = monotonic()
+        since = monotonic()
         self._loop.call_soon_threadsafe(turn.set)
         while not self._has_stopped.wait(HELD_SECONDS / 4):
             now = monotonic()
@@ -147,9 +147,9 @@ class LoopWatchdog:
                 self._end_process()
             if turn.is_set():
                 is_named = False
-                turn, asked = threading.Event(), now
+                turn, since = threading.Event(), now
                 self._loop.call_soon_threadsafe(turn.set)
-            elif not is_named and now - asked >= HELD_SECONDS:
+            elif not is_named and now - since >= HELD_SECONDS:
                 is_named = True
                 _log.warning(
                     "The event loop has been held for more than %g s, so that all clients wait: %s.",

@@ -16,7 +16,7 @@ from understudy.mock.server.request_context import (
     RefusalReason,
     RequestContext,
     RequestHead,
-    Target,
+    RequestTarget,
 )
 from understudy.mock.server.worlds import World
 
@@ -112,7 +112,7 @@ def journalled(row: bytes, world: World, find: FindEndpoint) -> RequestContext:
         ValueError: It was not encoded by this version.
     """
     stored = _decode(row)
-    head = RequestHead(stored.method, Target(stored.path, stored.query), stored.fields)
+    head = RequestHead(stored.method, RequestTarget(stored.path, stored.query), stored.fields)
     context = RequestContext(head, Peer(*stored.peer), world)
     context.path = stored.path
     context.body = stored.body
