@@ -21,7 +21,10 @@ GRACE: Final = 10.0
 RUN: Final = "UNDERSTUDY_TEST_RUN"
 """The variable by which processes of this run are told from those of another one on the machine."""
 
-POOLS: Final = ("asyncio_", "ThreadPoolExecutor-", "AnyIO worker thread", "Dummy-", "understudy-")
+POOLS: Final = (
+    *("asyncio_", "ThreadPoolExecutor-", "AnyIO worker thread", "Dummy-", "understudy-"),
+    "asyncio-portal-",  # Schemathesis has one for the process, to ask applications through
+)
 """Threads of pools that a server starts when it is first asked, and ends with itself or the process."""
 
 Started = threading.Thread | int
