@@ -250,3 +250,29 @@ def test_whatever_is_accepted_is_there_after_a_restart(started, seed, used, limi
     driver.admin("PUT", "/clock", {"now": instant, "frozen": True}, world=world["name"])
     kept = driver.admin("GET", f"/worlds/{world['name']}")
     assert started().admin("GET", f"/worlds/{world['name']}") == kept
+
+
+def test_a_change_is_refused_once_the_directory_is_gone(started, tmp_path: Path) -> None:
+    driver = started()
+    elsewhere = tmp_path.rename(tmp_path.with_name(f"{tmp_path.name}-elsewhere"))
+    refused = driver.ask("PATCH", "/v3/me/profile", json={"location": "Lost"}, token="ada-full")
+    assert (refused.status_code, "deleted or replaced" in refused.json()["error"]) == (507, True)
+    assert driver.get("/v3/me/profile", token="ada-full").json()["location"] != "Lost"
+    elsewhere.rename(tmp_path)
+    kept = driver.ask("PATCH", "/v3/me/profile", json={"location": "Kept"}, token="ada-full")
+    assert kept.status_code == 200
+
+
+@pytest.mark.parametrize("is_missing", [True, False])
+def test_a_log_without_its_database_is_refused_and_set_aside_by_a_repair(
+    tmp_path: Path, is_missing: bool
+) -> None:
+    if not is_missing:
+        (tmp_path / FILE).touch()
+    log = tmp_path / f"{FILE}-wal"
+    log.write_bytes(b"worlds")
+    with pytest.raises(StartupError, match=r"empty or missing.*Restore both files"):
+        SqliteStore(tmp_path, (), {})
+    assert log.read_bytes() == b"worlds"
+    SqliteStore(tmp_path, (), {}, is_repair=True).close()
+    assert (tmp_path / "worlds.broken-1.sqlite-wal").read_bytes() == b"worlds"

@@ -61,6 +61,8 @@ PRIVATE_PATHS = (BASE_PATH, CONSOLE_PATH)
 """Beginnings of the paths of the mock's own user, which no client of the service calls."""
 
 HEALTH_PATH = f"{BASE_PATH}/health"
+READY_PATH = f"{BASE_PATH}/ready"
+"""Asks what keeps the worlds, too: replicas without their store are healthy, and not ready."""
 
 _WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _TYPES = frozenset({b"application/json", b"application/zip"})
@@ -76,7 +78,7 @@ def guarding(token: str | None = None, hosts: frozenset[str] = frozenset()) -> S
 
     def guard_admin(context: RequestContext) -> None:
         path = context.path
-        if not path.startswith(PRIVATE_PATHS) or _is_health_check(context):
+        if not path.startswith(PRIVATE_PATHS) or _is_probe(context):
             return
         reasons = _reason_against_visit if path.startswith(CONSOLE_PATH) else reason_against
         reason = reasons(context.client, context.headers, token, hosts)
@@ -92,9 +94,9 @@ def guarding(token: str | None = None, hosts: frozenset[str] = frozenset()) -> S
     return guard_admin
 
 
-def _is_health_check(context: RequestContext) -> bool:
-    """Returns True for ``GET /__admin/health``: it contains no secret, and health probes may be remote."""
-    return context.path == HEALTH_PATH and context.method in {"GET", "HEAD"}
+def _is_probe(context: RequestContext) -> bool:
+    """Returns True for health and readiness: they contain no secret, and probes may be remote."""
+    return context.path in {HEALTH_PATH, READY_PATH} and context.method in {"GET", "HEAD"}
 
 
 def _is_known(headers: Mapping[bytes, bytes], token: str | None) -> bool:
@@ -194,7 +196,12 @@ def get_health(_call: Call) -> HandlerResponse:
     return HandlerResponse({"status": "healthy"})
 
 
-HANDLERS: Handlers = {("GET", "/health"): get_health}
+def get_ready(_call: Call) -> HandlerResponse:
+    """Responds to ``GET /ready``; a shared store has been asked before, as for every request."""
+    return HandlerResponse({"status": "ready"})
+
+
+HANDLERS: Handlers = {("GET", "/health"): get_health, ("GET", "/ready"): get_ready}
 
 
 def is_reserved(path: str) -> bool:

@@ -28,6 +28,7 @@ from understudy.mock.store.pending_changes import PendingChanges, Statement
 from understudy.mock.store.state_file import (
     MARK_VERSION,
     BrokenRow,
+    identity,
     is_of_older_version,
     open_database,
     set_aside,
@@ -71,6 +72,7 @@ class SqliteStore:
         self._pending = PendingChanges()
         self._issued: dict[str, int] = {}
         self._database = open_database(directory, is_repair=is_repair)
+        self._file = identity(directory)
 
     def restore(self, worlds: Worlds) -> None:
         """Gives the worlds back what they were, and persists them from now on.
@@ -233,8 +235,9 @@ class SqliteStore:
         if not self._pending:
             return
         try:
+            self._expect_file()
             self._write()
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError) as error:
             if self._pending.is_only_counted:
                 return  # it is written with the next change
             self._undo()
@@ -242,6 +245,16 @@ class SqliteStore:
             raise InsufficientStorage(msg, code="insufficient_storage") from error
         self._issued[world.name] = world.identifiers.count
         self._pending.clear()
+
+    def _expect_file(self) -> None:
+        """Refuses to write into a file that nobody will find again: SQLite does so without a word.
+
+        Raises:
+            FileNotFoundError: The database was deleted or replaced.
+        """
+        if identity(self._directory) != self._file:
+            msg = "its file was deleted or replaced; restore the directory and start the mock again"
+            raise FileNotFoundError(msg)
 
     def _write(self) -> None:
         update = "UPDATE worlds SET settings = ? WHERE name = ?"

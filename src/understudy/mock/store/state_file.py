@@ -62,6 +62,7 @@ def open_database(directory: Path, *, is_repair: bool) -> sqlite3.Connection:
     path = directory / FILE
     try:
         directory.mkdir(parents=True, exist_ok=True)
+        _expect_whole(path, is_repair=is_repair)
         return _connected(path)
     except OSError as error:
         msg = f"--state {directory} cannot be used: {error.strerror}."
@@ -80,6 +81,38 @@ def open_database(directory: Path, *, is_repair: bool) -> sqlite3.Connection:
             raise StartupError(msg) from error
         path.rename(_free_path(directory, ".sqlite"))
         return _connected(path)
+
+
+def _expect_whole(path: Path, *, is_repair: bool) -> None:
+    """Refuses a write-ahead log without its database, which SQLite would drop without a word.
+
+    Raises:
+        StartupError: The database is missing or empty, and its log is not.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    if not _size(log) or _size(path):
+        return
+    if not is_repair:
+        msg = (
+            f"--state {path.parent}: {path} is empty or missing, and {log.name} beside it is not: the "
+            "worlds were in both. Restore both files from a copy, or serve --state-repair sets the "
+            "log aside and starts anew."
+        )
+        raise StartupError(msg)
+    log.rename(_free_path(path.parent, ".sqlite-wal"))
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+def identity(directory: Path) -> tuple[int, int] | None:
+    """Returns what tells the database's file from another one at its path; None where there is none."""
+    try:
+        found = (directory / FILE).stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def is_of_older_version(database: sqlite3.Connection) -> bool:

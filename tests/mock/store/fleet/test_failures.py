@@ -176,3 +176,42 @@ def test_an_idle_world_ends_by_the_store_itself(server: StoreServer, replicas: R
     server.send("PEXPIRE", "understudy:world:w:about", 0)
     assert one.get("/__world/w/v3/profiles/ada").status_code == 404
     assert other.get("/__world/w/v3/profiles/ada").status_code == 404
+
+
+GARBAGE = ("", "x", "\x81" * 40, "-1", "9" * 400)
+
+
+@pytest.mark.parametrize("garbage", GARBAGE)
+def test_garbage_in_any_field_of_the_store_is_503_and_never_a_failure(
+    server: StoreServer, replicas: Replicas, garbage: str
+) -> None:
+    one, other = replicas
+    patched(one, "Before")
+    one.admin("POST", "/worlds", {"name": "w"})
+    one.admin("POST", "/snapshots", {"name": "kept"})
+    statuses = set()
+    for key in server.send("KEYS", "understudy:*"):
+        if server.send("TYPE", key) != b"hash":
+            continue
+        for field in server.send("HKEYS", key):
+            before = server.send("HGET", key, field)
+            server.send("HSET", key, field, garbage)
+            patched(one, "Meanwhile")
+            for path in ("/__admin/ready", "/__admin/worlds", "/__world/w/v3/profiles/ada"):
+                statuses.add(other.get(path).status_code)
+            server.send("HSET", key, field, before)
+    assert statuses <= {200, 404, 503}
+    assert 503 in statuses
+    server.send("FLUSHALL")
+    assert other.get("/__admin/ready").json() == {"status": "ready"}
+
+
+def test_a_replica_without_its_store_is_healthy_and_not_ready(
+    durable: tuple[StoreServer, Driver],
+) -> None:
+    server, driver = durable
+    assert driver.get("/__admin/ready").status_code == 200
+    server.stop()
+    assert driver.get("/__admin/health").status_code == 200
+    assert driver.get("/__admin/ready").status_code == 503
+    server.start_again()

@@ -8,8 +8,8 @@ counts the request, applies the changes and appends to the journal, or it says w
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import count
 from os import urandom  # no fixture: replicas must differ
@@ -108,7 +108,11 @@ class SharedWorldStore:
         except (OSError, StoreRefusal) as error:
             msg = f"--state: {described(self._address, error)}"
             raise StartupError(msg) from error
-        reason = self._joined(reply)
+        try:
+            with self.understood():
+                reason = self._joined(reply)
+        except StoreUnavailable as problem:
+            reason = problem.message
         if reason is not None:
             msg = f"--state: {reason}"
             raise StartupError(msg)
@@ -163,7 +167,8 @@ class SharedWorldStore:
             StoreUnavailable: The store does not respond.
             Superseded: It is another store than before.
         """
-        name = await self._loaded(selected)
+        with self.understood():
+            name = await self._loaded(selected)
         if selected.path.startswith(HISTORIES) and self.copies.of(name).changed:
             await self._load_history(name)
         return frozenset({name, LIST} if selected.path.startswith(LISTING) else {name})
@@ -176,7 +181,8 @@ class SharedWorldStore:
         except (OSError, StoreRefusal) as error:
             raise as_problem(self._address, error) from error
         if reply[0] == b"history" and self.copies.of(name).changed:
-            self.copies.take_history(name, *reply[1:])
+            with self.understood():
+                self.copies.take_history(name, *reply[1:])
 
     async def _loaded(self, selected: WorldSelection) -> str:
         """Loads a world that is not known here; returns its name, or the default one's for none."""
@@ -221,14 +227,15 @@ class SharedWorldStore:
         """Waits for the turn at a world that several replicas change, and takes what changed."""
         try:
             news = await self.turns.wait(name, self.copies.of(name).tag)
-        except asyncio.CancelledError:
+            if news is not None:
+                _, states, windows, _ = news
+                with self.understood():
+                    self.copies.take_different(states, windows)
+        except (asyncio.CancelledError, StoreUnavailable):
             for lock in locks:
                 lock.release()
             self.ended((name,))
             raise
-        if news is not None:
-            _, states, windows, _ = news
-            self.copies.take_different(states, windows)
 
     async def refresh(self, world: World) -> None:
         """Brings the copy of a world up to date, with its journal, and the list of worlds.
@@ -238,6 +245,24 @@ class SharedWorldStore:
         """
         with suppress(Superseded):
             await self._refresh(world.name, LIST, is_steering=True)
+
+    @contextmanager
+    def understood(self) -> Iterator[None]:
+        """Reads what the store has sent.
+
+        Raises:
+            StoreUnavailable: It is not what a replica has written; nothing can be served from it.
+        """
+        try:
+            yield
+        except (ValueError, TypeError, LookupError, ArithmeticError) as error:
+            problem = StoreUnavailable(
+                f"The store at {self._address} holds what no replica has written ({error}). "
+                "Empty its database, or name another one."
+            )
+            if self._failures.begins():
+                _log.warning("%s Until then requests get %d.", problem, problem.status)
+            raise problem from error
 
     async def run(self, message: Mapping[str, Any]) -> Any:
         """Returns the reply of the store to a transaction.
@@ -260,7 +285,8 @@ class SharedWorldStore:
             raise problem from error
         if reply[0] == b"lost":
             if self._fleet == fleet:
-                await self._rejoin(connection)
+                with self.understood():
+                    await self._rejoin(connection)
             raise Superseded
         return reply
 
@@ -274,7 +300,8 @@ class SharedWorldStore:
             row = await (await self.link.connected()).call("HGET", SNAPSHOTS, name)
         except (OSError, StoreRefusal) as error:
             raise as_problem(self._address, error) from error
-        return None if row is None else self.rows.decoded_snapshot(row)
+        with self.understood():
+            return None if row is None else self.rows.decoded_snapshot(row)
 
     async def _rejoin(self, connection: Connection) -> None:
         """Joins the fleet of a store that was emptied.
@@ -289,7 +316,11 @@ class SharedWorldStore:
         worlds.default.become(self._beginning)
         worlds.default.journal.resume(0)
         worlds.default.store = store
-        reason = self._joined(await connection.run(JOIN, self._join_message()))
+        try:
+            reply = await connection.run(JOIN, self._join_message())
+        except (OSError, StoreRefusal) as error:
+            raise as_problem(self._address, error) from error
+        reason = self._joined(reply)
         if reason is not None:
             raise StoreUnavailable(reason)
         _log.warning("The store at %s was emptied; its worlds begin anew.", self._address)

@@ -1,7 +1,8 @@
 """Runs one attempt at a request on the copies of a replica."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
 from typing import Any, Final, Protocol
 
@@ -48,6 +49,9 @@ class Store(Protocol):
 
     async def run(self, message: Mapping[str, Any]) -> Any:
         """Returns the reply of the store to a transaction."""
+
+    def understood(self) -> AbstractContextManager[None]:
+        """Refuses what the store has sent where it cannot be read."""
 
 
 class ReplicaTransaction:
@@ -192,9 +196,11 @@ class ReplicaTransaction:
             raise Superseded
         if reply[0] == b"stale":
             self._take_back()
-            await self._take(reply)
+            with self._ending_where_unreadable():
+                await self._take(reply)
             raise Superseded
-        self._accept(reply[1], tag)
+        with self._ending_where_unreadable():
+            self._accept(reply[1], tag)
         if shared is not None and reply[2]:
             self._store.turns.expect(shared.world.name, shared.copy.tag)
         self._finish()
@@ -221,7 +227,21 @@ class ReplicaTransaction:
         reply = await self._store.run(message)
         self._changes.clear()  # there is nothing to take back
         if reply[0] == b"stale":
-            await self._take(reply)
+            with self._store.understood():
+                await self._take(reply)
+
+    @contextmanager
+    def _ending_where_unreadable(self) -> Iterator[None]:
+        """Reads a reply to the commit, after which no layer may make another response.
+
+        Raises:
+            Superseded: It cannot be read, so no further attempt can succeed.
+        """
+        try:
+            with self._store.understood():
+                yield
+        except Problem as problem:
+            raise Superseded(problem=problem) from None
 
     def end(self) -> None:
         """Takes back what was not committed, and lets others use the worlds."""
