@@ -87,7 +87,7 @@ MODE: Final[Mapping[str, Any]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Addresses:
+class DeploymentAddresses:
     """The addresses of a deployment."""
 
     base_url: str | None = option(
@@ -116,7 +116,7 @@ class Limits:
 
 
 def deployment(
-    target: Path | None, addresses: Addresses, limits: Limits | None = None, **others: Any
+    target: Path | None, addresses: DeploymentAddresses, limits: Limits | None = None, **others: Any
 ) -> Any:
     """Returns the ``DeploymentOptions`` of a command."""
     # The deployment takes 0.1 s to import, which `--help` need not wait for.
@@ -225,7 +225,7 @@ class VerifyOptions:
     target: Path | None = option(
         help="Target file: what to judge, and what is permitted.  [default: the mock]"
     )
-    addresses: Addresses = group(Addresses)
+    addresses: DeploymentAddresses = group(DeploymentAddresses)
     mode: Mode | None = option(**MODE)
     document: Path | None = option(
         help="OpenAPI document to judge by, instead of the file's; `published` for the"
@@ -295,7 +295,7 @@ class LearnOptions:
     target: Path | None = option(
         help="Target file: what to ask, and what is permitted.  [default: the mock]"
     )
-    addresses: Addresses = group(Addresses)
+    addresses: DeploymentAddresses = group(DeploymentAddresses)
     mode: Mode | None = option(**MODE)
     out: Path | None = option(
         metavar="FACTS.yaml",
@@ -392,7 +392,7 @@ class DriftOptions:
     @property
     def where(self) -> Any:
         """The deployment, as ``DeploymentOptions``."""
-        return deployment(self.target, Addresses(), self.limits, seed=self.seed)
+        return deployment(self.target, DeploymentAddresses(), self.limits, seed=self.seed)
 
     @property
     def files(self) -> tuple[tuple[str, Path], ...]:
@@ -410,7 +410,7 @@ class RecordOptions:
     """The options of ``understudy record``."""
 
     target: Path | None = option(help="Target file of the deployment, as verify takes it.")
-    addresses: Addresses = group(Addresses)
+    addresses: DeploymentAddresses = group(DeploymentAddresses)
     port: int = option(default=8080, type=PORT, help="Port for the resource API; 0 for a free one.")
     auth_port: int = option(
         default=8081, type=PORT, help="Port for the authorization server; 0 for a free one."
@@ -526,7 +526,7 @@ class GenerateOptions:
         """The deployment, as ``DeploymentOptions``."""
         return deployment(
             self.target,
-            Addresses(self.base_url, self.auth_url),
+            DeploymentAddresses(self.base_url, self.auth_url),
             document=self.document,
             overlays=self.changes.overlays,
             seed=self.seed,

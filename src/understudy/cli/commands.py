@@ -119,13 +119,11 @@ def verify(options: VerifyOptions) -> None:
         return
     # What a run exchanges lives as long as it does: each collection would walk all of it.
     gc.set_threshold(COLLECTED_AFTER, *OLDER_AFTER)
-    gc.disable()  # modules live as long as the process: collections among them take a tenth of a run
     _keep_tables()
     # Schemathesis and openapi-core take a second to import, which other commands need not wait for.
     from understudy.cli import verify as verifying
 
-    gc.freeze()
-    gc.enable()
+    gc.freeze()  # modules live as long as the process
     if options.is_template:
         from understudy.cli.init_target import template
 
@@ -538,12 +536,8 @@ def serve(**options: Any) -> None:
     """Run the mock until Ctrl-C."""
     choices, options["facts"] = _learnt(options["facts"])
     options["choices"] = choices | options["choices"]
-    gc.disable()  # a tenth of the start; next to nothing is garbage before ``run`` enables it again
-    try:
-        # they take 0.3 s to import, which other commands need not wait for
-        from understudy.cli.serve import run
-        from understudy.mock.settings import Settings
+    # They take 0.3 s to import, which other commands need not wait for.
+    from understudy.cli.serve import run
+    from understudy.mock.settings import Settings
 
-        run(Settings(**options))
-    finally:
-        gc.enable()
+    run(Settings(**options))

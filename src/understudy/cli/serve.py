@@ -401,7 +401,9 @@ def _serve(
         addresses["certificate_authority"] = str(tls.authority)
 
     def ready(stop: Callable[[], None]) -> None:
-        _settle_memory()
+        # Documents and fixtures live as long as the process. Each full collection of garbage would walk
+        # all of them; with 100,000 people that stops the mock for 0.1 s.
+        gc.freeze()
         if link is None or link.is_first:
             # JSON lines are read by a program, which finds nothing else on standard output.
             is_json = settings.log == "json"
@@ -489,17 +491,6 @@ def _run(running: Any) -> None:
         import uvloop  # not there on Windows
 
         uvloop.run(running)
-
-
-def _settle_memory() -> None:
-    """Begins garbage collection, without the documents and fixtures, which live as long as the process.
-
-    Each full collection would walk all of it; with 100,000 people that stops the mock for 0.1 s. The
-    garbage of the start stays: a search for this megabyte takes a tenth of the time until the first
-    response.
-    """
-    gc.freeze()
-    gc.enable()
 
 
 def _reloading(mock: Any) -> Callable[[], Awaitable[None]]:

@@ -163,10 +163,14 @@ _KINDS: Mapping[str, Any] = {
 def _refusal(stored: StoredRefusal | None) -> RefusalReason | None:
     if stored is None:
         return None
-    problem = Problem(
-        stored.message, code=stored.code, headers=tuple(stored.headers), breach=stored.breach
-    )
     kind = _KINDS.get(stored.kind, Problem)
-    problem.__class__ = kind
+    problem: Problem = kind.__new__(kind)  # some kinds make their message of other arguments
+    Problem.__init__(
+        problem,
+        stored.message,
+        code=stored.code,
+        headers=tuple(stored.headers),
+        breach=stored.breach,
+    )
     problem.status = stored.status  # type: ignore[misc]  # each limit has its own
     return RefusalReason(problem, stored.rules)
