@@ -47,7 +47,7 @@ class Question(NamedTuple):
     only_with: str = ""
 
 
-class Section(NamedTuple):
+class TargetSection(NamedTuple):
     """A table of the file; the first has no name."""
 
     table: str
@@ -57,7 +57,7 @@ class Section(NamedTuple):
 
 
 SECTIONS: Final = (
-    Section(
+    TargetSection(
         "",
         "The deployment",
         (
@@ -91,7 +91,7 @@ SECTIONS: Final = (
             ),
         ),
     ),
-    Section(
+    TargetSection(
         "credentials",
         "Bearer tokens of accounts for tests",
         (
@@ -125,7 +125,7 @@ SECTIONS: Final = (
             ),
         ),
     ),
-    Section(
+    TargetSection(
         "application",
         "An application, and the owner who signs in",
         (
@@ -147,7 +147,7 @@ SECTIONS: Final = (
         ),
         only_with="authorization",
     ),
-    Section(
+    TargetSection(
         "known",
         "People that the deployment is known to have",
         (
@@ -162,7 +162,7 @@ SECTIONS: Final = (
             Question("other_slug", "text", "Slug of the other account's profile", "of the other"),
         ),
     ),
-    Section(
+    TargetSection(
         "permit",
         "What verify may do beyond reading and editing",
         (
@@ -207,7 +207,7 @@ SECTIONS: Final = (
             ),
         ),
     ),
-    Section(
+    TargetSection(
         "budget",
         "Requests to profile endpoints that an hour allows",
         (
