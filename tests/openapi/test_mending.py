@@ -26,6 +26,18 @@ def lost(document: Document) -> list[tuple[str, str]]:
         ("{/a: {get: {}}}", "missing-member", f"{GET}/responses", {}),
         ("{/a: {get: {responses: {OK: {}}}}}", "invalid-status", f"{GET}/responses", {}),
         (
+            '{/a: {get: {responses: {200: {content: {"a/b\\r\\nX-Other: 1": {}}}}}}}',
+            "invalid-field",
+            f"{GET}/responses/200/content",
+            {"a/b": {}},
+        ),
+        (
+            '{/a: {get: {responses: {200: {headers: {"X-A:\\n1": {}, X-B: {}}}}}}}',
+            "invalid-field",
+            f"{GET}/responses/200/headers",
+            {"X-B": {}},
+        ),
+        (
             "{/a: {get: {responses: {200: null}}}}",
             "null-member",
             f"{GET}/responses/200",
@@ -181,7 +193,7 @@ def test_methods_of_3_2_are_operations(read) -> None:
         ("COPY", "copy"),
         ("LINK", "LINK /a"),
     ]
-    assert [it.rule for it in document.losses] == ["dangling-reference", "unusable-operation"]
+    assert [it.rule for it in document.losses] == ["dangling-reference"]
 
 
 def test_two_operations_with_one_operation_id_are_told_apart(read) -> None:

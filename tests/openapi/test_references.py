@@ -1,7 +1,7 @@
 """References lead to other files, to anchors and identifiers, and where they lead nowhere, to 501."""
 
 from pathlib import Path
-from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -213,22 +213,57 @@ components:
 
 
 @pytest.mark.parametrize(
-    ("path", "reason"),
+    ("pointer", "reason"),
     [
-        ("/direct", "#/paths/~1direct/get/responses/200: $ref '#/components/responses/Gone' leads"),
-        ("/deep", "#/components/schemas/B/not: $ref 'gone.yaml': there is no file"),
-        ("/shared", "#/paths/~1shared/parameters/0: $ref '#/components/parameters/Gone' leads"),
+        ("#/paths/~1direct/get/responses/200", "leads nowhere; the response has no content."),
+        ("#/components/schemas/B/not", "in the document's directory; any value is taken."),
+        ("#/paths/~1shared/parameters/0", "leads nowhere; the parameter is not read."),
     ],
 )
-def test_an_operation_whose_reference_dangles_answers_501_with_the_reason(
-    tmp_path: Path, path: str, reason: str
+def test_a_reference_that_dangles_opens_what_it_should_describe(
+    tmp_path: Path, pointer: str, reason: str
 ) -> None:
     document = write(tmp_path, api=DANGLING)
-    operation: dict[str, Any] = document.raw["paths"][path]["get"]
-    assert list(operation["responses"]) == ["501"]
-    problem = operation["responses"]["501"]["content"]["application/problem+json"]["example"]
-    assert problem["detail"].startswith(reason)
-    assert operation["security"] == []
+    (message,) = [
+        it.message
+        for it in document.losses
+        if it.pointer == pointer and it.rule == "dangling-reference"
+    ]
+    assert message.endswith(reason)
+    served = {it.path: list(it.responses) for it in operations(document)}
+    others = {path: ["200"] for path in ("/direct", "/deep", "/example", "/fine")}
+    assert served == {**others, "/shared": []}
+    assert takes(document, {"items": [1]}, *A)
+    assert takes(document, 1, "components", "schemas", "B")
+
+
+def test_a_dangling_alternative_takes_any_value(tmp_path: Path) -> None:
+    document = write(tmp_path, api=a("{oneOf: [{$ref: '#/gone'}, {type: integer}]}"))
+    assert takes(document, 1, *A)
+    assert takes(document, "a", *A)
+
+
+@pytest.mark.parametrize("name", ["Page«Pet»", "Seite(Tür)", "Page[Pet]", "a b", "50%"])
+@pytest.mark.parametrize("is_encoded", [False, True])
+@pytest.mark.parametrize("most", [500, 0])
+def test_a_name_may_be_of_any_characters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, is_encoded: bool, most: int
+) -> None:
+    monkeypatch.setattr("understudy.openapi.validators.MOST_REFERENCES", most)
+    written = quote(name) if is_encoded or "%" in name else name
+    document = write(
+        tmp_path,
+        api=f"""
+paths: {{}}
+components:
+  schemas:
+    A: {{items: {{$ref: '#/components/schemas/{written}'}}}}
+    '{name}': {{type: integer}}
+""",
+    )
+    assert not document.losses
+    assert takes(document, [1], *A)
+    assert not takes(document, ["a"], *A)
 
 
 @pytest.mark.parametrize("path", ["/example", "/fine"])

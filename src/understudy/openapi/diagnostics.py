@@ -35,6 +35,10 @@ LOSSES: Final[Mapping[str, LintRule]] = {
     "invalid-pattern": LintRule("error", "A pattern is not a regular expression of ECMA-262."),
     "invalid-parameter": LintRule("error", "A parameter lacks its name or place, or has no place."),
     "invalid-path": LintRule("error", "A path does not begin with a slash."),
+    "invalid-field": LintRule(
+        "error",
+        "A media type, header or method holds what no header field can; it is cut or left out.",
+    ),
     "invalid-status": LintRule("error", "The key of a response is not a status code."),
     "invalid-security": LintRule(
         "error", "A security requirement is not an object of scheme names."

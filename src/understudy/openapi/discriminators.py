@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from typing import Any
+from urllib.parse import unquote
 
 from understudy.openapi.loader import Node
 
@@ -49,4 +50,4 @@ def _own_names(pointers: Sequence[str]) -> Iterator[str]:
 
 def _pointer(target: str) -> str:
     """Returns the pointer that a mapping means: it may give the name of a schema alone."""
-    return target if "#" in target else _SCHEMAS + target
+    return unquote(target) if "#" in target else _SCHEMAS + target

@@ -230,7 +230,13 @@ REFERENCED: Final = frozenset(
 )
 """Kinds that a Reference Object may stand for; for operations only in what people write."""
 
-NEEDED: Final = frozenset(
-    {"schema", "parameter", "request body", "response", "path item", "operation"}
-)
+OPENED: Final[Mapping[str, str]] = {
+    "schema": "any value is taken",
+    "parameter": "the parameter is not read",
+    "request body": "no body is read",
+    "response": "the response has no content",
+}
+"""Kinds that an operation can be served without, and what holds where the reference leads nowhere."""
+
+NEEDED: Final = frozenset({"path item", "operation"})
 """Kinds without which an operation cannot be served."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from understudy.openapi.grammar import MAPS, MEMBERS, NEEDED, REFERENCED, REQUIRED
+from understudy.openapi.grammar import MAPS, MEMBERS, NEEDED, OPENED, REFERENCED, REQUIRED
 from understudy.openapi.member_mends import NULLABLE, add_missing, drop_nulls, fill, note_unknown
 from understudy.openapi.mended import Mended
 from understudy.openapi.object_mends import OBJECT_MENDS
@@ -52,6 +52,8 @@ class _Walk:
         self._resolved: dict[str, Position] = {}
         self._containers: set[str] = set()
         self._identified: list[dict[str, Any]] = []
+        self._excluding: set[tuple[str, str]] = set()
+        """Pointers of schemas, with the keyword that would refuse what an open schema takes."""
 
     def run(self) -> None:
         """Walks over everything that the document and its references reach."""
@@ -67,6 +69,7 @@ class _Walk:
                 pending += reversed(list(self._parts(place)))
         for place in self._resolved.values():
             self._expect_end(place)
+        self._open_excluding()
         self._complete()
         for schema in self._identified:
             for keyword in _IDENTIFYING:
@@ -241,8 +244,7 @@ class _Walk:
         if target.is_relative:
             message = f"$ref {reference!r} is not in the document; read as {target.pointer!r}."
             self._losses.note("relative-pointer", place, message)
-        if unquote(reference) != target.pointer:
-            place.value["$ref"] = as_reference(target.pointer)
+        place.value["$ref"] = as_reference(target.pointer)  # names may be of any characters
         self._resolved[place.pointer] = place
         self.mended.needs[place.unit].add(target.pointer)
         yield self._at(target.pointer, place.kind)
@@ -272,13 +274,34 @@ class _Walk:
         self._give_up(place, f"$ref {place.value['$ref']!r} leads back to itself")
 
     def _give_up(self, place: Position, reason: str) -> None:
-        """Removes a reference that leads nowhere; what needs it cannot be served."""
-        if place.kind in NEEDED:
+        """Removes a reference that leads nowhere, and leaves open what it should have described."""
+        if place.kind in OPENED:
+            self._losses.note("dangling-reference", place, f"{reason}; {OPENED[place.kind]}.")
+            self._open(place)
+        elif place.kind in NEEDED:
             self._losses.note("dangling-reference", place, f"{reason}.")
             self.mended.broken.setdefault(place.unit, f"{place.pointer}: {reason}")
             del place.value["$ref"]
         else:
             self._losses.drop("dangling-reference", place, reason)
+
+    def _open(self, place: Position) -> None:
+        """Lets a schema take any value; what excludes others for it ends with the walk."""
+        del place.value["$ref"]
+        around, _, keyword = place.pointer.rpartition("/")
+        if place.kind == "schema" and keyword == "not":
+            self._excluding.add((around, keyword))
+        elif place.kind == "schema" and around.endswith("/oneOf"):
+            self._excluding.add((around.rpartition("/")[0], "oneOf"))
+
+    def _open_excluding(self) -> None:
+        """Leaves out a ``not`` that is open, and lets an open alternative be valid beside others."""
+        for pointer, keyword in self._excluding:
+            with suppress(LookupError):  # it was left out
+                schema = value_at(self._root, pointer)
+                schemas = schema.pop(keyword)
+                if keyword == "oneOf":
+                    schema.setdefault("anyOf", schemas)
 
 
 def _keys(holder: Any) -> Any:

@@ -10,6 +10,8 @@ from understudy.openapi.schema_mends import mend_pattern, mend_pattern_names
 Mend = Callable[[Losses, Position], None]
 
 _STATUS = re.compile(r"[1-5]([0-9][0-9]|XX|xx)|default")
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_FIELD_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _SCHEMA_KEYWORDS = (
     *("type", "format", "items", "default", "enum", "pattern", "minimum", "maximum"),
     *("exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "minItems", "maxItems"),
@@ -92,6 +94,31 @@ def _mend_responses(losses: Losses, place: Position) -> None:
             losses.drop("invalid-status", place.below(status, "any"), message)
 
 
+def _mend_media_types(losses: Losses, place: Position) -> None:
+    """Cuts media types where they would end the header field that they are sent in."""
+    if not isinstance(place.value, dict):
+        return
+    renamed: dict[str, Any] = {}
+    for media_type, value in place.value.items():
+        read = _CONTROL.split(media_type, maxsplit=1)[0]
+        if read != media_type:
+            message = f"{shown(media_type)} is not a media type; read as {read!r}."
+            losses.note("invalid-field", place.below(media_type, "any"), message)
+        renamed.setdefault(read, value)
+    if list(renamed) != list(place.value):
+        place.replace(renamed)
+
+
+def _mend_field_names(losses: Losses, place: Position) -> None:
+    """Leaves out headers and methods whose names cannot be sent (RFC 9110, 5.1 and 9.1)."""
+    if place.pointer.startswith("#/components/"):  # these are names of components
+        return
+    for name in list(place.value) if isinstance(place.value, dict) else ():
+        if not _FIELD_TOKEN.fullmatch(name):
+            message = f"{shown(name)} is not a token as HTTP has it"
+            losses.drop("invalid-field", place.below(name, "any"), message)
+
+
 def _mend_security(losses: Losses, place: Position) -> None:
     """Reads requirements as a list of objects of lists (OpenAPI 3.1.1, Security Requirement Object)."""
     listed = place.value if isinstance(place.value, list) else [place.value]
@@ -132,6 +159,9 @@ OBJECT_MENDS: Final[Mapping[str, Mend]] = {
     "header": _mend_parameter,
     "request body": _mend_body,
     "response": _mend_body,
+    "{media type}": _mend_media_types,
+    "{header}": _mend_field_names,
+    "{operation}": _mend_field_names,
     "paths": _mend_paths,
     "responses": _mend_responses,
     "security": _mend_security,

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import unquote
 from xml.etree import ElementTree as Xml
 
 from understudy.openapi.loader import Node
@@ -104,7 +105,7 @@ def _root_name(schema: Node | None) -> str:
     """Returns the name of a component, which the root element has where ``xml`` gives it none."""
     reference = schema.value.get("$ref") if schema and isinstance(schema.value, dict) else None
     if isinstance(reference, str) and reference.startswith(_SCHEMAS):
-        return reference.removeprefix(_SCHEMAS)
+        return unquote(reference).removeprefix(_SCHEMAS)
     return _ROOT
 
 
