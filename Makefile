@@ -94,6 +94,10 @@ tools-if-possible:
 test: $(VENV)/.docs tools-if-possible  ## the tests; those whose program is missing are skipped (ARGS="-k name" chooses)
 	$(BIN)/pytest $(ARGS)
 
+.PHONY: stranger
+stranger:  ## make serve and make test in a fresh clone, with an empty home, PATH alone, and (as root) as another user
+	bash .ci/run stranger
+
 .PHONY: coverage
 coverage: $(VENV)/.docs tools-if-possible  ## the tests with branch coverage, which doubles their cost
 	$(BIN)/coverage run -m pytest $(ARGS)

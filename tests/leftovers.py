@@ -10,6 +10,7 @@ import threading
 import time
 import uuid
 from collections.abc import Generator, Iterator
+from concurrent.futures import thread
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,10 +23,12 @@ RUN: Final = "UNDERSTUDY_TEST_RUN"
 """The variable by which processes of this run are told from those of another one on the machine."""
 
 POOLS: Final = (
-    *("asyncio_", "ThreadPoolExecutor-", "AnyIO worker thread", "Dummy-", "understudy-"),
+    *("AnyIO worker thread", "Dummy-"),
     "asyncio-portal-",  # Schemathesis has one for the process, to ask applications through
 )
-"""Threads of pools that a server starts when it is first asked, and ends with itself or the process."""
+"""Threads that a server starts when it is first asked, and ends with itself or the process."""
+
+_OF_EXECUTORS: Final = thread._threads_queues
 
 Started = threading.Thread | int
 
@@ -66,7 +69,11 @@ class Leftovers:
 
     @staticmethod
     def _living() -> set[Started]:
-        threads = {it for it in threading.enumerate() if not it.name.startswith(POOLS)}
+        threads = {
+            it
+            for it in threading.enumerate()
+            if it not in _OF_EXECUTORS and not it.name.startswith(POOLS)
+        }
         return {*threads, *_children()}
 
     def pytest_collection_finish(self) -> None:

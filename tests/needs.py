@@ -22,7 +22,7 @@ JS_MODULES: Final = bring.JS / "node_modules"
 PYTHON_PROGRAMS: Final = bring.PYTHON / "bin"
 IS_REQUIRED: Final = "UNDERSTUDY_REQUIRE_TOOLS" in os.environ
 
-_REASON = re.compile(r"needs ([^:]+)")
+_REASON = re.compile(r"needs ([^:]+): run make tools")
 
 
 def missing(name: str) -> NoReturn:

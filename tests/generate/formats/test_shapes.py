@@ -187,7 +187,7 @@ def test_an_output_of_less_needs_no_files_beside_it_any_more(tmp_path: Path):
         assert len(list(tmp_path.rglob("a.bodies/*"))) == count
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
 def test_a_full_disk_at_the_end_is_said_in_a_line():
     refused = generate(
         "getProfile", "--count", 3, "--format", "jsonl", "--out", "/dev/full", "--force"

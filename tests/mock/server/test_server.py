@@ -51,7 +51,7 @@ def test_a_socket_on_every_address_is_reached_on_this_machine() -> None:
         assert url_of(bound).startswith("http://127.0.0.1:")
 
 
-@pytest.mark.skipif(not CAN_SHARE_PORTS, reason="the platform shares no ports")
+@pytest.mark.skipif(not CAN_SHARE_PORTS, reason="this platform shares no ports")
 def test_a_process_that_does_not_serve_yet_gets_no_connections_to_a_shared_port() -> None:
     with bind("127.0.0.1", 0, "--port", is_shared=True) as bound:
         with pytest.raises(ConnectionRefusedError):

@@ -41,7 +41,7 @@ def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallDisk]:
     path = tmp_path_factory.mktemp("small")
     mount = shutil.which("mount")
     if mount is None or os.name != "posix" or os.geteuid() != 0:
-        pytest.skip("mounting a small file system needs root")
+        pytest.skip("only root mounts a small file system")
     command = [mount, "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(path)]
     if subprocess.run(command, capture_output=True, check=False).returncode:
         pytest.skip("this system lets nobody mount a tmpfs")

@@ -24,7 +24,7 @@ def older(tmp_path_factory: pytest.TempPathFactory) -> str:
     command = ["git", "archive", OLDER, "src", "openapi", "fixtures"]
     archive = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
     if archive.returncode:
-        pytest.skip(f"the history of the repository does not reach back to {OLDER}")
+        pytest.skip(f"this clone's history does not reach back to {OLDER}")
     subprocess.run(["tar", "-x", "-C", str(place)], input=archive.stdout, check=True)
     return str(place / "src")
 
