@@ -8,6 +8,8 @@ from time import perf_counter
 
 import click
 from tests.proofs.attack.by_socket import GENERATED, attack_by_socket
+from tests.proofs.attack.files.attempts import run_apart
+from tests.proofs.attack.files.every_list import LISTS
 from tests.proofs.attack.in_process import attack
 from tests.proofs.attack.oauth.every_check import CHECKS, attack_oauth
 
@@ -36,11 +38,25 @@ def main() -> int:
     )
     broken = attack_oauth()
     click.echo(f"{len(CHECKS) - len(broken)} of {len(CHECKS)} checks of the OAuth list hold")
-    failures = [*result.failures, *problems, *broken]
+    failures = [*result.failures, *problems, *broken, *attack_by_files(options.seed)]
     for failure in failures[:20]:
         click.echo(failure)
     click.echo(f"{len(failures)} failures")
     return bool(failures)
+
+
+def attack_by_files(seed: int) -> list[str]:
+    """Runs every list of hostile files; returns what should not have come of them."""
+    failures = []
+    for name, load in LISTS.items():
+        outcome = run_apart(name, load().count, seed)
+        click.echo(
+            f"{outcome.attempts} {name}: {len(outcome.failures)} failures; the costliest "
+            f"{outcome.slowest:.2f} s of processor time ({outcome.slowest_name}); "
+            f"{outcome.peak - outcome.rest} MB over rest at the peak, {outcome.child} MB in a child"
+        )
+        failures += [f"{name}: {failure}" for failure in outcome.failures]
+    return failures
 
 
 if __name__ == "__main__":
