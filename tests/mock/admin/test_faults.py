@@ -37,6 +37,13 @@ def test_a_fault_strikes_its_person_and_its_header(driver: Driver) -> None:
     assert statuses(driver, 1, headers={"x-case": "7"}) == [502]
 
 
+def test_a_field_of_thousands_of_digits_is_refused(driver: Driver) -> None:
+    fault = {"effect": "missing-field", "field": "9" * 5000}
+    answer = driver.ask("POST", "/__admin/faults", json=fault)
+    assert answer.status_code == 400
+    assert statuses(driver, 1) == [200]
+
+
 def test_a_share_of_requests_is_struck_and_the_same_ones_in_each_run(driver: Driver) -> None:
     runs = []
     for name in ("a", "b"):

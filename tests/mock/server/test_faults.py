@@ -4,7 +4,13 @@ from random import Random  # noqa: TID251 - hands the drawing its chance
 
 import pytest
 
-from understudy.mock.server.faults import Delay, Fault
+from understudy.mock.server.faults import (
+    BufferedResponse,
+    Delay,
+    EffectNotApplicable,
+    Fault,
+    apply_effect,
+)
 
 
 def strikes(fault: Fault, count: int, seed: int = 0) -> list[bool]:
@@ -52,3 +58,27 @@ def test_delays_are_as_their_kind_has_them() -> None:
     assert 0.07 < tailed[250] < 0.09
     assert tailed[-1] > 3 * tailed[250]
     assert Delay("fixed", milliseconds=1e9).seconds(chance) == 60
+
+
+NINES = "9" * 5000
+
+
+@pytest.mark.parametrize(
+    ("path", "headers"),
+    [
+        (f"/v1/notes?__fault=missing-field:{NINES}", {}),
+        ("/v1/notes", {"Prefer": f"fault=missing-field:{NINES}"}),
+    ],
+    ids=["query", "Prefer"],
+)
+def test_a_field_of_thousands_of_digits_is_refused(notes, path: str, headers: dict[str, str]) -> None:
+    response = notes.get(path, headers=headers)
+    assert response.status_code == 400
+    assert "5000 characters" in response.json()["detail"]
+
+
+def test_a_number_beyond_a_list_is_no_member_of_it() -> None:
+    response = BufferedResponse(200, [], b'[{"a": 1}, [1, 2]]')
+    for field in (f"{'9' * 200}.a", "7.a", f"1.{'9' * 200}"):
+        with pytest.raises(EffectNotApplicable):
+            apply_effect(response, "missing-field", field)

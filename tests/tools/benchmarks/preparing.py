@@ -95,13 +95,13 @@ def _write_stubs(document: dict[str, dict[str, dict[str, dict[str, object]]]], c
     directory.mkdir(parents=True, exist_ok=True)
     expectations = []
     for number, work in enumerate(workloads()):
-        body = bodies.get(work.path, {"image_id": "0" * 32, "rating": "G"})
+        path = work.path.partition("?")[0]
+        body = bodies.get(path, {"image_id": "0" * 32, "rating": "G"})
         stub = {
-            "request": {"method": work.method, "url": f"/v3{work.path}"},
+            "request": {"method": work.method, "urlPath": f"/v3{path}"},
             "response": {"status": 200, "jsonBody": body},
         }
         (directory / f"{number}.json").write_text(json.dumps(stub))
-        path = work.path.partition("?")[0]
         expectations.append(
             {
                 "httpRequest": {"method": work.method, "path": f"/v3{path}"},

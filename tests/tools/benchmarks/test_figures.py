@@ -9,7 +9,13 @@ from tests.tools.benchmarks.peers import BARE, OURS, PRISM, Peer, peers
 from tests.tools.benchmarks.processes import TICKS, busy_seconds
 from tests.tools.benchmarks.report import markdown, rates, tables
 from tests.tools.benchmarks.targets import BY_SOCKET, WHOLE_RUN, targets
-from tests.tools.benchmarks.workloads import LOOKUP, counted_lookup, our_grants, workloads
+from tests.tools.benchmarks.workloads import (
+    LOOKUP,
+    Workload,
+    counted_lookup,
+    our_grants,
+    workloads,
+)
 
 from understudy.api.bundled_target import TARGET
 from understudy.verify.target import load_target
@@ -142,3 +148,8 @@ def test_the_target_file_of_a_served_mock_can_be_read(tmp_path):
     assert target.base_url == "http://127.0.0.1:9/v3"
     assert target.credentials == TARGET.credentials
     assert target.budget.token > 100_000
+
+
+@pytest.mark.parametrize("work", [*workloads(), *our_grants()], ids=lambda work: work.name)
+def test_each_request_has_an_id_of_its_own_but_for_the_row_that_says_so(work: Workload) -> None:
+    assert ("X-Request-Id" in work.script("/v3")) != work.has_same_bytes

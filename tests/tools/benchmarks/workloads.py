@@ -1,4 +1,9 @@
-"""The work that every server is given."""
+"""The work that every server is given: requests of which no two are equal.
+
+Tracing clients send an id with each request, and people, tokens and values differ anyway. A server that
+recognizes the bytes of a request would be measured by what no client sends; that figure has a row of its
+own.
+"""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -8,25 +13,33 @@ from understudy.openapi.bundled import fixtures_directory
 TOKEN = "ada-full"
 LOOKUP, TOKEN_LOOKUP, EDIT = "lookup", "lookup, token", "PATCH profile"
 UPLOAD, QR_CODE = "upload", "QR code"
+OWN, AVATARS = "own profile", "avatar list"
+MIX, SAME_BYTES = "mix", "lookup, the same bytes"
 SAMPLE = "GET from a sample"
 RANDOM_LOOKUP = "lookup, random person"
 COUNTED_LOOKUP = "lookup, counted"
 PLAIN, IN_WORLD = "lookup, plain address", "lookup, a world's address"
 EXCHANGE, TOKEN_INFO = "authorize, exchange", "token-info"
 
+NEW = "NEW000000000"
+"""Stands in a request for a number that no other request has; it is as long."""
+
 _BOUNDARY = "benchmark"
 
 
 @dataclass(frozen=True)
 class Workload:
-    """One request, sent over and over.
+    """One request, sent over and over with another id each time.
 
     Attributes:
         name: In tables.
-        path: Below the base path.
+        path: Below the base path; ``NEW`` in it is another number each time.
         method: HTTP's.
         headers: Sent along.
-        body: Sent along.
+        body: Sent along; ``NEW`` in it is another number each time.
+        has_same_bytes: Whether each request is the same as the one before, without an id.
+        others: Further requests, drawn beside this one.
+        weight: How often this one is drawn among them.
         first: Sent before, for something that this request takes: its ``taken`` pattern is looked
             for in the answer's Location and body, and stands here in the place of ``FOUND``.
         taken: A Lua pattern with one capture.
@@ -44,11 +57,14 @@ class Workload:
     taken: str = ""
     is_used_once: bool = False
     lines: Path | None = None
+    has_same_bytes: bool = False
+    others: tuple["Workload", ...] = ()
+    weight: int = 1
 
     def example(self) -> "Workload":
         """Returns the work as one request without a place to fill: that of the first line."""
         if self.lines is None:
-            return self
+            return replace(self, path=self.path.replace(NEW, "0" * len(NEW)))
         with self.lines.open() as lines:
             line = next(lines).rstrip("\n")
         headers = {name: value.replace("FOUND", line) for name, value in self.headers.items()}
@@ -60,11 +76,10 @@ class Workload:
             return self._script_of_two(prefix, self.first)
         if self.lines is not None:
             return self._script_of_lines(prefix, self.lines)
-        headers = "".join(f"wrk.headers[{_lua(n)}] = {_lua(v)}\n" for n, v in self.headers.items())
-        return (
-            f"wrk.method = {_lua(self.method)}\nwrk.path = {_lua(prefix + self.path)}\n{headers}"
-            f"wrk.body = {_lua_bytes(self.body)}\n{_DONE}"
-        )
+        if self.has_same_bytes:
+            return f"local it = {self._request(prefix)}\n{_SAME_BYTES}{_DONE}"
+        added = (f"add({it.weight}, {it._request(prefix)})" for it in (self, *self.others))
+        return f"{_PARTS}\ninit = function()\n  {'; '.join(added)}\nend\n{_DONE}"
 
     def _script_of_two(self, prefix: str, first: "Workload") -> str:
         forget = "found[#found] = nil" if self.is_used_once else ""
@@ -72,7 +87,9 @@ class Workload:
 local found = {{}}
 local first = {first._request(prefix)}
 local second = {self._request(prefix)}
+local number = 0
 request = function()
+  number = number + 1
   local it, text = found[#found], first
   if it then {forget} text = second end
   local path, body = text.path, text.body
@@ -81,6 +98,7 @@ request = function()
     local put = function() return (it:gsub("[^%w]", encode)) end
     path, body = path:gsub("FOUND", put), body:gsub("FOUND", put)
   end
+  text.headers["X-Request-Id"] = tostring(number)
   return wrk.format(text.method, path, text.headers, body)
 end
 response = function(status, headers, body)
@@ -91,16 +109,15 @@ end
 
     def _script_of_lines(self, prefix: str, lines: Path) -> str:
         return f"""
-local texts = {{}}
+{_PARTS}
 local it = {self._request(prefix)}
 init = function()
   for line in io.lines({_lua(str(lines))}) do
     local headers = {{}}
     for name, value in pairs(it.headers) do headers[name] = value:gsub("FOUND", line) end
-    texts[#texts + 1] = wrk.format(it.method, it.path:gsub("FOUND", line), headers, it.body)
+    add(1, {{method = it.method, path = it.path:gsub("FOUND", line), headers = headers, body = it.body}})
   end
 end
-request = function() return texts[math.random(#texts)] end
 {_DONE}"""
 
     def _request(self, prefix: str) -> str:
@@ -110,6 +127,32 @@ request = function() return texts[math.random(#texts)] end
             f"headers = {{{headers}}}, body = {_lua_bytes(self.body)}}}"
         )
 
+
+_PARTS = f"""
+local texts, number, run = {{}}, 0, os.time() % 100000
+local add = function(weight, it)
+  it.headers["X-Request-Id"] = "{NEW}"
+  local text, parts, from = wrk.format(it.method, it.path, it.headers, it.body), {{}}, 1
+  while true do
+    local start, stop = text:find("{NEW}", from, true)
+    parts[#parts + 1] = text:sub(from, (start or 0) - 1)
+    if not start then break end
+    from = stop + 1
+  end
+  for _ = 1, weight do texts[#texts + 1] = parts end
+end
+request = function()
+  number = number + 1
+  return table.concat(texts[math.random(#texts)], string.format("%05d%07d", run, number))
+end
+"""
+"""Sends the requests that were added, each with numbers of its own: cut where these stand, once."""
+
+_SAME_BYTES = """
+local text
+init = function() text = wrk.format(it.method, it.path, it.headers, it.body) end
+request = function() return text end
+"""
 
 _DONE = """
 function done(summary, latency, requests)
@@ -125,24 +168,38 @@ end
 def workloads() -> list[Workload]:
     """Returns the work, the lookup first."""
     bearer = {"Authorization": f"Bearer {TOKEN}"}
+    lookup = Workload(LOOKUP, "/profiles/ada")
+    token = Workload(TOKEN_LOOKUP, "/profiles/ada", headers=bearer)
+    own = Workload(OWN, "/me/profile", headers=bearer)
+    avatars = Workload(AVATARS, "/me/avatars", headers=bearer)
+    edit = Workload(
+        EDIT,
+        "/me/profile",
+        "PATCH",
+        {**bearer, "Content-Type": "application/json"},
+        b'{"location": "Port %b", "job_title": "Cartographer"}' % NEW.encode(),
+    )
+    upload = Workload(
+        UPLOAD,
+        "/me/avatars?select_avatar=false",
+        "POST",
+        {**bearer, "Content-Type": f"multipart/form-data; boundary={_BOUNDARY}"},
+        _form(fixtures_directory() / "images" / "portrait-ember.png"),
+    )
+    mixed = tuple(
+        replace(work, weight=weight)
+        for work, weight in ((token, 20), (own, 15), (avatars, 10), (edit, 5))
+    )
     return [
-        Workload(LOOKUP, "/profiles/ada"),
-        Workload(TOKEN_LOOKUP, "/profiles/ada", headers=bearer),
-        Workload(
-            EDIT,
-            "/me/profile",
-            "PATCH",
-            {**bearer, "Content-Type": "application/json"},
-            b'{"location": "Port Lindry", "job_title": "Cartographer"}',
-        ),
-        Workload(
-            UPLOAD,
-            "/me/avatars?select_avatar=false",
-            "POST",
-            {**bearer, "Content-Type": f"multipart/form-data; boundary={_BOUNDARY}"},
-            _form(fixtures_directory() / "images" / "portrait-ember.png"),
-        ),
-        Workload(QR_CODE, "/qr-code/ada?size=80"),
+        lookup,
+        token,
+        own,
+        avatars,
+        edit,
+        upload,
+        Workload(QR_CODE, f"/qr-code/ada?size=80&utm_campaign={NEW}"),
+        replace(lookup, name=MIX, weight=50, others=mixed),
+        replace(lookup, name=SAME_BYTES, has_same_bytes=True),
     ]
 
 
@@ -224,7 +281,9 @@ def _form(picture: Path) -> bytes:
         f'--{_BOUNDARY}\r\nContent-Disposition: form-data; name="data"; filename="me.png"\r\n'
         "Content-Type: image/png\r\n\r\n"
     )
-    return head.encode() + picture.read_bytes() + f"\r\n--{_BOUNDARY}--\r\n".encode()
+    # what stands behind the end of a picture makes it another file, and is not shown
+    end = f"{NEW}\r\n--{_BOUNDARY}--\r\n"
+    return head.encode() + picture.read_bytes() + end.encode()
 
 
 def _lua(text: str) -> str:
