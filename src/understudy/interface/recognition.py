@@ -26,8 +26,18 @@ from understudy.openapi.operations import MediaType, Operation, operations, path
 
 _PROFILE = frozenset(
     {
-        *("hash", "display_name", "profile_url", "avatar_url", "avatar_alt_text", "location"),
-        *("description", "job_title", "company", "verified_accounts", "pronunciation", "pronouns"),
+        "hash",
+        "display_name",
+        "profile_url",
+        "avatar_url",
+        "avatar_alt_text",
+        "location",
+        "description",
+        "job_title",
+        "company",
+        "verified_accounts",
+        "pronunciation",
+        "pronouns",
     }
 )
 """The required members of a profile."""
@@ -55,9 +65,19 @@ _SHAPES = frozenset(key.partition(" ")[2] for key in _NAMES)
 
 _TELLING = frozenset(
     {
-        *("hash", "profile_url", "avatar_alt_text", "verified_accounts", "pronunciation"),
-        *("utm_medium", "utm_campaign", "version", "image_id", "selected_email_hash"),
-        *("select_avatar", "email_hash", "associated"),
+        "hash",
+        "profile_url",
+        "avatar_alt_text",
+        "verified_accounts",
+        "pronunciation",
+        "utm_medium",
+        "utm_campaign",
+        "version",
+        "image_id",
+        "selected_email_hash",
+        "select_avatar",
+        "email_hash",
+        "associated",
     }
 )
 """The names that other services hardly have at the same paths, unlike a name or a location."""

@@ -163,16 +163,29 @@ def _checks_of(operation: str, *, is_too_many: bool) -> tuple[Check, ...]:
     return tuple(each for each in CHECKS if each.concerns(operation, is_too_many=is_too_many))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class NamedCondition:
+    """A condition that was made for one check, which no docstring describes.
+
+    Attributes:
+        holds: The predicate.
+        description: What it says of an exchange.
+    """
+
+    holds: Condition
+    description: str
+
+    def __call__(self, exchange: Exchange, history: History) -> bool:
+        """Tells whether it holds."""
+        return self.holds(exchange, history)
+
+
 def described(condition: Condition) -> str:
-    """Returns what a condition says of an exchange: its docstring without ``Tells whether``."""
+    """Returns what a condition says of an exchange: of a function, its docstring tells whether."""
+    if isinstance(condition, NamedCondition):
+        return condition.description
     text = (condition.__doc__ or condition.__name__).partition("\n")[0]
     return text.removeprefix("Tells whether ").rstrip(".")
-
-
-def named(condition: Condition, description: str) -> Condition:
-    """Returns a condition that was made for one check, with its description."""
-    condition.__doc__ = f"Tells whether {description}."
-    return condition
 
 
 def proven(value: Value | None) -> Value:
@@ -393,12 +406,14 @@ def is_of_test_accounts(exchange: Exchange, _history: History) -> bool:
 def status_is(*statuses: int) -> Condition:
     """Returns the condition that the response has one of these statuses."""
     words = " or ".join(map(str, statuses))
-    return named(lambda exchange, _history: exchange.status in statuses, f"the status is {words}")
+    return NamedCondition(
+        lambda exchange, _history: exchange.status in statuses, f"the status is {words}"
+    )
 
 
 def profile_has(name: str) -> Condition:
     """Returns the condition that the response holds a profile with a member that is not null."""
-    return named(
+    return NamedCondition(
         lambda exchange, _history: profile_in(exchange).get(name) is not None,
         f"the profile has {name}",
     )

@@ -8,7 +8,7 @@ from typing import Final
 from understudy.exchange.messages import Exchange
 from understudy.interface.operations import TOKEN
 from understudy.interface.scopes import AUTH, SCOPES
-from understudy.verify.checks import CheckResult, Condition, expect, named, proven
+from understudy.verify.checks import CheckResult, Condition, NamedCondition, expect, proven
 from understudy.verify.history import REDIRECTS, History
 from understudy.verify.target import TargetApplication
 from understudy.verify.value_texts import as_json
@@ -135,7 +135,7 @@ def request_of(exchange: Exchange, history: History) -> Exchange:
 
 def redirect_has(name: str) -> Condition:
     """Returns the condition that a redirect has a parameter."""
-    return named(
+    return NamedCondition(
         lambda exchange, _history: name in exchange.redirect_parameters,
         f"the redirect has {name}",
     )
@@ -285,7 +285,7 @@ def token_is_of_grant(grant_type: str) -> Condition:
         issued = issue_of(exchange, history)
         return issued is not None and issued.request.form.get("grant_type") == grant_type
 
-    return named(holds, f"the token was issued by the grant {grant_type}")
+    return NamedCondition(holds, f"the token was issued by the grant {grant_type}")
 
 
 def token_is_old(exchange: Exchange, history: History) -> bool:
@@ -300,4 +300,4 @@ def issues_by(grant_type: str) -> Condition:
     def holds(exchange: Exchange, _history: History) -> bool:
         return exchange.request.form.get("grant_type") == grant_type and gives_token(exchange)
 
-    return named(holds, f"a token was issued by the grant {grant_type}")
+    return NamedCondition(holds, f"a token was issued by the grant {grant_type}")

@@ -28,9 +28,15 @@ SHOWN: Final = 3
 
 _HARMLESS: Final = frozenset(
     {
-        *("default", "size", "type", "version"),
-        *("grant_type", "response_type", "scope"),
-        *("rating", "select_avatar"),
+        "default",
+        "size",
+        "type",
+        "version",
+        "grant_type",
+        "response_type",
+        "scope",
+        "rating",
+        "select_avatar",
     }
 )
 """Parameters and members whose values are words or sizes of the interface, and no person's."""

@@ -12,6 +12,7 @@ from understudy.verify.rules import (
     errors,
     lookups,
     own_profile,
+    password_grant,
     profile_edits,
     profiles,
     qr_codes,
@@ -20,11 +21,13 @@ from understudy.verify.rules import (
     token_requests,
     tokens,
     unchanged,
+    visibility,
 )
 
 SECTIONS = (
     definition,
     profiles,
+    visibility,
     lookups,
     qr_codes,
     own_profile,
@@ -39,6 +42,7 @@ SECTIONS = (
     consent,
     code_grant,
     token_requests,
+    password_grant,
     tokens,
     errors,
     rate_limits,

@@ -95,7 +95,8 @@ def unknown_client_is_refused(exchange: Exchange, _history: History) -> CheckRes
 
 
 @check(
-    *("authorize-client-known", "redirect-uri-registered"),
+    "authorize-client-known",
+    "redirect-uri-registered",
     on=[AUTHORIZE],
     when=[client_and_redirect_match, is_sound],
 )
@@ -139,8 +140,11 @@ def refusal_is_a_page(exchange: Exchange, _history: History) -> CheckResult:
 
 
 @probe(
-    *("consent-by-person", "authorize-page-not-framed", "scope-indexed-array"),
-    *("authorize-client-known", "redirect-uri-registered"),
+    "consent-by-person",
+    "authorize-page-not-framed",
+    "scope-indexed-array",
+    "authorize-client-known",
+    "redirect-uri-registered",
     needs=("auth_url", "app"),
 )
 def authorization_request(client: ProbeClient) -> None:
@@ -156,7 +160,9 @@ def requests_of_unknown_clients(client: ProbeClient) -> Parts:
 
 
 @probe(
-    *("redirect-uri-registered", "authorize-error-page", "redirect-uri-exact"),
+    "redirect-uri-registered",
+    "authorize-error-page",
+    "redirect-uri-exact",
     needs=("auth_url", "app"),
 )
 def requests_with_other_redirects(client: ProbeClient) -> Parts:
@@ -271,7 +277,11 @@ def state_is_clear(exchange: Exchange, history: History) -> bool:
 
 
 _REDIRECTED = (
-    *(is_get, client_and_redirect_match, is_unsound, has_no_challenge, repeats_known_only),
+    is_get,
+    client_and_redirect_match,
+    is_unsound,
+    has_no_challenge,
+    repeats_known_only,
 )
 
 
@@ -398,8 +408,13 @@ def requests_with_repeated_parameters(client: ProbeClient) -> Parts:
 
 
 @probe(
-    *("authorize-unknown-parameters-ignored", "code-in-query", "state-echoed"),
-    *("code-unguessable", "response-type", "scope-indexed-array", "authorize-empty-parameter"),
+    "authorize-unknown-parameters-ignored",
+    "code-in-query",
+    "state-echoed",
+    "code-unguessable",
+    "response-type",
+    "scope-indexed-array",
+    "authorize-empty-parameter",
     needs=GRANTED,
 )
 def approved_requests(client: ProbeClient) -> Parts:
@@ -425,11 +440,22 @@ def state_of_reserved_characters(client: ProbeClient) -> Parts:
 
 REGISTERED: Final = frozenset(
     {
-        *("invalid_request", "unauthorized_client", "access_denied", "unsupported_response_type"),
-        *("invalid_scope", "server_error", "temporarily_unavailable"),  # RFC 6749, 4.1.2.1
-        *("interaction_required", "login_required", "account_selection_required"),
-        *("consent_required", "invalid_request_uri", "invalid_request_object"),
-        *("request_not_supported", "request_uri_not_supported", "registration_not_supported"),
+        "invalid_request",
+        "unauthorized_client",
+        "access_denied",
+        "unsupported_response_type",
+        "invalid_scope",
+        "server_error",
+        "temporarily_unavailable",  # RFC 6749, 4.1.2.1
+        "interaction_required",
+        "login_required",
+        "account_selection_required",
+        "consent_required",
+        "invalid_request_uri",
+        "invalid_request_object",
+        "request_not_supported",
+        "request_uri_not_supported",
+        "registration_not_supported",
         "invalid_target",  # RFC 8707, 2
     }
 )

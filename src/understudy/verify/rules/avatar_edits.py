@@ -162,8 +162,13 @@ def unknown_member_is_refused(exchange: Exchange, _history: History) -> CheckRes
 
 
 @probe(
-    *("avatar-patch-rating-and-alt-text", "avatar-patch-partial", "avatar-patch-members"),
-    *("avatar-members", "rating-values", "updated-date-utc", "error-unknown-member"),
+    "avatar-patch-rating-and-alt-text",
+    "avatar-patch-partial",
+    "avatar-patch-members",
+    "avatar-members",
+    "rating-values",
+    "updated-date-utc",
+    "error-unknown-member",
     needs=("owner", "writes", "uploads"),
 )
 def updates_of_avatar(client: ProbeClient) -> Parts:
@@ -345,7 +350,9 @@ def invalid_update_is_refused_before_the_avatar(
 
 
 @probe(
-    *("avatar-unknown-404", "avatar-email-both-unknown", "error-unknown-avatar"),
+    "avatar-unknown-404",
+    "avatar-email-both-unknown",
+    "error-unknown-avatar",
     "avatar-body-both-wrong",
     needs=("owner", "writes"),
 )
@@ -360,8 +367,11 @@ def changes_of_unknown_avatars(client: ProbeClient) -> Parts:
 
 
 @probe(
-    *("avatar-delete-no-content", "avatar-delete-status", "avatar-list-of-caller"),
-    *("avatar-unknown-404", "avatar-urls-resolve"),
+    "avatar-delete-no-content",
+    "avatar-delete-status",
+    "avatar-list-of-caller",
+    "avatar-unknown-404",
+    "avatar-urls-resolve",
     needs=("owner", "writes", "uploads"),
 )
 def deletion_twice(client: ProbeClient) -> Parts:
@@ -381,7 +391,8 @@ def deletion_twice(client: ProbeClient) -> Parts:
 
 
 @probe(
-    *("avatar-delete-unselects", "avatar-email-assign"),
+    "avatar-delete-unselects",
+    "avatar-email-assign",
     needs=("owner", "writes", "uploads", "hashes"),
 )
 def deletion_of_selected_avatar(client: ProbeClient) -> None:
@@ -398,7 +409,8 @@ def deletion_of_selected_avatar(client: ProbeClient) -> None:
 
 
 @probe(
-    *("foreign-avatars-invisible", "avatar-list-of-caller"),
+    "foreign-avatars-invisible",
+    "avatar-list-of-caller",
     needs=("owner", "other", "writes", "uploads"),
 )
 def changes_by_other_account(client: ProbeClient) -> Parts:

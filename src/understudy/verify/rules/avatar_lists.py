@@ -227,9 +227,15 @@ def upload_for_foreign_address_is_refused(exchange: Exchange, _history: History)
 
 
 @probe(
-    *("avatar-list-of-caller", "avatar-members", "rating-values", "updated-date-utc"),
-    *("json-bodies", "scope-per-operation", "unknown-selected-email-hash"),
-    *("avatar-selected-for-email", "error-unknown-address"),
+    "avatar-list-of-caller",
+    "avatar-members",
+    "rating-values",
+    "updated-date-utc",
+    "json-bodies",
+    "scope-per-operation",
+    "unknown-selected-email-hash",
+    "avatar-selected-for-email",
+    "error-unknown-address",
     needs=("owner",),
 )
 def lists_for_every_address(client: ProbeClient) -> Parts:
@@ -445,8 +451,12 @@ def uploads_with_every_choice(client: ProbeClient) -> Parts:
 
 
 @probe(
-    *("avatar-email-assign", "avatar-email-status", "avatar-email-hash-required"),
-    *("avatar-selected-for-email", "avatar-email-unknown-hash", "error-unknown-address"),
+    "avatar-email-assign",
+    "avatar-email-status",
+    "avatar-email-hash-required",
+    "avatar-selected-for-email",
+    "avatar-email-unknown-hash",
+    "error-unknown-address",
     needs=("owner", "writes", "uploads", "hashes"),
 )
 def assignments_of_avatar(client: ProbeClient) -> Parts:

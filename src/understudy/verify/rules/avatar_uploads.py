@@ -258,8 +258,13 @@ def huge_upload_is_refused(exchange: Exchange, _history: History) -> CheckResult
 
 
 @probe(
-    *("avatar-upload-multipart", "avatar-upload-returns-avatar", "avatar-upload-status"),
-    *("upload-image-types", "avatar-members", "updated-date-utc", "select-avatar"),
+    "avatar-upload-multipart",
+    "avatar-upload-returns-avatar",
+    "avatar-upload-status",
+    "upload-image-types",
+    "avatar-members",
+    "updated-date-utc",
+    "select-avatar",
     needs=("owner", "writes", "uploads"),
 )
 def uploads_of_every_type(client: ProbeClient) -> Parts:
@@ -271,7 +276,10 @@ def uploads_of_every_type(client: ProbeClient) -> Parts:
 
 
 @probe(
-    *("upload-square", "upload-image-types", "error-picture-type", "error-picture-shape"),
+    "upload-square",
+    "upload-image-types",
+    "error-picture-type",
+    "error-picture-shape",
     needs=("owner", "writes", "uploads"),
 )
 def uploads_that_are_refused(client: ProbeClient) -> Parts:

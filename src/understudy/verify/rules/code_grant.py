@@ -170,12 +170,26 @@ def code_lasts_ten_minutes(exchange: Exchange, history: History) -> CheckResult:
 
 
 @probe(
-    *("code-in-query", "state-echoed", "code-unguessable", "response-type"),
-    *("scope-indexed-array", "authorize-client-known", "redirect-uri-registered"),
-    *("code-exchange", "token-answer", "token-answer-scope", "token-not-cached"),
-    *("token-grant-type", "code-token-no-expiry", "json-bodies", "token-client-credentials"),
-    *("code-single-use", "token-error-shape", "code-replay-revokes"),
-    *("error-shape", "error-members"),
+    "code-in-query",
+    "state-echoed",
+    "code-unguessable",
+    "response-type",
+    "scope-indexed-array",
+    "authorize-client-known",
+    "redirect-uri-registered",
+    "code-exchange",
+    "token-answer",
+    "token-answer-scope",
+    "token-not-cached",
+    "token-grant-type",
+    "code-token-no-expiry",
+    "json-bodies",
+    "token-client-credentials",
+    "code-single-use",
+    "token-error-shape",
+    "code-replay-revokes",
+    "error-shape",
+    "error-members",
     needs=GRANTED,
 )
 def code_redeemed_twice(client: ProbeClient) -> Parts:
@@ -191,7 +205,9 @@ def code_redeemed_twice(client: ProbeClient) -> Parts:
 
 
 @probe(
-    *("code-redirect-uri-repeated", "token-client-credentials", "code-exchange"),
+    "code-redirect-uri-repeated",
+    "token-client-credentials",
+    "code-exchange",
     "profile-required-members",
     needs=GRANTED,
 )

@@ -216,8 +216,11 @@ def page_is_protected(exchange: Exchange, _history: History) -> CheckResult:
 
 
 @probe(
-    *("denial-access-denied", "denial-error-parameter", "state-echoed"),
-    *("fragment-percent-encoded", "authorize-error-form"),
+    "denial-access-denied",
+    "denial-error-parameter",
+    "state-echoed",
+    "fragment-percent-encoded",
+    "authorize-error-form",
     needs=("auth_url", "app", "tokens", "denial"),
 )
 def denied_requests(client: ProbeClient) -> Parts:
@@ -228,8 +231,11 @@ def denied_requests(client: ProbeClient) -> Parts:
 
 
 @probe(
-    *("consent-by-person", "consent-names-scopes", "authorize-page-not-framed"),
-    *("denial-access-denied", "scope-per-operation"),
+    "consent-by-person",
+    "consent-names-scopes",
+    "authorize-page-not-framed",
+    "denial-access-denied",
+    "scope-per-operation",
     needs=("auth_url", "app", "tokens", "password"),
 )
 def pages_of_the_flow(client: ProbeClient) -> Parts:
@@ -264,7 +270,8 @@ def _edits_nothing(client: ProbeClient, token: str) -> Parts:
 
 
 @probe(
-    *("state-echoed", "scope-indexed-array"),
+    "state-echoed",
+    "scope-indexed-array",
     needs=("auth_url", "app", "tokens", "password"),
 )
 def two_flows_at_once(client: ProbeClient) -> None:

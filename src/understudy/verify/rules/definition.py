@@ -112,8 +112,11 @@ def _parts(value: Any) -> Iterator[dict[str, Any]]:
 
 
 @probe(
-    *("semantic-version", "base-address-major", "published-document"),
-    *("unknown-response-members", "json-bodies"),
+    "semantic-version",
+    "base-address-major",
+    "published-document",
+    "unknown-response-members",
+    "json-bodies",
 )
 def published_definition(client: ProbeClient) -> None:
     """Reads the published definition."""

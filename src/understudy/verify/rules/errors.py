@@ -120,11 +120,11 @@ def _check_error(
     """
 
     def has_form(exchange: Exchange, _history: History) -> CheckResult:
+        """The refusal has the status and the code."""
         actual = error_form(exchange)
         return expect(actual == form, form, actual)
 
     has_form.__name__ = name or rule.replace("-", "_")
-    has_form.__doc__ = f"The refusal is {form}."
     check(rule, on=on, when=[*when, was_refused], is_shape=True)(has_form)
     reading(rule, on=on, when=[*when, was_refused], read=error_form)
 

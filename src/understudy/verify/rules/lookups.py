@@ -250,7 +250,9 @@ def lookups_by_every_name(client: ProbeClient) -> Parts:
 
 
 @probe(
-    *("unset-required-strings-empty", "profile-hash-is-primary", "hidden-accounts-left-out"),
+    "unset-required-strings-empty",
+    "profile-hash-is-primary",
+    "hidden-accounts-left-out",
     needs=("other_slug",),
 )
 def lookups_of_other_account(client: ProbeClient) -> Parts:
@@ -269,8 +271,13 @@ def lookups_of_unusual_spellings(client: ProbeClient) -> Parts:
 
 
 @probe(
-    *("profile-unknown-404", "error-members", "error-shape", "profile-lookup-statuses"),
-    *("rate-limit-headers", "rate-limit-counted-operations", "rate-limit-window"),
+    "profile-unknown-404",
+    "error-members",
+    "error-shape",
+    "profile-lookup-statuses",
+    "rate-limit-headers",
+    "rate-limit-counted-operations",
+    "rate-limit-window",
     "error-unknown-profile",
 )
 def lookups_of_unknown_identifiers(client: ProbeClient) -> Parts:

@@ -99,7 +99,8 @@ def update_keeps_what_it_does_not_name(exchange: Exchange, history: History) -> 
 
 
 @check(
-    *("profile-patch-partial", "profile-patch-seven-fields"),
+    "profile-patch-partial",
+    "profile-patch-seven-fields",
     on=[OWN_PROFILE, LOOKUP],
     when=[holds_profile, update_must_show],
 )
@@ -200,8 +201,11 @@ def _instant(value: object) -> datetime | None:
 
 
 @probe(
-    *("profile-patch-partial", "profile-patch-seven-fields", "profile-patch-updates-last-edit"),
-    *("profile-patch-empty-unsets", "unset-required-strings-empty"),
+    "profile-patch-partial",
+    "profile-patch-seven-fields",
+    "profile-patch-updates-last-edit",
+    "profile-patch-empty-unsets",
+    "unset-required-strings-empty",
     needs=("owner", "writes", "slug"),
 )
 def edits_of_each_member(client: ProbeClient) -> Parts:
@@ -220,7 +224,8 @@ def edits_of_each_member(client: ProbeClient) -> Parts:
 
 
 @probe(
-    *("profile-patch-seven-fields", "profile-patch-empty-unsets"),
+    "profile-patch-seven-fields",
+    "profile-patch-empty-unsets",
     needs=("owner", "writes", "slug"),
 )
 def edit_of_two_members(client: ProbeClient) -> None:
@@ -267,7 +272,8 @@ def two_edits_at_once(client: ProbeClient) -> None:
 
 
 @probe(
-    *("profile-patch-partial", "profile-patch-seven-fields"),
+    "profile-patch-partial",
+    "profile-patch-seven-fields",
     needs=("owner", "other", "writes", "slug", "other_slug"),
 )
 def edits_of_two_accounts_at_once(client: ProbeClient) -> None:
@@ -385,7 +391,9 @@ def edits_without_an_object(client: ProbeClient) -> Parts:
 
 
 @probe(
-    *("profile-patch-unknown-members", "profile-patch-seven-fields", "error-unknown-member"),
+    "profile-patch-unknown-members",
+    "profile-patch-seven-fields",
+    "error-unknown-member",
     needs=("owner", "writes"),
 )
 def edits_of_other_members(client: ProbeClient) -> Parts:

@@ -399,8 +399,11 @@ def unknown_icon_is_refused(exchange: Exchange, _history: History) -> CheckResul
 
 
 @probe(
-    *("qr-points-to-profile", "qr-size-exact", "qr-utm-parameters"),
-    *("qr-versions", "qr-centre-icon"),
+    "qr-points-to-profile",
+    "qr-size-exact",
+    "qr-utm-parameters",
+    "qr-versions",
+    "qr-centre-icon",
     needs=("slug",),
 )
 def codes_of_every_appearance(client: ProbeClient) -> Parts:

@@ -208,7 +208,10 @@ def _use_up(client: ProbeClient, who: str) -> bool:
 
 
 @probe(
-    *("rate-limit-anonymous", "rate-limit-answer-429", "rate-limit-window", "error-rate-limit"),
+    "rate-limit-anonymous",
+    "rate-limit-answer-429",
+    "rate-limit-window",
+    "error-rate-limit",
     needs=("slug", "exhaust"),
 )
 def hour_without_token(client: ProbeClient) -> None:
@@ -220,7 +223,9 @@ def hour_without_token(client: ProbeClient) -> None:
 
 
 @probe(
-    *("rate-limit-authenticated", "rate-limit-answer-429", "rate-limit-window"),
+    "rate-limit-authenticated",
+    "rate-limit-answer-429",
+    "rate-limit-window",
     "avatar-operations-uncounted",
     needs=("owner", "slug", "exhaust", "writes"),
 )
@@ -353,7 +358,7 @@ def limit_header_names(exchange: Exchange) -> str:
     return headers[0] if headers else "no headers for limit, remaining and reset"
 
 
-@probe(*("rate-limit-counted-operations", "rate-limit-window", "rate-limit-headers"), needs=OWNER)
+@probe("rate-limit-counted-operations", "rate-limit-window", "rate-limit-headers", needs=OWNER)
 def counts_of_successive_responses(client: ProbeClient) -> Parts:
     """Sends each counted operation and compares what is left."""
     path = client.known.slug

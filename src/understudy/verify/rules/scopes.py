@@ -136,7 +136,9 @@ def joined_scopes_are_taken(exchange: Exchange, history: History) -> CheckResult
 
 
 @check(
-    *("scope-indexed-array", "scope-any-index", "scope-space-joined"),
+    "scope-indexed-array",
+    "scope-any-index",
+    "scope-space-joined",
     on=[TOKEN_INFO],
     when=[succeeded, token_is_of_known_request],
 )
@@ -177,8 +179,12 @@ def unknown_scope_is_refused(exchange: Exchange, _history: History) -> CheckResu
 
 
 @probe(
-    *("scope-at-least-one", "authorize-error-redirect", "state-echoed"),
-    *("scope-known", "scope-auth-needed", "authorize-error-form"),
+    "scope-at-least-one",
+    "authorize-error-redirect",
+    "state-echoed",
+    "scope-known",
+    "scope-auth-needed",
+    "authorize-error-form",
     needs=("auth_url", "app"),
 )
 def requests_with_refused_scopes(client: ProbeClient) -> Parts:
@@ -193,7 +199,9 @@ def requests_with_refused_scopes(client: ProbeClient) -> Parts:
 
 
 @probe(
-    *("scope-any-index", "scope-space-joined", "token-info"),
+    "scope-any-index",
+    "scope-space-joined",
+    "token-info",
     needs=("auth_url", "app", "tokens", "approval"),
 )
 def requests_with_scopes_in_each_form(client: ProbeClient) -> Parts:

@@ -84,10 +84,18 @@ def fragment_is_escaped(exchange: Exchange, _history: History) -> CheckResult:
 
 
 @probe(
-    *("implicit-token-in-fragment", "implicit-expires-in", "fragment-percent-encoded"),
-    *("state-echoed", "code-unguessable", "response-type", "scope-indexed-array"),
-    *("authorize-client-known", "redirect-uri-registered", "token-info"),
-    *("token-info-ids-strings", "json-bodies"),
+    "implicit-token-in-fragment",
+    "implicit-expires-in",
+    "fragment-percent-encoded",
+    "state-echoed",
+    "code-unguessable",
+    "response-type",
+    "scope-indexed-array",
+    "authorize-client-known",
+    "redirect-uri-registered",
+    "token-info",
+    "token-info-ids-strings",
+    "json-bodies",
     needs=("auth_url", "app", "tokens", "approval"),
 )
 def implicit_flow(client: ProbeClient) -> Parts:
@@ -244,7 +252,9 @@ def an_implicit_token(client: ProbeClient) -> str:
 
 
 @probe(
-    *("token-info-foreign", "token-info-unspecific", "token-error-shape"),
+    "token-info-foreign",
+    "token-info-unspecific",
+    "token-error-shape",
     needs=("auth_url", "app", "tokens", "approval", "other_app"),
 )
 def tokens_of_other_clients(client: ProbeClient) -> Parts:
@@ -362,7 +372,9 @@ def password_token_lasts(exchange: Exchange, history: History) -> CheckResult:
 
 
 @probe(
-    *("implicit-token-two-weeks", "code-token-no-expiry", "password-grant-token-no-expiry"),
+    "implicit-token-two-weeks",
+    "code-token-no-expiry",
+    "password-grant-token-no-expiry",
     "token-info-unspecific",
     needs=("auth_url", "app", "tokens", "approval", "password", "clock"),
 )

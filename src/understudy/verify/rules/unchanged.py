@@ -169,7 +169,9 @@ def update_without_scope_changes_nothing(exchange: Exchange, history: History) -
 
 
 @probe(
-    *("profile-patch-seven-fields", "profile-patch-partial", "profile-patch-empty-unsets"),
+    "profile-patch-seven-fields",
+    "profile-patch-partial",
+    "profile-patch-empty-unsets",
     "me-needs-oauth-token",
     needs=("owner", "writes", "slug", "hashes"),
 )
@@ -343,8 +345,11 @@ def selection_for_other_addresses_stays(exchange: Exchange, history: History) ->
 
 
 @probe(
-    *("avatar-email-assign", "avatar-patch-partial", "select-avatar"),
-    *("avatar-patch-rating-and-alt-text", "avatar-list-of-caller"),
+    "avatar-email-assign",
+    "avatar-patch-partial",
+    "select-avatar",
+    "avatar-patch-rating-and-alt-text",
+    "avatar-list-of-caller",
     needs=("owner", "writes", "uploads", "two_emails"),
 )
 def views_of_avatar_changes(client: ProbeClient) -> Parts:

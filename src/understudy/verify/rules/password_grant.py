@@ -1,0 +1,191 @@
+"""The password grant, for the application's owner and for tests (interface, Password grant)."""
+
+from understudy.exchange.messages import Exchange
+from understudy.interface.operations import TOKEN
+from understudy.interface.scopes import SCOPES
+from understudy.verify.browsing import password_form, post, token_in
+from understudy.verify.checks import (
+    CheckResult,
+    check,
+    expect,
+    proven,
+    was_refused,
+)
+from understudy.verify.grant_history import (
+    authenticated_client,
+    client_is_proven,
+    expect_no_token,
+    expect_token,
+    gives_token,
+    is_clean,
+    shown_error,
+)
+from understudy.verify.history import MADE_UP, History
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probing import Parts, probe
+from understudy.verify.switches import oauth_error_form, reading
+from understudy.verify.value_texts import as_json
+
+REFUSED = 400
+
+
+def names_person(exchange: Exchange, _history: History) -> bool:
+    """Tells whether a password grant names a user and a password."""
+    form = exchange.request.form
+    is_grant = form.get("grant_type") == "password"
+    return is_grant and bool(form.get("username") and form.get("password"))
+
+
+def owner_is_known(exchange: Exchange, history: History) -> bool:
+    """Tells whether the target names the application's owner, who has one password."""
+    app = proven(authenticated_client(exchange, history))
+    return app.username is not None and not app.application_password
+
+
+def owner_uses_two_steps(exchange: Exchange, history: History) -> bool:
+    """Tells whether the application's owner uses two-step authentication."""
+    return bool(proven(authenticated_client(exchange, history)).application_password)
+
+
+def is_owner(exchange: Exchange, history: History) -> bool:
+    """Tells whether user name and account password are the owner's."""
+    app, form = proven(authenticated_client(exchange, history)), exchange.request.form
+    return (form["username"], form["password"]) == (app.username, app.password)
+
+
+def is_not_owner(exchange: Exchange, history: History) -> bool:
+    """Tells whether user name and account password are not the owner's."""
+    return not is_owner(exchange, history)
+
+
+def has_application_password(exchange: Exchange, history: History) -> bool:
+    """Tells whether user name and application password are the owner's."""
+    app, form = proven(authenticated_client(exchange, history)), exchange.request.form
+    return (form["username"], form["password"]) == (app.username, app.application_password)
+
+
+def has_other_password(exchange: Exchange, history: History) -> bool:
+    """Tells whether the password is not the owner's application password."""
+    return not has_application_password(exchange, history)
+
+
+def requests_known_scopes(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the scopes, if any, exist."""
+    return set(exchange.request.form.get("scope", "").split()) <= set(SCOPES)
+
+
+def gives_a_token(exchange: Exchange, _history: History) -> bool:
+    """Tells whether a token was issued."""
+    return gives_token(exchange)
+
+
+def has_no_array(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the scopes are not an array."""
+    return not any(name.startswith("scope[") for name in exchange.request.form)
+
+
+WHOLE = (names_person, client_is_proven, is_clean)
+"""Conditions of a password grant with which nothing but the person can be wrong."""
+
+
+@check(
+    "password-grant-owner-only",
+    on=[TOKEN],
+    when=[*WHOLE, owner_is_known, is_owner, requests_known_scopes],
+)
+def owner_gets_token(exchange: Exchange, _history: History) -> CheckResult:
+    """The application's owner gets a token."""
+    return expect_token(exchange, "a token for the owner")
+
+
+@check("password-grant-owner-only", on=[TOKEN], when=[*WHOLE, owner_is_known, is_not_owner])
+def others_get_no_token(exchange: Exchange, _history: History) -> CheckResult:
+    """Nobody but the application's owner gets a token."""
+    return expect_no_token(exchange, "no token for anybody but the owner")
+
+
+@check(
+    "password-grant-two-step",
+    on=[TOKEN],
+    when=[*WHOLE, owner_uses_two_steps, has_application_password],
+)
+def application_password_gives_token(exchange: Exchange, _history: History) -> CheckResult:
+    """An owner with two-step authentication uses an application password."""
+    return expect_token(exchange, "a token")
+
+
+@check(
+    "password-grant-two-step", on=[TOKEN], when=[*WHOLE, owner_uses_two_steps, has_other_password]
+)
+def account_password_gives_no_token(exchange: Exchange, _history: History) -> CheckResult:
+    """An owner with two-step authentication gets no token for the account password."""
+    return expect_no_token(exchange, "no token for the account password")
+
+
+@check("password-grant-two-step-error", on=[TOKEN], when=[*WHOLE, owner_uses_two_steps, is_owner])
+def account_password_has_its_own_error(exchange: Exchange, _history: History) -> CheckResult:
+    """The error for the right account password says that a second step is needed."""
+    is_right = exchange.status == REFUSED and exchange.json_object.get("error") == "needs_2fa"
+    return expect(is_right, "400 needs_2fa", shown_error(exchange))
+
+
+@check("password-grant-scopes", on=[TOKEN], when=[*WHOLE, gives_a_token, has_no_array])
+def token_has_requested_scopes(exchange: Exchange, _history: History) -> CheckResult:
+    """A token has the requested scopes, and all where none was requested."""
+    wanted = set(exchange.request.form.get("scope", "").split()) or set(SCOPES)
+    granted = set(str(exchange.json_object.get("scope")).split())
+    return expect(granted == wanted, as_json(wanted), sorted(granted))
+
+
+@probe(
+    "password-grant-owner-only",
+    "password-grant-scopes",
+    "password-grant-token-no-expiry",
+    "token-answer",
+    "token-answer-scope",
+    "token-not-cached",
+    "token-grant-type",
+    "code-unguessable",
+    "token-client-credentials",
+    "token-error-shape",
+    "token-empty-field",
+    "profile-required-members",
+    needs=("auth_url", "app", "tokens", "password"),
+)
+def password_of_owner(client: ProbeClient) -> Parts:
+    """Uses the password grant as the owner, with scopes and without, and with a wrong password."""
+    yield post(client, password_form(client.app))
+    yield post(client, password_form(client.app, password=f"{MADE_UP}-password"))
+    yield post(client, password_form(client.app, scope=""))
+    scope = " ".join(SCOPES[:2])
+    exchange = post(client, password_form(client.app, scope=scope))
+    yield exchange
+    yield client.get("/me/profile", token_in(client, exchange, SCOPES[:2]))
+
+
+@probe("password-grant-owner-only", needs=("auth_url", "app", "tokens", "other_person"))
+def password_of_other_person(client: ProbeClient) -> None:
+    """Uses the password grant as a person who does not own the application."""
+    other = client.target.other_application
+    post(client, password_form(client.app, username=other.username, password=other.password))
+
+
+@probe(
+    "password-grant-two-step",
+    "password-grant-two-step-error",
+    "token-error-shape",
+    needs=("auth_url", "tokens", "two_step"),
+)
+def passwords_of_two_step_owner(client: ProbeClient) -> Parts:
+    """Uses both passwords of an owner with two-step authentication."""
+    app = client.target.two_step
+    yield post(client, password_form(app))
+    yield post(client, password_form(app, password=app.application_password))
+
+
+reading(
+    "password-grant-two-step-error",
+    on=[TOKEN],
+    when=[was_refused, *WHOLE, owner_uses_two_steps, is_owner],
+    read=oauth_error_form,
+)
