@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from understudy.cases.drafts import Draft, JsonLiteral, dumps
 from understudy.cases.model import ITEMS, VARIABLE, CaseRequest, encoded_variable, variable
-from understudy.collections.bodies import BodySchemas
+from understudy.collections.bodies import BodySchemas, request_schema
 from understudy.collections.model import (
     ResourceCollection,
     ResourceModel,
@@ -76,19 +76,19 @@ class Creation:
 
 
 def creations(
-    collection: ResourceCollection, model: ResourceModel, schemas: Schemas
+    collection: ResourceCollection, model: ResourceModel, document: Document
 ) -> list[Creation]:
     """Returns the creations of an item and of all that it needs, the item itself last.
 
     Args:
         collection: The collection of the item.
         model: The resources of the document.
-        schemas: The document's validators.
+        document: The document.
 
     Raises:
         NoSequence: Something that it needs cannot be created.
     """
-    order = _Order(model, schemas)
+    order = _Order(model, document)
     order.add(collection)
     return list(order.made.values())
 
@@ -96,9 +96,10 @@ def creations(
 class _Order:
     """Collects creations by the path of their collection; each comes after what it needs."""
 
-    def __init__(self, model: ResourceModel, schemas: Schemas) -> None:
+    def __init__(self, model: ResourceModel, document: Document) -> None:
         self._model = model
-        self._schemas = schemas
+        self._bodies = BodySchemas(document)
+        self._schemas = Schemas(document).for_requests
         self._pending: list[str] = []
         self.made: dict[str, Creation] = {}
 
@@ -135,7 +136,7 @@ class _Order:
         return self.add(collection)
 
     def _required(self, by: ResourceOperation) -> Sequence[str]:
-        schema = sent_schema(by, self._schemas)
+        schema = self._bodies.at(request_schema(by.operation), by.request_path)
         return () if schema is None else self._schemas.required_names(schema)
 
     def _item_name(self, collection: ResourceCollection, by: ResourceOperation) -> ItemName:
@@ -153,16 +154,6 @@ class _Order:
                 return ItemName(value=value)
         msg = f"no identifier was found that {{{name}}} takes"
         raise NoSequence(msg)
-
-
-def sent_schema(operation: ResourceOperation, schemas: Schemas) -> Node | None:
-    """Returns the schema of the item in an operation's JSON body, or None."""
-    from_body = operation.operation.request_body
-    content = {} if from_body is None else from_body.content
-    schema = next((media.schema for media in content.values()), None)
-    for step in operation.request_path:
-        schema = schemas.property_schema(schema, step)
-    return schema
 
 
 _SAME: Final = frozenset({None, "uuid"})

@@ -32,12 +32,6 @@ def inferred_state(document: Document, settings: Settings) -> InferredState | No
                 msg = f"{option} {value} is of no use, as {reason}; leave one of them out."
                 raise StartupError(msg)
         return None
-    from understudy.collections import serving  # noqa: PLC0415 - see the module's docstring
+    from understudy.collections.serving import served  # noqa: PLC0415 - see the module's docstring
 
-    stateful = serving.infer(document, settings)
-    if stateful is None:
-        return None
-    return InferredState(
-        dict(serving.handlers(stateful)),
-        lambda fixtures: serving.with_items(fixtures, stateful, settings),
-    )
+    return served(document, settings)

@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote, urlencode
 
-from understudy.collections.bodies import BodySchemas
+from understudy.collections.bodies import BodySchemas, path_parameter_schema
 from understudy.collections.known_items import KnownItem
 from understudy.collections.model import (
     Resource,
@@ -159,7 +159,7 @@ class RequestMaker:
 
     def path_value(self, operation: Operation, name: str) -> Any:
         """Returns a value for a path parameter that a client chooses, such as a new identifier."""
-        schema = self._path_schema(operation, name)
+        schema = path_parameter_schema(operation, name)
         if schema is None:
             return f"u{self.token}{next(self._numbers)}"
         return self._varied(schema, name, is_unique=True)
@@ -304,11 +304,7 @@ class RequestMaker:
         """Returns the text of a path parameter: the known one, or one that its schema accepts."""
         if values and name in values:
             return values[name]
-        return text_of(self._sample(self._path_schema(operation, name), name)) or "a"
-
-    def _path_schema(self, operation: Operation, name: str) -> Node | None:
-        places = (it for it in operation.parameters if (it.location, it.name) == ("path", name))
-        return next((it.schema for it in places), None)
+        return text_of(self._sample(path_parameter_schema(operation, name), name)) or "a"
 
 
 def _typed(request: PreparedRequest, media_type: str) -> dict[str, str]:

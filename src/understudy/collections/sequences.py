@@ -38,7 +38,6 @@ from understudy.collections.inference import infer_resources
 from understudy.collections.model import ResourceCollection, ResourceModel, ResourceOperation
 from understudy.collections.names import PAGING, canonical
 from understudy.errors import StartupError
-from understudy.openapi.schemas import Schemas
 
 _MISSING: Final = ("404", "410")
 """RFC 9110, 15.5.5 and 15.5.11: what does not exist, or exists no longer."""
@@ -452,7 +451,7 @@ def collection_sequences(
     Raises:
         NoSequence: The collection cannot be tried by a sequence.
     """
-    order = creations(collection, model, Schemas(planner.document).for_requests)
+    order = creations(collection, model, planner.document)
     sequences = CollectionSequences(planner, order)
     sequences.check()
     return sequences

@@ -1,6 +1,6 @@
 """Infers the state of a document, and the items that its worlds begin with."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ from understudy.collections.model import Resource, ResourceCollection, ResourceO
 from understudy.collections.seeding import load_seed_data, seeded
 from understudy.errors import Problem, StartupError
 from understudy.mock.server.call import HandlerResponse
-from understudy.mock.server.handlers import DocumentCall, DocumentHandler
+from understudy.mock.server.handlers import DocumentCall, InferredState
 from understudy.mock.server.worlds import Baseline
 from understudy.mock.settings import Settings
 from understudy.mock.store.items import LAST_NUMBERS, items_of
@@ -82,12 +82,12 @@ class StatefulOperation:
         }
 
 
-def infer(document: Document, settings: Settings) -> StatefulDocument | None:
-    """Returns a document with the state that is inferred from it, or None where there is none.
+def served(document: Document, settings: Settings) -> InferredState | None:
+    """Returns what serves the state that is inferred from a document, or None where there is none.
 
     Args:
         document: The document in force, as it was read.
-        settings: What corrects the inference.
+        settings: What corrects the inference, and the items that worlds begin with.
 
     Raises:
         StartupError: The state model is not as it must be, or is of no use.
@@ -96,25 +96,19 @@ def infer(document: Document, settings: Settings) -> StatefulDocument | None:
     if settings.seed_data is not None and not model.collections:
         msg = f"--seed-data {settings.seed_data}: the document has no collection; `understudy infer` says why."
         raise StartupError(msg)
-    return StatefulDocument(document, model) if model.resources else None
+    if not model.resources:
+        return None
+    stateful = StatefulDocument(document, model)
 
+    def with_items(fixtures: Baseline) -> Baseline:
+        if LAST_NUMBERS.name in fixtures:
+            return fixtures
+        path = settings.seed_data
+        supplied = None if path is None else load_seed_data(path, stateful)
+        stateful.beginning = seeded(stateful, settings.seed, supplied)
+        return {**stateful.beginning, **fixtures}
 
-def with_items(fixtures: Baseline, stateful: StatefulDocument, settings: Settings) -> Baseline:
-    """Returns fixtures with the items that worlds begin with, unless they have items of their own.
-
-    Raises:
-        StartupError: The seed data is not as it must be.
-    """
-    if LAST_NUMBERS.name in fixtures:
-        return fixtures
-    supplied = None if settings.seed_data is None else load_seed_data(settings.seed_data, stateful)
-    stateful.beginning = seeded(stateful, settings.seed, supplied)
-    return {**stateful.beginning, **fixtures}
-
-
-def handlers(
-    stateful: StatefulDocument,
-) -> Iterator[tuple[tuple[str, str], DocumentHandler]]:
-    """Yields method and path of every operation with state, and what responds to it."""
-    for resource, role in stateful.model.roles():
-        yield role.key, StatefulOperation(stateful, resource, role)
+    operations = {
+        role.key: StatefulOperation(stateful, resource, role) for resource, role in model.roles()
+    }
+    return InferredState(operations, with_items)
