@@ -6,9 +6,7 @@ to an ordinary request. Bytes and time of a message are bounded: uvicorn waits f
 header, and takes one of any length. Every request of a client that pipelines gets its response: uvicorn
 knows the last one only. And a connection ends in order when the mock stops.
 
-From uvicorn's inside come ``RequestResponseCycle``, the attributes ``cycle``, ``flow``, ``pipeline``,
-``tasks`` and ``timeout_keep_alive_task``, and the table ``STATUS_LINE``; ``tests/mock/server/test_protocol.py``
-notices when they change.
+What it takes from uvicorn's inside is listed in ``docs/explanation/decisions.md``.
 """
 
 import asyncio
