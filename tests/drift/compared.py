@@ -5,8 +5,7 @@ from pathlib import Path
 from tests.drift.documents.edits import DOCUMENTS, EDITS
 from tests.proofs.drifting import ELSEWHERE, deployment
 
-from understudy.drift.documents.comparison import document_changes
-from understudy.drift.documents.sources import ComparedDocuments, DocumentsOfRun
+from understudy.drift.documents.sources import ComparedDocuments, DocumentsOfRun, document_changes
 from understudy.drift.drift_report import DriftReport
 from understudy.drift.gathering import report_of_run
 from understudy.drift.mock_beside import drift

@@ -7,10 +7,10 @@ import pytest
 from tests.proofs.drifting import deployment
 from tests.verify.exchanges import exchange_of
 
+from understudy.drift.comparing import minimised
 from understudy.drift.differences import Compared
-from understudy.drift.minimising import minimised
 from understudy.drift.mock_beside import drift, mock_beside
-from understudy.drift.replaying import replay, rewritten
+from understudy.drift.observing import replay, rewritten
 from understudy.exchange.messages import Request
 from understudy.verify.pictures import picture
 from understudy.verify.probe_client import ProbeClient

@@ -4,7 +4,7 @@ import orjson
 import pytest
 from tests.verify.exchanges import exchange_of
 
-from understudy.drift.relations import COUNTED_REQUESTS, relations
+from understudy.drift.differences import COUNTED_REQUESTS, relations
 from understudy.exchange.messages import Identity, Request, Response
 
 OWNER = Identity("owner", "oauth", "own")

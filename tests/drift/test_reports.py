@@ -16,10 +16,16 @@ from tests.proofs.drifting import ELSEWHERE
 from tests.test_terminal import HOSTILE, steers
 
 from understudy.cli.schema import output_schemas
-from understudy.drift.accepting import with_accepted, write_baseline
 from understudy.drift.drift_report import DriftReport
 from understudy.drift.reports import FORMATS, annotations, print_report
-from understudy.drift.sightings import Sightings, keep_sightings, read_sightings, with_sightings
+from understudy.drift.sightings import (
+    Sightings,
+    keep_sightings,
+    read_sightings,
+    with_accepted,
+    with_sightings,
+    write_baseline,
+)
 from understudy.errors import StartupError
 from understudy.reports.console import Terminal
 from understudy.verify.baseline import load_baseline

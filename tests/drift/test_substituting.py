@@ -4,8 +4,8 @@ import orjson
 import pytest
 from tests.verify.exchanges import exchange_of
 
-from understudy.drift.aspects import aspects
-from understudy.drift.substituting import with_aspect
+from understudy.drift.differences import aspects
+from understudy.drift.judging import with_aspect
 from understudy.exchange.messages import Response
 
 JSON = ("content-type", "application/json")

@@ -3,7 +3,7 @@
 import tomllib
 from typing import Any
 
-from understudy.record.recorded_target import target_file
+from understudy.record.recorded_fixtures import target_file
 
 PERSONS: dict[str, dict[str, Any]] = {
     "someone": {"emails": [{"email": "someone@example.com"}]},

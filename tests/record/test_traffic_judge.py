@@ -9,7 +9,7 @@ from tests.record.proxied import ADA, AUTH_PROXY, PROXY, MockedDeployment, proxi
 from understudy.cli.record import line_of
 from understudy.limits import PENDING_EXCHANGES
 from understudy.record import traffic_judge
-from understudy.record.overlaps import Overlaps
+from understudy.record.messages import Overlaps
 
 
 def renamed(request: httpx.Request, response: httpx.Response) -> httpx.Response:

@@ -15,7 +15,6 @@ from understudy.cli.interrupts import noted
 from understudy.cli.losses import followed_facts
 from understudy.cli.progress import shown
 from understudy.cli.writing import append_summary, expect_writable, write_report
-from understudy.drift.accepting import with_accepted, write_baseline
 from understudy.drift.comparing import Drift
 from understudy.drift.documents.sources import (
     DocumentsOfRun,
@@ -27,7 +26,14 @@ from understudy.drift.drift_report import DriftReport
 from understudy.drift.gathering import report_of_documents, report_of_run
 from understudy.drift.mock_beside import comparison_phases, drift, mock_beside
 from understudy.drift.reports import FORMATS, annotations, print_report
-from understudy.drift.sightings import Sightings, keep_sightings, read_sightings, with_sightings
+from understudy.drift.sightings import (
+    Sightings,
+    keep_sightings,
+    read_sightings,
+    with_accepted,
+    with_sightings,
+    write_baseline,
+)
 from understudy.errors import StartupError
 from understudy.interface.facts import Facts
 from understudy.reports.console import Terminal

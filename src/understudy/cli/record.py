@@ -19,9 +19,8 @@ from understudy.cli.writing import ReadyFile, ready_file
 from understudy.errors import StartupError
 from understudy.exchange.messages import Identity
 from understudy.mock.server import serving
-from understudy.record.error_places import place_of
-from understudy.record.key import key_file, load_key
-from understudy.record.recorder import Recorder, expect_new, write_whole
+from understudy.record.messages import place_of
+from understudy.record.recorder import Recorder, expect_new, key_file, load_key, write_whole
 from understudy.record.recording import Recording, RecordingOptions
 from understudy.reports.content import counted
 from understudy.terminal import echo

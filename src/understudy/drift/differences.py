@@ -1,14 +1,144 @@
 """Finds where two deployments differ, and leaves out what differs from run to run anyway."""
 
-from collections.abc import Iterator, Sequence
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from io import BytesIO
+from typing import Any, Final, NamedTuple
+from urllib.parse import parse_qsl
 
-from understudy.drift.aspects import DECISIVE, Aspects, aspects, is_personal
-from understudy.drift.relations import relations
-from understudy.exchange.messages import Exchange
-from understudy.interface.operations import TOKEN, TOKEN_INFO
+from PIL import Image, UnidentifiedImageError
+
+from understudy.exchange.messages import NO_JSON, Exchange
+from understudy.interface.operations import PROFILES, TOKEN, TOKEN_INFO
 from understudy.verify.gateway import BOOKKEEPING
+from understudy.verify.history import REDIRECTS
+from understudy.verify.permits import SAFE
+from understudy.verify.rate_limit_history import count_in, counted_alike
+
+# Reduces an exchange to what a client can rely on. Two deployments never send the same bytes:
+# identifiers, dates, tokens and people differ. Compared are aspects: status, error code, members
+# and their types, headers by what they mean, pictures by kind and size.
+
+Aspects = Mapping[str, str]
+"""Name of an aspect, such as ``status`` or ``member rating``, to its value."""
+
+PRESENT: Final = "present"
+DEEPEST: Final = 6
+"""Levels of nested members that are compared."""
+
+DECISIVE: Final = ("status", "media type", "error code")
+"""The aspects that decide others: where one of them differs, the rest of the response follows."""
+
+_BY_VALUE: Final = ("allow", "cache-control", "x-frame-options")
+"""Headers whose whole value a client can rely on; X-Content-Type-Options is not among them, as the mock
+sends it with every response for its own protection."""
+
+_BY_PRESENCE: Final = ("etag", "last-modified", "retry-after", "vary")
+"""Headers whose value differs from response to response."""
+
+_CODE: Final = re.compile(r"[\w.-]{1,60}")
+"""An error code; a sentence is for people, and is not compared."""
+
+
+def aspects(exchange: Exchange) -> Aspects:
+    """Returns the aspects of a response, first those that decide the others."""
+    return {
+        "status": str(exchange.status),
+        "media type": _media_type(exchange),
+        **dict(_of_error(exchange)),
+        **dict(_of_redirect(exchange)),
+        **dict(_of_headers(exchange)),
+        **dict(_of_body(exchange)),
+    }
+
+
+def _media_type(exchange: Exchange) -> str:
+    """Returns the media type of a body; a redirect's is not read by anybody."""
+    response = exchange.response
+    if not response.body or exchange.status in REDIRECTS:
+        return "no body"
+    return response.media_type or "none"
+
+
+def is_personal(exchange: Exchange, aspect: str) -> bool:
+    """Tells whether a person decides that an aspect is there, and not the deployment."""
+    return exchange.operation in PROFILES and aspect.startswith("member ")
+
+
+def _of_headers(exchange: Exchange) -> Iterator[tuple[str, str]]:
+    response = exchange.response
+    for name in _BY_VALUE:
+        if response.header(name):
+            yield f"header {name}", _in_order(response.header(name))
+    for name in _BY_PRESENCE:
+        if response.header(name):
+            yield f"header {name}", PRESENT
+    challenge = response.header("www-authenticate")
+    if challenge:
+        yield "header www-authenticate", challenge.partition(" ")[0].lower()
+
+
+def _of_redirect(exchange: Exchange) -> Iterator[tuple[str, str]]:
+    """Yields the names of the parameters that a redirect carries."""
+    location = exchange.location
+    for place, text in (("query", location.query), ("fragment", location.fragment)):
+        names = sorted({name for name, _ in parse_qsl(text, keep_blank_values=True)})
+        if names:
+            yield f"redirect {place}", ", ".join(names)
+
+
+def _in_order(text: str) -> str:
+    """Returns a list in a header in lower case and in order, as its order means nothing."""
+    return ", ".join(sorted(part.strip().lower() for part in text.split(",")))
+
+
+def _of_error(exchange: Exchange) -> Iterator[tuple[str, str]]:
+    """Yields the code of a refusal: of the resource API, or by RFC 6749, 5.2."""
+    if exchange.response.is_success:
+        return
+    name = "error" if exchange.site == "authorization" else "code"
+    code = exchange.json_object.get(name) or exchange.redirect_parameters.get("error")
+    if isinstance(code, str) and _CODE.fullmatch(code):
+        yield "error code", code
+
+
+def _of_body(exchange: Exchange) -> Iterator[tuple[str, str]]:
+    if exchange.response.media_type.startswith("image/"):
+        yield "picture", _picture(exchange.response.body)
+    elif exchange.body is not NO_JSON and exchange.operation != "GET /openapi":
+        yield from _members("", exchange.body, DEEPEST)
+
+
+def _picture(content: bytes) -> str:
+    try:
+        with Image.open(BytesIO(content)) as image:
+            return f"{image.format} {image.width}x{image.height}"
+    except (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError):
+        return "unreadable"
+
+
+def _members(path: str, value: Any, levels: int) -> Iterator[tuple[str, str]]:
+    """Yields the type of a value and of what it holds; the items of a list count as one."""
+    yield f"member {path or 'body'}", _type(value)
+    if not levels:
+        return
+    if isinstance(value, dict):
+        for name, member in value.items():
+            yield from _members(f"{path}.{name}" if path else name, member, levels - 1)
+    elif isinstance(value, list):
+        merged: dict[str, set[str]] = {}
+        for item in value:
+            for name, kind in _members(f"{path}[]", item, levels - 1):
+                merged.setdefault(name, set()).add(kind)
+        yield from ((name, " or ".join(sorted(kinds))) for name, kinds in merged.items())
+
+
+def _type(value: Any) -> str:
+    kinds = {bool: "boolean", int: "number", float: "number", str: "text", list: "list"}
+    return "null" if value is None else kinds.get(type(value), "object")
+
 
 ABSENT = "absent"
 
@@ -151,3 +281,138 @@ def _place(exchange: Exchange) -> tuple[str, str, str]:
     if _leads_to_client(exchange) and not exchange.operation:
         return "", "redirect to the client", ""
     return exchange.request.method, exchange.operation, exchange.identity.name
+
+
+# Reduces a response to how it relates to what its sender sent and read before. Two deployments
+# have other texts and identifiers, but at both what was written is read back, a list grows by
+# what was added, and what nobody changed stays as it was.
+
+AS_SENT: Final = "as sent"
+OTHERWISE: Final = "otherwise"
+AS_BEFORE: Final = "as before"
+CHANGED: Final = "changed"
+
+COUNTED_REQUESTS: Final = "requests counted since the last one"
+"""The relation of what is left of an hourly limit to what the request before left."""
+
+_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
+_ISSUED: Final = re.compile(r"(^|_)(id|hash|token|code)$")
+"""Ends of the names of members whose values a deployment issues."""
+
+_Key = tuple[object, ...]
+
+
+def is_relation(aspect: str) -> bool:
+    """Tells whether an aspect is a relation to what was sent or read before."""
+    is_read = aspect.startswith("read back ") or aspect.endswith("since the last read")
+    return is_read or aspect == COUNTED_REQUESTS
+
+
+def relations(exchanges: Sequence[Exchange], run: Sequence[Exchange]) -> list[Aspects]:
+    """Returns the relations of each response of one sender.
+
+    Args:
+        exchanges: The exchanges of the sender, in order.
+        run: All exchanges of the run, as a write of another sender ends what can be related.
+    """
+    writes = [it.number for it in run if _is_write(it)]
+    own = {it.number for it in exchanges}
+    relating = _Relating([number for number in writes if number not in own])
+    before = (None, *exchanges)
+    return [
+        {**dict(relating.of(exchange)), **dict(_counted(last, exchange))}
+        for last, exchange in zip(before, exchanges, strict=False)
+    ]
+
+
+class _Relating:
+    """Remembers what a sender sent and read.
+
+    Args:
+        disturbing: Numbers of the successful writes of other senders, in order.
+    """
+
+    def __init__(self, disturbing: Sequence[int]) -> None:
+        self._disturbing = disturbing
+        self._read: dict[_Key, Exchange] = {}
+        self._written: dict[_Key, dict[str, tuple[int, Any]]] = {}
+
+    def of(self, exchange: Exchange) -> Iterator[tuple[str, str]]:
+        """Yields the relations of the next exchange."""
+        if not exchange.response.is_success:
+            return
+        if exchange.request.method in SAFE:
+            before = self._read.get(_key(exchange))
+            if before is not None and self._is_undisturbed(before.number, exchange):
+                yield from _since(before, exchange)
+            self._read[_key(exchange)] = exchange
+        else:
+            self._note_written(exchange)
+        for owner, members in _objects(exchange):
+            written = self._written.get(owner, {})
+            for name in written.keys() & members.keys():
+                number, value = written[name]
+                if self._is_undisturbed(number, exchange):
+                    yield f"read back {name}", AS_SENT if value == members[name] else OTHERWISE
+
+    def _note_written(self, exchange: Exchange) -> None:
+        sent = exchange.request.json
+        if isinstance(sent, dict):
+            members = self._written.setdefault((exchange.identity.account, exchange.value), {})
+            members |= {name: (exchange.number, value) for name, value in sent.items()}
+
+    def _is_undisturbed(self, number: int, exchange: Exchange) -> bool:
+        """Tells whether no other sender wrote since an exchange."""
+        place = bisect_right(self._disturbing, number)
+        return place == len(self._disturbing) or self._disturbing[place] > exchange.number
+
+
+def _counted(before: Exchange | None, exchange: Exchange) -> Iterator[tuple[str, str]]:
+    """Yields how many requests a limit counted since the one before, where none was in between."""
+    if before is None or exchange.number != before.number + 1:
+        return
+    left, now = count_in(before), count_in(exchange)
+    if left is None or now is None or not counted_alike(exchange, before):
+        return
+    if left.reset == now.reset:
+        yield COUNTED_REQUESTS, str(left.remaining - now.remaining)
+
+
+def _is_write(exchange: Exchange) -> bool:
+    is_change = exchange.request.method not in SAFE and exchange.response.is_success
+    return is_change and exchange.site == "resource"
+
+
+def _key(exchange: Exchange) -> _Key:
+    request = exchange.request
+    return exchange.operation, exchange.values, exchange.identity.name, request.pairs
+
+
+def _objects(exchange: Exchange) -> Iterator[tuple[_Key, Mapping[str, Any]]]:
+    """Yields the objects of a response, each with whose it is: an avatar's, or the account's."""
+    account, body = exchange.identity.account, exchange.body
+    for item in body if isinstance(body, list) else [body]:
+        if isinstance(item, dict):
+            yield (account, str(item.get("image_id", ""))), item
+
+
+def _since(before: Exchange, exchange: Exchange) -> Iterator[tuple[str, str]]:
+    """Yields what became of a response since the same was read before."""
+    if exchange.response.media_type.startswith("image/"):
+        is_same = exchange.response.body == before.response.body
+        yield "since the last read", AS_BEFORE if is_same else CHANGED
+    if isinstance(exchange.body, list) and isinstance(before.body, list):
+        yield "length since the last read", f"{len(exchange.body) - len(before.body):+d}"
+    for name, value in exchange.json_object.items():
+        if name in before.json_object and _is_lasting(name, value):
+            is_same = value == before.json_object[name]
+            yield f"{name} since the last read", AS_BEFORE if is_same else CHANGED
+
+
+def _is_lasting(name: str, value: Any) -> bool:
+    """Tells whether a value is a person's, and no date, address or identifier."""
+    if _ISSUED.search(name):
+        return False
+    if isinstance(value, str):
+        return "://" not in value and not _DATE.match(value)
+    return isinstance(value, bool)

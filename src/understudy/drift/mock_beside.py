@@ -13,7 +13,7 @@ from understudy.drift.account_reading import AccountSeen, read_accounts
 from understudy.drift.causes import ExplainedBy
 from understudy.drift.comparing import Drift, MockBeside, compare
 from understudy.drift.mirrored_mock import mirrored_baseline, mirrored_target
-from understudy.drift.replaying import recorded
+from understudy.drift.observing import recorded
 from understudy.interface.facts import Facts, choices_of
 from understudy.mock.app import Mock
 from understudy.mock.server.worlds import Baseline

@@ -4,6 +4,7 @@ What no schema declares is left out, whatever its name. Of what is declared, onl
 contract lists, booleans and small counts stay as they are.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
@@ -12,8 +13,47 @@ from understudy.interface.scopes import SCOPES
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.members import item_schema, member_names, member_schema
 from understudy.openapi.schemas import Schemas
-from understudy.record.dropped import Dropped
 from understudy.record.pseudonyms import Pseudonyms
+
+_HEAD: Final = """# What this recording leaves out
+
+Nothing of the traffic is kept as it was but methods, statuses, booleans, small counts, and words of
+the contract. Every other value is a pseudonym under the project's key, or left out. Values and names
+of what was left out are not listed: they could be personal.
+
+"""
+
+
+class Dropped:
+    """The number of parts that were left out, by where they were."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[tuple[str, str]] = Counter()
+
+    def add(self, where: str, what: str, count: int = 1) -> None:
+        """Counts parts that are left out.
+
+        Args:
+            where: The operation, in the contract's words.
+            what: Parts of a request or a response.
+            count: The number of them.
+        """
+        if count:
+            self._counts[where, what] += count
+
+    @property
+    def total(self) -> int:
+        """The number of parts that were left out."""
+        return self._counts.total()
+
+    def markdown(self) -> str:
+        """Returns the report as Markdown."""
+        rows = [
+            f"| {where} | {what} | {n:,} |\n" for (where, what), n in sorted(self._counts.items())
+        ]
+        table = ["| where | what | times |\n| --- | --- | ---: |\n", *rows]
+        return _HEAD + "".join(table if rows else ["Nothing was left out.\n"])
+
 
 Replace = Callable[[Pseudonyms, str], str]
 

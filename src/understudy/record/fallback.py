@@ -44,11 +44,11 @@ from understudy.mock.store.people import (
 )
 from understudy.mock.store.tokens import TOKENS, Token
 from understudy.mock.store.vocabulary import vocabulary_of
-from understudy.record.header_fields import end_to_end, field
 from understudy.record.messages import ProxiedRequest, ProxiedResponse
 from understudy.record.pseudonyms import Pseudonyms
 from understudy.record.recorded_fixtures import RecordedFixtures
 from understudy.record.seen_people import SeenAccount, SeenPeople, SeenToken
+from understudy.record.servers import end_to_end, field_value
 from understudy.record.traffic_judge import texts_of
 from understudy.record.upstream import NoUpstreamResponse
 from understudy.verify.catalogue import catalogue
@@ -229,7 +229,7 @@ class FallbackSignIn:
             return self.has_issued(_query(request).get("token"))
         if operation == AUTHORIZE or _PAGES.fullmatch(request.path) is None:
             return False
-        session = _SESSION.search(field(request.fields, b"cookie"))
+        session = _SESSION.search(field_value(request.fields, b"cookie"))
         return session is not None and self._world.get(SESSIONS, session[1]) is not None
 
     def can_begin(self, request: ProxiedRequest, operation: str | None) -> bool:

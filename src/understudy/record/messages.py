@@ -1,17 +1,71 @@
-"""Reads requests from ASGI, and sends whole responses of the proxy's own."""
+"""Holds what passes the proxy: requests and responses as ASGI has them, and bounded copies of bodies."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
-from contextlib import asynccontextmanager
+import zlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, MutableMapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
+from traceback import walk_tb
 from typing import Any, Final
 
 import orjson
 
-from understudy.record.captures import CapturedBody
-from understudy.record.header_fields import Fields
-from understudy.record.header_fields import field as field_value
-from understudy.record.servers import ProxiedServer, SiteName
+from understudy.limits import BODY_BYTES
+from understudy.record.servers import Fields, ProxiedServer, SiteName, field_value
+
+_GZIP: Final = 16 + zlib.MAX_WBITS
+
+
+class CapturedBody:
+    """The bytes of a body that passes; one that is too large is passed on and not kept.
+
+    Attributes:
+        is_whole: True if all bytes so far are kept.
+        size: The number of bytes so far.
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self.size = 0
+        self.is_whole = True
+
+    def add(self, part: bytes) -> None:
+        """Keeps a part of the body, unless there is too much of it."""
+        self.size += len(part)
+        if self.size > BODY_BYTES.most:
+            self.is_whole = False
+            self._parts.clear()
+        else:
+            self._parts.append(part)
+
+    @property
+    def content(self) -> bytes:
+        """The bytes that were kept."""
+        return b"".join(self._parts)
+
+
+def decoded(body: bytes, encoding: str) -> bytes | None:
+    """Returns a body without its content coding (RFC 9110, 8.4.1).
+
+    Args:
+        body: The body as it passed.
+        encoding: The value of Content-Encoding; empty without one.
+
+    Returns:
+        The decoded body; None if its coding is not known, or it is too large.
+    """
+    if encoding.lower() in {"", "identity"}:
+        return body
+    if encoding.lower() not in {"gzip", "x-gzip", "deflate"}:
+        return None
+    decoder = zlib.decompressobj(zlib.MAX_WBITS if encoding.lower() == "deflate" else _GZIP)
+    try:
+        content = decoder.decompress(body, BODY_BYTES.most)
+    except zlib.error:
+        return None
+    return content if decoder.eof else None
+
 
 _REWRITTEN_FORM: Final = 65_536
 """Bytes of a form in which addresses are rewritten; a larger one passes as it is."""
@@ -239,3 +293,50 @@ def error_response(site: SiteName, code: str, message: str) -> tuple[Fields, byt
         (b"cache-control", b"no-store"),
     ]
     return fields, body
+
+
+# Tells which exchanges were under way at the same time as a change. A page sends several requests
+# at a time. Whether a read that overlaps a change shows the state before or after it is open, so
+# no relation between such exchanges may be judged.
+
+
+@dataclass(slots=True)
+class ExchangeSpan:
+    """The time of one exchange.
+
+    Attributes:
+        is_change: True if it may change a resource.
+        overlaps_change: True if it or one that it overlaps is a change.
+    """
+
+    is_change: bool
+    overlaps_change: bool = False
+
+
+class Overlaps:
+    """Knows the exchanges that are under way."""
+
+    def __init__(self) -> None:
+        self._open: list[ExchangeSpan] = []
+
+    @contextmanager
+    def span(self, *, is_change: bool) -> Iterator[ExchangeSpan]:
+        """Keeps an exchange as under way until the context ends."""
+        own = ExchangeSpan(is_change)
+        for other in self._open:
+            if own.is_change or other.is_change:
+                own.overlaps_change = other.overlaps_change = True
+        self._open.append(own)
+        try:
+            yield own
+        finally:
+            self._open = [each for each in self._open if each is not own]
+
+
+def place_of(error: BaseException) -> str:
+    """Returns the type of an error and the line that raised it, without its text."""
+    frames = list(walk_tb(error.__traceback__))
+    frame, line = frames[-1]
+    own = [(each, number) for each, number in frames if "understudy" in each.f_code.co_filename]
+    frame, line = own[-1] if own else (frame, line)
+    return f"{type(error).__name__} in {Path(frame.f_code.co_filename).name}, line {line}"

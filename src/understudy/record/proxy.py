@@ -2,16 +2,30 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
 import httpx
 
-from understudy.record.error_places import place_of
-from understudy.record.header_fields import (
+from understudy.record.messages import (
+    ClientConnection,
+    ClientGone,
+    ExchangeSpan,
+    Overlaps,
+    ProxiedRequest,
+    ProxiedResponse,
+    Receive,
+    Send,
+    error_response,
+    place_of,
+)
+from understudy.record.servers import (
     Fields,
-    field,
+    ProxiedAddresses,
+    ProxiedServer,
+    field_value,
     lowered,
     opened_to,
     preflight_fields,
@@ -19,21 +33,69 @@ from understudy.record.header_fields import (
     response_fields,
     sendable,
 )
-from understudy.record.messages import (
-    ClientConnection,
-    ClientGone,
-    ProxiedRequest,
-    ProxiedResponse,
-    Receive,
-    Send,
-    error_response,
-)
-from understudy.record.overlaps import ExchangeSpan
-from understudy.record.proxy_parts import ProxyParts
-from understudy.record.servers import ProxiedServer
-from understudy.record.tunnel import Tunnel, TunnelHead
-from understudy.record.upstream import NoUpstreamResponse, parts_of
+from understudy.record.upstream import NoUpstreamResponse, Tunnel, TunnelHead, Upstream, parts_of
 from understudy.verify.target import is_loopback
+
+
+class ExchangeListener(Protocol):
+    """Takes what passes the proxy."""
+
+    is_blocking: bool
+    """True if a response that breaks a rule is to be withheld."""
+
+    async def passed(
+        self, request: ProxiedRequest, response: ProxiedResponse, span: ExchangeSpan
+    ) -> str | None:
+        """Takes a whole exchange before its response ends; returns what is wrong, where it waits."""
+
+    def lost(self, request: ProxiedRequest, error: NoUpstreamResponse) -> None:
+        """Takes a request that got no response."""
+
+    def changed(self, request: ProxiedRequest, names: Sequence[bytes]) -> None:
+        """Takes the names of header fields of a response that could not pass as they were."""
+
+    def passes_unjudged(self, server: ProxiedServer) -> None:
+        """Takes that a WebSocket connection passes."""
+
+    def failed(self, place: str) -> None:
+        """Takes the place of an error of the proxy itself."""
+
+
+class Substitute(Protocol):
+    """Responds where the deployment does not."""
+
+    async def responds_to(self, request: ProxiedRequest) -> bool:
+        """Tells whether it responds to a request, and the deployment does not get it."""
+
+    async def respond(
+        self, request: ProxiedRequest, failure: NoUpstreamResponse | None = None
+    ) -> ProxiedResponse | None:
+        """Returns the response; None where it cannot respond either.
+
+        Args:
+            request: The request.
+            failure: Why the deployment did not respond; None where it was not asked.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyParts:
+    """Holds what the ports of a proxy share.
+
+    Attributes:
+        addresses: Translates addresses of all servers.
+        upstream: Sends to the deployment.
+        listener: Takes what passes.
+        substitute: Responds in place of the deployment; None if nothing does.
+        overlaps: Knows what is under way.
+    """
+
+    addresses: ProxiedAddresses
+    upstream: Upstream
+    listener: ExchangeListener
+    substitute: Substitute | None = None
+    overlaps: Overlaps = field(default_factory=Overlaps)
+
 
 REWRITTEN: Final = frozenset({"application/json", "text/html"})
 """Media types of bodies in which addresses are rewritten, so that links and forms stay here."""
@@ -195,7 +257,7 @@ class Proxy:
             fields = self._fields_for_client(request, response)
             await client.start(response.status, fields)
             await client.send(begun)
-            length = field(response.fields, b"content-length")
+            length = field_value(response.fields, b"content-length")
             async for part in parts:
                 expect_client()
                 response.captured.add(part)
@@ -229,8 +291,8 @@ class Proxy:
             return True
         if request.method == "HEAD" or response.status in BODILESS:
             return False
-        media_type = field(response.fields, b"content-type").partition(";")[0].strip().lower()
-        return media_type in REWRITTEN and not field(response.fields, b"content-encoding")
+        media_type = field_value(response.fields, b"content-type").partition(";")[0].strip().lower()
+        return media_type in REWRITTEN and not field_value(response.fields, b"content-encoding")
 
     async def _send_held(
         self,
@@ -246,7 +308,7 @@ class Proxy:
             return
         fields = self._fields_for_client(request, response)
         body = response.captured.content
-        if body and not field(response.fields, b"content-encoding"):
+        if body and not field_value(response.fields, b"content-encoding"):
             body = self._addresses.body_for_client(body, request.host)
             fields = [(name, value) for name, value in fields if name != b"content-length"]
             fields.append((b"content-length", str(len(body)).encode()))
@@ -276,7 +338,7 @@ class Proxy:
 
 def _host_of(fields: Fields) -> str:
     """Returns the host name that a client calls the proxy by."""
-    name = urlsplit(f"//{field(fields, b'host')}").hostname or ""
+    name = urlsplit(f"//{field_value(fields, b'host')}").hostname or ""
     return f"[{name}]" if ":" in name else name
 
 

@@ -1,21 +1,174 @@
-"""Makes fixture files of the people, tokens and applications that a recording saw.
+"""Makes fixture files and a target file of the people, tokens and applications that a recording saw.
 
-The files are those of ``understudy serve --fixtures``; a value that is not of the type that a fixture
-has is left out, as deployments break their documents too.
+The files are those of ``understudy serve --fixtures``. A value that is not of the type that a fixture
+has is left out: deployments break their documents too, and one such value must not keep the mock
+from serving all others.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import yaml
 
 from understudy.record.generated_pictures import PictureForm, drawn
-from understudy.record.pseudonyms import Pseudonyms, last_segment
-from understudy.record.recorded_profiles import NO_DATE, is_date, items, recorded_profile
-from understudy.record.recorded_target import target_file
+from understudy.record.pseudonyms import AUTHORIZATION, SITE, Pseudonyms, last_segment
 from understudy.record.seen_people import SeenAccount, SeenPeople
 from understudy.verify.target import Target
+
+_TEXTS: Final = (
+    *("display_name", "location", "description", "job_title", "company", "pronunciation"),
+    *("pronouns", "timezone", "first_name", "last_name", "background_color"),
+)
+_FLAGS: Final = ("is_organization", "hide_default_header_image")
+_DATES: Final = ("last_profile_edit", "registration_date")
+_CONTACTS: Final = ("home_phone", "work_phone", "cell_phone", "email", "contact_form", "calendar")
+_LINK: Final[Mapping[str, type]] = {"label": str, "url": str}
+_WALLET: Final[Mapping[str, type]] = {"label": str, "address": str}
+_ACCOUNT: Final[Mapping[str, type]] = {"service_type": str, "service_label": str, "url": str}
+_LISTS: Final[Mapping[str, Mapping[str, type]]] = {
+    "links": _LINK,
+    "interests": {"id": int, "name": str},
+    "languages": {"code": str, "name": str, "is_primary": bool, "order": int},
+}
+_MOST_HIDDEN: Final = 100
+"""Hidden accounts that are made up beside those that were seen."""
+
+_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\dZ)?", re.ASCII)
+NO_DATE: Final = "2020-01-01T00:00:00Z"
+"""The date of an avatar whose own was not seen."""
+
+
+def recorded_profile(members: Mapping[str, Any], digest: str) -> dict[str, Any]:
+    """Returns the profile of a fixture, without its pictures.
+
+    Args:
+        members: The members of a profile, as a response has them.
+        digest: Hexadecimal digits of the person's own.
+    """
+    profile = {name: members[name] for name in _TEXTS if isinstance(members.get(name), str)}
+    profile |= {name: members[name] for name in _FLAGS if isinstance(members.get(name), bool)}
+    dates = {name: members[name] for name in _DATES if name in members}
+    profile |= {name: date for name, date in dates.items() if date is None or is_date(date)}
+    profile["verified_accounts"] = _verified(members, digest)
+    profile |= {
+        name: list(items(members[name], types)) for name, types in _LISTS.items() if name in members
+    }
+    payments = members.get("payments")
+    if isinstance(payments, dict):
+        profile["payments"] = {
+            "links": list(items(payments.get("links"), _LINK)),
+            "crypto_wallets": list(items(payments.get("crypto_wallets"), _WALLET)),
+        }
+    contact = members.get("contact_info")
+    if isinstance(contact, dict):
+        profile["contact_info"] = {
+            name: contact[name] for name in _CONTACTS if isinstance(contact.get(name), str)
+        }
+    return profile
+
+
+def items(
+    value: Any, types: Mapping[str, type], optional: Mapping[str, type] | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yields the items of a list that have all members of these types, with those and optional ones."""
+    known = {**types, **(optional or {})}
+    for item in value if isinstance(value, list) else ():
+        if not isinstance(item, dict):
+            continue
+        kept = {name: item[name] for name, kind in known.items() if type(item.get(name)) is kind}
+        if kept.keys() >= types.keys():
+            yield kept
+
+
+def is_date(value: object) -> bool:
+    """Tells whether a value is a date or an instant as pseudonyms are written."""
+    return isinstance(value, str) and _DATE.fullmatch(value) is not None
+
+
+def _verified(members: Mapping[str, Any], digest: str) -> list[dict[str, Any]]:
+    """Returns the verified accounts, and as many hidden ones as the profile counts beside them."""
+    accounts = list(items(members.get("verified_accounts"), _ACCOUNT, {"is_hidden": bool}))
+    number = members.get("number_verified_accounts")
+    hidden = max(number - len(accounts), 0) if isinstance(number, int) else 0
+    url = f"https://www.example.com/{digest[:16]}"
+    unseen = {"service_type": "hidden", "service_label": "Hidden", "url": url, "is_hidden": True}
+    return accounts + [{**unseen} for _ in range(min(hidden, _MOST_HIDDEN))]
+
+
+_CREDENTIALS: Final = {
+    "owner": "access_token",
+    "reader": "read_only_token",
+    "other": "other_access_token",
+    "private": "private_access_token",
+    "api_key": "api_key",
+}
+"""Name of a credential's identity to its key of a target file."""
+
+_Entry = Mapping[str, Any]
+"""A token or a person as a fixture file has it."""
+
+
+def target_file(
+    tokens: Iterable[_Entry], roles: Mapping[str, str], persons: Mapping[str, _Entry]
+) -> str:
+    """Returns the target file of a mock that serves a recording.
+
+    Args:
+        tokens: The tokens of its fixtures.
+        roles: Token to the name of its identity in the target that was recorded.
+        persons: The people by slug; there is one at least.
+    """
+    own, credentials = _credentials(list(tokens), roles, next(iter(persons)))
+    other = credentials.get("other_access_token", {}).get("person")
+    lines = [f'base_url = "{SITE}/v3"', f'auth_url = "{AUTHORIZATION}"', 'mode = "full"']
+    if credentials:
+        lines += ["[credentials]"]
+        lines += [f'{key} = "{entry["token"]}"' for key, entry in credentials.items()]
+    lines += ["[known]", *_known(own, other, persons)]
+    return "\n".join(["# A mock that serves this recording.", *lines, ""])
+
+
+def _credentials(
+    tokens: list[_Entry], roles: Mapping[str, str], first: str
+) -> tuple[str, dict[str, _Entry]]:
+    """Returns the slug of the test account, and its token and those of others by their keys."""
+    opening = [each for each in tokens if each["kind"] == "oauth" and each["scopes"]]
+    opening.sort(key=lambda each: (roles.get(each["token"]) != "owner", -len(each["scopes"])))
+    if not opening:
+        return first, {}
+    by_role = {_CREDENTIALS.get(roles.get(each["token"], ""), ""): each for each in tokens}
+    own = opening[0]["person"]
+    others = [each for each in opening if each["person"] != own]
+    chosen = {"access_token": opening[0]}
+    if others:
+        chosen["other_access_token"] = by_role.get("other_access_token", others[0])
+    more = {key: by_role[key] for key in _CREDENTIALS.values() if key in by_role}
+    return own, {**more, **chosen}
+
+
+def _known(own: str, other: str | None, persons: Mapping[str, _Entry]) -> Iterator[str]:
+    """Yields the lines of the people that the target file names."""
+    yield f'slug = "{own}"'
+    yield f"emails = {_emails(persons[own])}"
+    if other is not None:
+        yield f'other_slug = "{other}"'
+        yield f"other_emails = {_emails(persons[other])}"
+    private = [slug for slug, person in persons.items() if person.get("visibility") == "private"]
+    yield from (f'private_slug = "{slug}"' for slug in private[:1])
+    people = [slug for slug in persons if slug not in {own, other, *private}]
+    if people:
+        yield f"people = {_listed(people)}"
+
+
+def _emails(person: _Entry) -> str:
+    return _listed(each["email"] for each in person["emails"])
+
+
+def _listed(texts: Iterable[str]) -> str:
+    quoted = [f'"{text}"' for text in texts]
+    return f"[{', '.join(quoted)}]"
+
 
 _FILE_NAME: Final = re.compile(r"[\w][\w.-]{0,99}", re.ASCII)
 """Client IDs that can name a file."""

@@ -1,10 +1,16 @@
-"""Keeps what may be kept of the exchanges that pass, and writes it whole or not at all."""
+"""Keeps what may be kept of the exchanges that pass, and writes it whole or not at all.
 
+People become the same pseudonyms in every recording, by the project's key.
+"""
+
+import os
+import re
 import shutil
+import stat
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -14,19 +20,83 @@ import orjson
 from understudy.errors import StartupError
 from understudy.exchange import har
 from understudy.exchange.messages import Exchange
-from understudy.interface.facts import facts_text
+from understudy.interface.facts import Facts, Unsettled, facts_text
 from understudy.interface.operations import Routes
+from understudy.interface.rules import Rule
 from understudy.limits import RECORDED_BYTES
 from understudy.openapi.loader import Document
+from understudy.record.allow_list import Dropped
 from understudy.record.anonymising import Anonymiser
-from understudy.record.dropped import Dropped
 from understudy.record.pseudonyms import Pseudonyms
 from understudy.record.recorded_fixtures import Files, RecordedFixtures
 from understudy.record.seen_people import SeenPeople
-from understudy.record.traffic_facts import TrafficFacts
 from understudy.verify.catalogue import catalogue
 from understudy.verify.evaluator import Evaluator
+from understudy.verify.history import History
+from understudy.verify.learner import fact_of_switch
+from understudy.verify.readings import options_shown
+from understudy.verify.shown_requests import SHOWN
 from understudy.verify.target import Target
+
+_CONTRADICTION: Final = "the readings contradict each other: {}"
+
+
+@dataclass
+class ShownOption:
+    """Counts the exchanges that show one option of a switch.
+
+    Attributes:
+        seen: The number of exchanges.
+        lines: Some of them in a few words.
+    """
+
+    seen: int = 0
+    lines: dict[str, None] = field(default_factory=dict)
+
+
+@dataclass
+class TrafficFacts:
+    """The options that exchanges have shown so far.
+
+    Attributes:
+        shown: Rule to option to what shows it.
+    """
+
+    shown: dict[str, dict[str, ShownOption]] = field(default_factory=dict)
+
+    def read(self, exchange: Exchange, history: History) -> None:
+        """Reads an exchange, before it is added to the history."""
+        for rule, option in options_shown(exchange, history):
+            name = "a token" if exchange.identity.kind == "unknown" else exchange.identity.name
+            shown = self.shown.setdefault(rule, {}).setdefault(option, ShownOption())
+            shown.seen += 1
+            if len(shown.lines) < SHOWN:
+                shown.lines[f"{exchange.operation} as {name}: {exchange.status}"] = None
+
+    def facts(self, rules: Mapping[str, Rule], deployment: str, day: date, requests: int) -> Facts:
+        """Returns the facts file of the recording.
+
+        Args:
+            rules: The catalogue.
+            deployment: What the deployment is called.
+            day: The day of the recording.
+            requests: The number of exchanges.
+        """
+        settled, unsettled = [], []
+        for rule, options in self.shown.items():
+            switch = rules[rule].switch
+            if switch is None:
+                continue
+            if len(options) > 1:
+                unsettled.append(Unsettled(rule, _CONTRADICTION.format(", ".join(options))))
+                continue
+            ((option, shown),) = options.items()
+            lines = tuple(shown.lines)
+            settled.append(
+                fact_of_switch(rule, switch, option, shown_by=lines, seen=shown.seen, day=day)
+            )
+        return Facts(deployment, day.isoformat(), requests, tuple(settled), tuple(unsettled))
+
 
 _ENTRY_BYTES: Final = 1000
 """The approximate size of an entry beside its bodies."""
@@ -153,3 +223,57 @@ def write_whole(files: Files, directory: Path) -> None:
 def _unwritable(directory: Path, error: OSError) -> StartupError:
     reason = error.strerror or error
     return StartupError(f"--out: {directory} cannot be written ({reason}); name another.")
+
+
+KEY_BYTES: Final = 32
+_KEY: Final = re.compile(r"[0-9a-f]{64}\n?")
+
+
+def key_file(named: Path | None, target_file: Path | None) -> Path:
+    """Returns the file of the key: the named one, or one beside the target file."""
+    if named is not None:
+        return named
+    return Path("understudy.key") if target_file is None else target_file.with_suffix(".key")
+
+
+def load_key(path: Path) -> tuple[bytes, bool]:
+    """Reads the key, or makes one that only this user can read.
+
+    Returns:
+        The key, and whether it is new.
+
+    Raises:
+        StartupError: The file cannot be read or written, is not a key, or others can read it.
+    """
+    try:
+        return _made(path), True
+    except FileExistsError:
+        pass
+    except OSError as error:
+        msg = f"--key: {path} cannot be written ({error.strerror}); name a file that can be."
+        raise StartupError(msg) from error
+    try:
+        text, mode = path.read_text("ascii"), path.stat().st_mode
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"--key: {path} cannot be read ({error}); name the key of the project."
+        raise StartupError(msg) from error
+    if not _KEY.fullmatch(text):
+        msg = f"--key: {path} is not a key of `understudy record`, which has 64 hexadecimal digits."
+        raise StartupError(msg)
+    if os.name == "posix" and stat.S_IMODE(mode) & 0o077:
+        msg = f"--key: others can read {path}, and with it undo pseudonyms; run: chmod 600 {path}"
+        raise StartupError(msg)
+    return bytes.fromhex(text.strip()), False
+
+
+def _made(path: Path) -> bytes:
+    """Makes a key.
+
+    Raises:
+        OSError: There is one already, or the file cannot be written.
+    """
+    key = os.urandom(KEY_BYTES)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(key.hex() + "\n")
+    return key

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from understudy.exchange.messages import Exchange
 from understudy.openapi.loader import Document
 from understudy.record.fallback import Fallback
-from understudy.record.proxy import Proxy
-from understudy.record.proxy_parts import ProxyParts
+from understudy.record.proxy import Proxy, ProxyParts
 from understudy.record.recorder import Recorder, recorder_of
 from understudy.record.servers import ProxiedAddresses, ProxiedServer
 from understudy.record.traffic_judge import TrafficJudge

@@ -14,12 +14,14 @@ from understudy.exchange.messages import Exchange, Request, Response
 from understudy.interface.operations import Routes
 from understudy.limits import JUDGED_BYTES, PENDING_BYTES, PENDING_EXCHANGES
 from understudy.openapi.loader import Document
-from understudy.record.captures import decoded
-from understudy.record.error_places import place_of
-from understudy.record.header_fields import Fields, field
-from understudy.record.messages import ProxiedRequest, ProxiedResponse
-from understudy.record.overlaps import ExchangeSpan
-from understudy.record.servers import ProxiedServer
+from understudy.record.messages import (
+    ExchangeSpan,
+    ProxiedRequest,
+    ProxiedResponse,
+    decoded,
+    place_of,
+)
+from understudy.record.servers import Fields, ProxiedServer, field_value
 from understudy.record.upstream import NoUpstreamResponse
 from understudy.verify.deployment import Deployment
 from understudy.verify.evaluator import Evaluator
@@ -230,7 +232,7 @@ class TrafficJudge:
         """Returns an exchange as checks judge it; None where a body was not kept or not decoded."""
         if not (request.captured.is_whole and response.captured.is_whole):
             return None
-        body = decoded(response.captured.content, field(response.fields, b"content-encoding"))
+        body = decoded(response.captured.content, field_value(response.fields, b"content-encoding"))
         if body is None:
             return None
         sent = Request(

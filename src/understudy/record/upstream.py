@@ -1,15 +1,21 @@
-"""Sends the requests that pass the proxy to the deployment, as they come, and streams its responses."""
+"""Sends what passes the proxy to the deployment as it comes: requests, and WebSockets byte by byte.
 
+A WebSocket has no messages that rules speak of, so nothing of it is judged or recorded.
+"""
+
+import asyncio
 import ssl
-from collections.abc import AsyncIterable, AsyncIterator
+from collections.abc import AsyncIterable, AsyncIterator, Callable
 from contextlib import suppress
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlsplit
 
 import httpx
 
 from understudy.limits import PROXIED_CONNECTIONS
-from understudy.record.header_fields import Fields
-from understudy.record.servers import ProxiedServer
+from understudy.record.messages import error_response
+from understudy.record.servers import Fields, ProxiedServer
 
 TIMEOUT: Final = httpx.Timeout(60.0, connect=10.0)
 """Seconds of each read and write, and until a connection is made."""
@@ -124,3 +130,148 @@ async def parts_of(received: httpx.Response) -> AsyncIterator[bytes]:
             yield part
     except httpx.HTTPError as error:
         raise NoUpstreamResponse.of_error(error) from None
+
+
+CONNECT_SECONDS: Final = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class TunnelHead:
+    """The request that asks for a WebSocket, as the deployment gets it.
+
+    Attributes:
+        server: The server that gets it.
+        target: Path and query.
+        fields: The header fields.
+        refusal: Why it is not passed on; empty if it is.
+    """
+
+    server: ProxiedServer
+    target: bytes
+    fields: Fields
+    refusal: str = ""
+
+    @property
+    def content(self) -> bytes:
+        """The bytes that are sent."""
+        lines = [name + b": " + value for name, value in self.fields]
+        lines += [b"connection: Upgrade", b"upgrade: websocket", b"", b""]
+        return b"\r\n".join([b"GET " + self.target + b" HTTP/1.1", *lines])
+
+
+class _End(asyncio.Protocol):
+    """One end of a tunnel: what it receives is sent at the other end, as fast as that can send it."""
+
+    transport: asyncio.Transport
+    other: "_End | None" = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        if self.other is not None:
+            self.other.transport.write(data)
+
+    def pause_writing(self) -> None:
+        if self.other is not None:
+            self.other.transport.pause_reading()
+
+    def resume_writing(self) -> None:
+        if self.other is not None:
+            self.other.transport.resume_reading()
+
+    def connection_lost(self, _error: Exception | None) -> None:
+        if self.other is not None:
+            self.other.transport.close()
+
+
+class Tunnel(_End):
+    """The client's end: uvicorn hands a connection over to it that asks for a WebSocket.
+
+    Args:
+        translated: Returns the request as the deployment gets it, from target and header fields.
+        config: uvicorn's configuration.
+        server_state: uvicorn's connections.
+        app_state: The state of the application, which is not used.
+    """
+
+    def __init__(
+        self,
+        translated: Callable[[bytes, Fields], TunnelHead],
+        *,
+        config: Any,  # noqa: ARG002 - uvicorn names what it hands over
+        server_state: Any,
+        app_state: Any,  # noqa: ARG002 - as above
+    ) -> None:
+        self._translated = translated
+        self._connections: set[Any] = server_state.connections
+        self._opening: asyncio.Task[None] | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Takes the connection over."""
+        super().connection_made(transport)
+        self._connections.add(self)
+
+    def data_received(self, data: bytes) -> None:
+        """Takes the request first, written anew by uvicorn, and then what is to pass."""
+        if self._opening is not None:
+            super().data_received(data)
+            return
+        line, *lines = data.partition(b"\r\n\r\n")[0].split(b"\r\n")
+        pairs = (each.partition(b": ") for each in lines)
+        head = self._translated(line.split(b" ")[1], [(name, value) for name, _, value in pairs])
+        self.transport.pause_reading()
+        self._opening = asyncio.get_running_loop().create_task(self._open(head))
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """Ends the other end too."""
+        self._connections.discard(self)
+        if self._opening is not None:
+            self._opening.cancel()
+        super().connection_lost(error)
+
+    def shutdown(self) -> None:
+        """Ends the tunnel; uvicorn calls it when the server stops."""
+        self.transport.close()
+
+    async def _open(self, head: TunnelHead) -> None:
+        if head.refusal:
+            self._refuse(head, 403, "host_not_allowed", head.refusal)
+            return
+        address = urlsplit(head.server.origin)
+        is_tls = address.scheme == "https"
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS):
+                await asyncio.get_running_loop().create_connection(
+                    lambda: _Upstream(self, head.content),
+                    address.hostname or "",
+                    address.port or (443 if is_tls else 80),
+                    ssl=httpx.create_ssl_context() if is_tls else None,
+                )
+        except (OSError, TimeoutError) as error:
+            reason = f"The deployment cannot be reached ({type(error).__name__})."
+            self._refuse(head, 502, "bad_gateway", reason)
+
+    def _refuse(self, head: TunnelHead, status: int, code: str, message: str) -> None:
+        fields, body = error_response(head.server.site, code, message)
+        lines = [name + b": " + value for name, value in [*fields, (b"connection", b"close")]]
+        start = f"HTTP/1.1 {status} \r\n".encode()
+        self.transport.write(start + b"\r\n".join([*lines, b"", body]))
+        self.transport.close()
+
+
+class _Upstream(_End):
+    """The deployment's end, which begins with the request."""
+
+    def __init__(self, client: Tunnel, request: bytes) -> None:
+        self.other = client
+        self._client = client
+        self._request = request
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        self._client.other = self
+        self.transport.write(self._request)
+        with suppress(RuntimeError):  # the client may have gone meanwhile
+            self._client.transport.resume_reading()

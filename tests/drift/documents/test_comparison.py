@@ -13,7 +13,7 @@ from tests.drift.documents.edits import DOCUMENTS, EDITS, Edit, content
 from tests.needs import package
 
 from understudy.drift.documents.changes import STATEMENTS
-from understudy.drift.documents.comparison import document_changes
+from understudy.drift.documents.sources import document_changes
 from understudy.openapi.loader import Document, document_of, load
 from understudy.openapi.validators import in_draft_7
 

@@ -9,8 +9,7 @@ from tests.drift.documents.edits import DOCUMENTS, EDITS
 from tests.verify.exchanges import exchange_of
 
 from understudy.drift.differences import Difference
-from understudy.drift.documents.comparison import document_changes
-from understudy.drift.documents.explaining import explained_by
+from understudy.drift.documents.sources import document_changes, explained_by
 from understudy.openapi.loader import document_of, load
 
 QR = {"method": "GET", "operation": "GET /qr-code/{}"}

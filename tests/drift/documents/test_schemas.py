@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from understudy.drift.documents.comparison import document_changes
+from understudy.drift.documents.sources import document_changes
 from understudy.openapi.loader import Document, document_of
 
 

@@ -6,18 +6,206 @@ alternative that is null alone. What a message of one direction never has is lef
 members of requests, ``writeOnly`` members of responses.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from itertools import product
+from math import prod
+from typing import Any, Final, Literal, NamedTuple
 
 import orjson
 
-from understudy.drift.documents.alternatives import UNSPLIT, Alternatives, Parts
-from understudy.drift.documents.value_ranges import Ranges, merged_ranges, ranges_of
-from understudy.drift.documents.whole_values import WholeValues, json_text
 from understudy.openapi.directions import Flag, is_flagged
 from understudy.openapi.loader import Document, Node
-from understudy.openapi.validators import in_draft_7
+from understudy.openapi.validators import COMPOSING, in_draft_7
+
+MOST_VALUES: Final = 10_000
+"""Number of values of one keyword within which references are replaced; beyond, their names count."""
+
+DEEPEST: Final = 40
+"""Levels of one keyword that are compared."""
+
+_TEXTS: Final = frozenset({"title", "description", "example", "examples", "$comment"})
+
+
+class WholeValues:
+    """Writes the keywords of one document.
+
+    Args:
+        document: The document.
+    """
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._left = MOST_VALUES
+
+    def text(self, value: Any) -> str:
+        """Returns a keyword's value as JSON that is the same for values that mean the same."""
+        self._left = MOST_VALUES
+        return json_text(self._resolved(value, DEEPEST))
+
+    def _resolved(self, value: Any, levels: int) -> Any:
+        self._left -= 1
+        if not levels:
+            return None
+        if isinstance(value, list):
+            return [self._resolved(item, levels - 1) for item in value]
+        if not isinstance(value, dict):
+            return value
+        if isinstance(value.get("$ref"), str) and self._left > 0:
+            target = self._document.follow(Node("#", value)).value
+            return self._resolved(target, levels - 1)
+        return {
+            name: self._resolved(member, levels - 1)
+            for name, member in value.items()
+            # a member of an object may have such a name: then it is a schema
+            if name not in _TEXTS or isinstance(member, dict)
+        }
+
+
+def json_text(value: Any) -> str:
+    """Returns a value as JSON, its members in order."""
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS).decode()
+
+
+Ranges = Mapping[str, "Bound"]
+"""Name of a bound, such as ``minimum``, to its value."""
+
+LEAST: Final = ("minimum", "minLength", "minItems", "minProperties")
+GREATEST: Final = ("maximum", "maxLength", "maxItems", "maxProperties")
+_EXCLUSIVE: Final = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
+_NO_BOUND: Final = {"minLength": 0, "minItems": 0, "minProperties": 0}
+"""Bounds that leave nothing out."""
+
+
+class Bound(NamedTuple):
+    """The least or the greatest value, and whether the value itself is left out."""
+
+    value: float
+    is_exclusive: bool = False
+
+    def __str__(self) -> str:
+        """Returns it as a message has it."""
+        return f"{self.value:g} (exclusive)" if self.is_exclusive else f"{self.value:.12g}"
+
+
+def ranges_of(schema: Mapping[str, Any]) -> Ranges:
+    """Returns the bounds of one schema; bounds of JSON Schema and of OpenAPI 3.0 are equal."""
+    bounds: dict[str, Bound] = {}
+    for name in (*LEAST, *GREATEST):
+        if _is_number(schema.get(name)) and schema[name] != _NO_BOUND.get(name):
+            bounds[name] = Bound(schema[name])
+    for name, inclusive in _EXCLUSIVE.items():
+        if _is_number(schema.get(name)):
+            bound = Bound(schema[name], is_exclusive=True)
+            bounds[inclusive] = _narrower(inclusive, bound, bounds.get(inclusive))
+    return bounds
+
+
+def merged_ranges(ranges: Iterable[Ranges]) -> Ranges:
+    """Returns the bounds that hold where all of several do."""
+    merged: dict[str, Bound] = {}
+    for each in ranges:
+        for name, bound in each.items():
+            merged[name] = _narrower(name, bound, merged.get(name))
+    return merged
+
+
+def changed_ranges(old: Ranges, new: Ranges) -> Iterator[tuple[str, bool]]:
+    """Yields the name of each bound that differs, and True where the new one is narrower."""
+    for name in dict.fromkeys((*old, *new)):
+        before, after = old.get(name), new.get(name)
+        if before != after:
+            yield name, after is not None and _narrower(name, after, before) == after
+
+
+def _narrower(name: str, bound: Bound, other: Bound | None) -> Bound:
+    if other is None:
+        return bound
+    if bound.value == other.value:
+        return max(bound, other)
+    is_least = name in LEAST
+    return bound if (bound.value > other.value) == is_least else other
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+MOST_ALTERNATIVES: Final = 512
+"""Number of alternatives that one schema is split into; one with more is compared as a whole."""
+
+UNSPLIT: Final = "x-unsplit"
+"""Keyword of a schema that is not split: it holds how the schema is composed."""
+
+Parts = tuple[Node, ...]
+"""Schemas that all apply to one value."""
+
+
+class Alternatives:
+    """Splits the schemas of one document; each schema once, as a few can ask for millions.
+
+    Args:
+        document: The document, in one dialect.
+    """
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._known: dict[str, list[Parts]] = {}
+
+    def of(self, parts: Parts) -> list[Parts]:
+        """Returns the alternatives of schemas that all apply; none where no value is right."""
+        combined = _combined([self._split(part) for part in parts])
+        return [tuple(map(_unsplit, parts))] if combined is None else combined
+
+    def _split(self, node: Node) -> list[Parts]:
+        if node.value is False:
+            return []
+        if not isinstance(node.value, dict):
+            return [()]
+        if node.pointer not in self._known:
+            self._known[node.pointer] = [()]  # a schema that is composed of itself adds nothing
+            self._known[node.pointer] = self._split_object(node)
+        return self._known[node.pointer]
+
+    def _split_object(self, node: Node) -> list[Parts]:
+        factors: list[list[Parts]] = [[(node,)]]
+        if isinstance(node.value.get("$ref"), str):
+            followed = self._split(self._document.follow(node))
+            # In OpenAPI 3.0, what stands beside a reference is ignored.
+            is_alone = self._document.is_30 or len(node.value) == 1
+            factors = [followed] if is_alone else [[(node,)], followed]
+        for keyword in COMPOSING:
+            listed = node.child(keyword)
+            if listed is None or not isinstance(listed.value, list):
+                continue
+            groups = [self._split(part) for _, part in listed.children()]
+            if keyword == "allOf":
+                factors += groups
+            else:
+                factors.append(list(_by_pointer(groups).values()))
+        combined = _combined(factors)
+        return [(_unsplit(node),)] if combined is None else combined
+
+
+def _by_pointer(groups: Iterable[Sequence[Parts]]) -> dict[tuple[str, ...], Parts]:
+    return {tuple(it.pointer for it in parts): parts for group in groups for parts in group}
+
+
+def _combined(factors: Sequence[Sequence[Parts]]) -> list[Parts] | None:
+    """Returns every choice of one from each factor, with no schema twice; None if too many."""
+    if prod(map(len, factors)) > MOST_ALTERNATIVES:
+        return None
+    return [
+        tuple({part.pointer: part for parts in choice for part in parts}.values())
+        for choice in product(*factors)
+    ]
+
+
+def _unsplit(node: Node) -> Node:
+    value = {name: member for name, member in node.value.items() if name not in COMPOSING}
+    composed = {name: node.value[name] for name in COMPOSING if name in node.value}
+    return Node(node.pointer, {**value, UNSPLIT: composed})
+
 
 Direction = Literal["request", "response"]
 

@@ -5,8 +5,13 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Final
 
-from understudy.drift.documents.flat_schemas import TYPES, Direction, FlatSchema, types_text
-from understudy.drift.documents.value_ranges import changed_ranges
+from understudy.drift.documents.flat_schemas import (
+    TYPES,
+    Direction,
+    FlatSchema,
+    changed_ranges,
+    types_text,
+)
 
 LONGEST_SHOWN: Final = 160
 """Characters of a value that a change shows."""

@@ -1,23 +1,305 @@
-"""Gathers the documents that a deployment is compared by: ours, its own, and its own of the last run."""
+"""Compares the documents of deployments: ours, its own, and its own of the last run.
 
+A change tells which clients it breaks, and explains a difference of behaviour at the same place.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Final
 
 import orjson
 
 from understudy.drift.causes import DocumentEntry
 from understudy.drift.differences import Difference
-from understudy.drift.documents.changes import DocumentChange
-from understudy.drift.documents.comparison import document_changes
-from understudy.drift.documents.explaining import explained_by
+from understudy.drift.documents.changes import (
+    EVERYBODY,
+    NO_CLIENT,
+    READERS,
+    SENDERS,
+    Audience,
+    DocumentChange,
+)
+from understudy.drift.documents.flat_schemas import in_one_dialect
+from understudy.drift.documents.operation_changes import OperationComparison, operation_name
+from understudy.drift.documents.security_changes import scheme_address_changes, scheme_changes
 from understudy.drift.files import replace_file
 from understudy.errors import StartupError
+from understudy.exchange.messages import Exchange
 from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import Document, load
+from understudy.openapi.operations import Operation, operations
+from understudy.openapi.pointers import steps_of, value_at
+from understudy.openapi.sent_operations import SentOperation, sent_operations
+from understudy.openapi.servers import server_urls
 from understudy.verify.deployment import Deployment
 from understudy.verify.ledger import Ledger
 from understudy.verify.published import Unpublished, published_document
 from understudy.verify.run import gateway_of
+
+
+def server_changes(old: Document, new: Document) -> Iterator[DocumentChange]:
+    """Yields the addresses that are new or gone: of a document, and of operations with their own."""
+    yield from _changes("", "#/servers", _urls(old.raw), _urls(new.raw))
+    after = {operation_name(each): each for each in operations(new)}
+    for operation in operations(old):
+        other = after.get(operation_name(operation))
+        if other is None:
+            continue
+        own, others = _own_urls(old, operation), _own_urls(new, other)
+        if own or others:
+            before, now = own or _urls(old.raw), others or _urls(new.raw)
+            yield from _changes(operation_name(operation), other.pointer, before, now)
+
+
+def _changes(
+    operation: str, pointer: str, old: tuple[str, ...], new: tuple[str, ...]
+) -> Iterator[DocumentChange]:
+    for url in old:
+        if url not in new:
+            yield DocumentChange(
+                "server-removed", operation, "servers", "", url, "", SENDERS, pointer
+            )
+    for url in new:
+        if url not in old:
+            yield DocumentChange(
+                "server-added", operation, "servers", "", "", url, NO_CLIENT, pointer
+            )
+
+
+def _urls(owner: Any) -> tuple[str, ...]:
+    """Returns the addresses of a document, a path item or an operation, without a slash at the end."""
+    servers = owner.get("servers") if isinstance(owner, dict) else None
+    return tuple(dict.fromkeys(url.rstrip("/") for url in server_urls(servers)))
+
+
+def _own_urls(document: Document, operation: Operation) -> tuple[str, ...]:
+    """Returns the addresses of an operation, or of its path item; none for those of the document."""
+    steps = steps_of(operation.pointer)
+    owner = value_at(document.raw, operation.pointer)
+    path_item = document.raw
+    for step in steps[:-1]:
+        path_item = path_item[step]
+    return _urls(owner) or _urls(path_item)
+
+
+def document_changes(
+    old: Document, new: Document, *, have_same_addresses: bool = True
+) -> tuple[DocumentChange, ...]:
+    """Returns what differs for clients, those changes first that break some.
+
+    Texts, examples and the order of members are not compared.
+
+    Args:
+        old: The document that clients were written for.
+        new: The document that they meet.
+        have_same_addresses: False if the documents are of two deployments, whose servers and
+            addresses of authorization differ and mean nothing.
+
+    Raises:
+        StartupError: A part of a document is not as OpenAPI has it.
+    """
+    old, new = in_one_dialect(old), in_one_dialect(new)
+    changes = [*scheme_changes(old, new), *_operation_changes(old, new), *_sent_changes(old, new)]
+    if have_same_addresses:
+        changes += [*server_changes(old, new), *scheme_address_changes(old, new)]
+    return tuple(sorted(dict.fromkeys(changes), key=lambda change: not change.is_breaking))
+
+
+def _operation_changes(old: Document, new: Document) -> Iterator[DocumentChange]:
+    before, after = _by_name(old), _by_name(new)
+    yield from _presence_changes("operation", before, after, EVERYBODY)
+    comparison = OperationComparison(old, new)
+    for name, operation in before.items():
+        if name in after:
+            yield from comparison.changes(name, operation, after[name])
+
+
+def _by_name(document: Document) -> dict[str, Operation]:
+    """Returns operations by method and path; a number tells those apart that share both."""
+    named: dict[str, Operation] = {}
+    for operation in operations(document):
+        name, number = operation_name(operation), 1
+        while name in named:
+            number += 1
+            name = f"{operation_name(operation)} ({number})"
+        named[name] = operation
+    return named
+
+
+def _sent_changes(old: Document, new: Document) -> Iterator[DocumentChange]:
+    """Yields what differs between the requests that the service sends, which clients read."""
+    before = {sent.name: sent for sent in sent_operations(old)}
+    after = {sent.name: sent for sent in sent_operations(new)}
+    for kind in ("callback", "webhook"):
+        own, others = _operations_of(kind, before), _operations_of(kind, after)
+        yield from _presence_changes(kind, own, others, READERS)
+    comparison = OperationComparison(old, new, READERS)
+    for name in (name for name in before if name in after):
+        sent, other = before[name], after[name]
+        yield from comparison.changes(name, sent.operation, other.operation)
+        if sent.address != other.address:
+            yield _change(
+                "callback-address",
+                name,
+                other.operation.pointer,
+                SENDERS,
+                values=(sent.address, other.address),
+            )
+
+
+def _operations_of(kind: str, sent: Mapping[str, SentOperation]) -> dict[str, Operation]:
+    return {name: each.operation for name, each in sent.items() if each.kind == kind}
+
+
+def _presence_changes(
+    kind: str,
+    old: Mapping[str, Operation],
+    new: Mapping[str, Operation],
+    audience: frozenset[Audience],
+) -> Iterator[DocumentChange]:
+    """Yields the operations of a kind that are new or gone, by their names."""
+    for name, operation in old.items():
+        if name not in new:
+            yield _change(f"{kind}-removed", name, operation.pointer, audience)
+    for name, operation in new.items():
+        if name not in old:
+            yield _change(f"{kind}-added", name, operation.pointer)
+
+
+def _change(
+    kind: str,
+    operation: str,
+    pointer: str,
+    breaks: frozenset[Audience] = NO_CLIENT,
+    values: tuple[str, str] = ("", ""),
+) -> DocumentChange:
+    return DocumentChange(kind, operation, "", "", *values, breaks, pointer)
+
+
+_REFUSED: Final = 400
+_UNAUTHENTICATED: Final = frozenset({"401", "403"})
+_ABSENT_OPERATION: Final = frozenset({"404", "405", "501"})
+
+_PRESENCE: Final = ("operation-added", "operation-removed")
+_STATUSES: Final = ("response-added", "response-removed")
+_CODES: Final = ("code", "error")
+_ALTERNATIVES: Final = ("alternative-added", "alternative-removed")
+
+
+def explained_by(
+    difference: Difference, changes: Iterable[DocumentChange]
+) -> DocumentChange | None:
+    """Returns the change that explains a difference; None if none does.
+
+    Args:
+        difference: What differs between a deployment and another one.
+        changes: What differs between the document of the other one, the older, and that of the
+            deployment.
+    """
+    operation = difference.exchange.operation
+    explains = _EXPLAINS.get(difference.aspect.partition(" ")[0], _is_of_presence)
+    return next(
+        (it for it in changes if it.operation == operation and explains(it, difference)), None
+    )
+
+
+def _is_of_presence(change: DocumentChange, difference: Difference) -> bool:
+    return change.kind in _PRESENCE and _is_among(difference, _ABSENT_OPERATION)
+
+
+def _explains_header(change: DocumentChange, difference: Difference) -> bool:
+    is_named = change.place.lower().endswith(difference.aspect)
+    return is_named and _is_of_response(change, difference)
+
+
+def _explains_media_type(change: DocumentChange, difference: Difference) -> bool:
+    return change.kind.startswith("media-type-") and _is_of_response(change, difference)
+
+
+def _explains_code(change: DocumentChange, difference: Difference) -> bool:
+    is_named = change.member.rpartition(".")[2] in _CODES
+    return is_named and _is_of_response(change, difference)
+
+
+def _explains_member(change: DocumentChange, difference: Difference) -> bool:
+    name = difference.aspect.partition(" ")[2]
+    is_above = change.kind in _ALTERNATIVES and (
+        not change.member or name.startswith(f"{change.member}.")
+    )
+    is_named = is_above or name == (change.member or "body")
+    return is_named and _is_of_response(change, difference)
+
+
+def _explains_status(change: DocumentChange, difference: Difference) -> bool:
+    if change.kind in _PRESENCE:
+        return _is_of_presence(change, difference)
+    if change.kind in _STATUSES:
+        status = change.place.removeprefix("response ")
+        return any(_is_of_class(value, status) for value in (difference.ours, difference.theirs))
+    if change.place == "security":
+        return _is_among(difference, _UNAUTHENTICATED)
+    is_of_request = change.place.startswith("request body") or " parameter " in change.place
+    return is_of_request and _is_refused_by_one(difference) and _is_touched(change, difference)
+
+
+def _is_touched(change: DocumentChange, difference: Difference) -> bool:
+    """Tells whether a request has the part that a change is about, or lacks one that it needs."""
+    exchange = difference.exchange
+    if change.place.startswith("request body"):
+        return _has_member(exchange, change)
+    location, _, name = change.place.partition(" parameter ")
+    is_sent = {
+        "query": name in exchange.request.query,
+        "header": bool(exchange.request.header(name.lower())),
+    }.get(location, True)
+    return is_sent != _is_demanded(change)
+
+
+def _has_member(exchange: Exchange, change: DocumentChange) -> bool:
+    if not change.member:
+        return True
+    name = change.member.split(".")[0].removesuffix("[]")
+    body = exchange.request.json
+    is_sent = name in body if isinstance(body, dict) else name.encode() in exchange.request.body
+    return is_sent != _is_demanded(change)
+
+
+def _is_demanded(change: DocumentChange) -> bool:
+    """Tells whether a change is about what a request has to send."""
+    return change.kind.endswith("-required") or (
+        change.kind.endswith("-added") and change.after == "required"
+    )
+
+
+def _is_of_response(change: DocumentChange, difference: Difference) -> bool:
+    """Tells whether a change is about the status of either response, by its class if need be."""
+    words = change.place.split(" ")
+    statuses = {str(difference.exchange.status), str(difference.other.status)}
+    return words[0] == "response" and any(_is_of_class(each, words[1]) for each in statuses)
+
+
+def _is_of_class(status: str, declared: str) -> bool:
+    return declared in {status, f"{status[:1]}XX", "default"}
+
+
+def _is_among(difference: Difference, statuses: frozenset[str]) -> bool:
+    return difference.aspect == "status" and bool({difference.ours, difference.theirs} & statuses)
+
+
+def _is_refused_by_one(difference: Difference) -> bool:
+    return len({int(value) >= _REFUSED for value in (difference.ours, difference.theirs)}) > 1
+
+
+_EXPLAINS: Final[Mapping[str, Callable[[DocumentChange, Difference], bool]]] = {
+    "status": _explains_status,
+    "media": _explains_media_type,
+    "picture": _explains_media_type,
+    "header": _explains_header,
+    "member": _explains_member,
+    "error": _explains_code,
+}
+"""First word of an aspect to what tells whether a change explains a difference in it."""
 
 
 @dataclass(frozen=True, slots=True)
