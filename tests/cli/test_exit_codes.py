@@ -1,7 +1,9 @@
 """Exit codes are those of the table from which the reference is made."""
 
 import ast
+import os
 
+import click
 import pytest
 from click.testing import CliRunner
 from tests.house.documentation import ROOT
@@ -9,6 +11,7 @@ from tests.tools.docs.pages import PAGES
 
 from understudy import plugins
 from understudy.cli import main
+from understudy.cli.exec_ import _run
 from understudy.cli.exit_codes import MEANINGS, USES, ExitCode
 
 COMMANDS = sorted((ROOT / "src" / "understudy" / "cli").glob("*.py"))
@@ -47,3 +50,27 @@ def test_a_document_with_errors_is_a_finding(tmp_path):
     )
     assert CliRunner().invoke(main, ["lint", str(document)]).exit_code == ExitCode.FINDINGS
     assert CliRunner().invoke(main, ["lint", "absent.yaml"]).exit_code == ExitCode.UNUSABLE
+
+
+@pytest.mark.parametrize("pressed", [KeyboardInterrupt, click.Abort])
+def test_ctrl_c_while_a_command_is_imported_is_no_finding(monkeypatch, pressed):
+    def find(_kind, _name):
+        raise pressed
+
+    monkeypatch.setattr(plugins, "find", find)
+    ended = CliRunner().invoke(main, ["rules"])
+    assert (ended.exit_code, ended.output) == (ExitCode.INTERRUPTED, "")
+
+
+@pytest.mark.parametrize(("number", "code"), [("TERM", 143), ("KILL", 137)])
+def test_exec_ends_as_a_shell_where_a_signal_ends_its_command(number, code):
+    assert _run(["sh", "-c", f"kill -{number} $$"], {"PATH": os.environ["PATH"]}) == code
+
+
+@pytest.mark.parametrize("status", ["4", "abc", "999", ".*"])
+def test_what_is_no_status_is_named(status):
+    ended = CliRunner().invoke(main, ["journal", "--status", status])
+    assert ended.exit_code == ExitCode.UNUSABLE
+    assert (
+        f"'{status}' is not a status; write one such as 404, or a class such as 4XX" in ended.output
+    )

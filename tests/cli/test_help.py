@@ -7,7 +7,10 @@ import pytest
 from click.testing import CliRunner
 
 from understudy import plugins
-from understudy.cli import main
+from understudy.cli import GROUPS, main
+from understudy.cli.commands import OFTEN_CHOSEN
+from understudy.interface.rules import choose, load_rules, switches
+from understudy.openapi.bundled import openapi_directory
 
 WIDTH = 78
 """Columns that click uses in a terminal of 80."""
@@ -17,6 +20,21 @@ def test_no_sentence_of_the_overview_is_cut():
     shown = CliRunner().invoke(main, ["--help"], terminal_width=WIDTH).output
     assert not [line for line in shown.splitlines()[1:] if line.endswith("...")]
     assert max(map(len, shown.splitlines())) <= WIDTH
+
+
+def test_the_overview_has_every_command_in_one_group():
+    grouped = [name for names in GROUPS.values() for name in names]
+    assert sorted(grouped) == sorted(plugins.names("commands"))
+    shown = CliRunner().invoke(main, ["--help"], terminal_width=WIDTH).output
+    assert [title for title in GROUPS if f"\n{title}:\n" not in shown] == []
+
+
+def test_the_help_of_choose_names_a_dozen_switches_that_there_are():
+    known = switches(load_rules(openapi_directory() / "rules.yaml"))
+    assert choose(known, OFTEN_CHOSEN)
+    assert len(OFTEN_CHOSEN) == 12
+    shown = CliRunner().invoke(main, ["serve", "--help"], terminal_width=WIDTH).output
+    assert [text for text in OFTEN_CHOSEN if text not in "".join(shown.split())] == []
 
 
 @pytest.mark.parametrize("name", plugins.names("commands"))

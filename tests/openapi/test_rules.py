@@ -131,8 +131,7 @@ def test_choices_are_read_and_the_last_counts(delete_status):
     [
         (
             "avatar-delete-state=200",
-            "'avatar-delete-state' is not a switch; did you mean 'avatar-delete-status'? "
-            "There are avatar-delete-status.",
+            "'avatar-delete-state' is not a switch; did you mean 'avatar-delete-status'?",
         ),
         ("", "'' is not a switch. There are avatar-delete-status."),
         (

@@ -4,7 +4,8 @@ Modules of this package import what is heavy inside functions, so that every com
 ``understudy --help`` before all, starts at once.
 """
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 import click
 from click.core import ParameterSource
@@ -13,6 +14,14 @@ from understudy import plugins
 from understudy.cli.exit_codes import ExitCode
 from understudy.errors import StartupError, missing_extra
 from understudy.terminal import printable
+
+GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
+    "Run": ("serve", "exec", "open", "mcp"),
+    "Judge": ("verify", "drift", "lint", "rules", "cleanup"),
+    "Make": ("generate", "fixtures", "record", "learn", "infer", "export"),
+    "Look": ("journal", "explain", "exercised", "worlds", "schema", "plugins"),
+}
+"""The commands by what a user wants, in the order of the help."""
 
 
 class Unusable(click.ClickException):
@@ -37,14 +46,30 @@ class Commands(click.Group):
         command: click.Command | None = plugins.find("commands", cmd_name)
         return command
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the commands in their groups."""
+        longest = max(map(len, self.list_commands(ctx)))
+        for title, names in GROUPS.items():
+            commands = ((name, self.get_command(ctx, name)) for name in names)
+            rows = [
+                (name.ljust(longest), command.get_short_help_str(formatter.width))
+                for name, command in commands
+                if command is not None
+            ]
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Runs the command.
 
         Raises:
+            Exit: Ctrl-C was pressed.
             Unusable: A file, an option or the installation must be mended first.
         """
         try:
             return super().invoke(ctx)
+        except (KeyboardInterrupt, click.Abort):  # while modules load, or at a question
+            raise click.exceptions.Exit(ExitCode.INTERRUPTED) from None
         except click.BadParameter as error:
             _name_variable(error)
             raise

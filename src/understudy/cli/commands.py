@@ -8,7 +8,7 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -297,6 +297,23 @@ def _lower_case(
     return tuple(text.lower() for text in texts)
 
 
+OFTEN_CHOSEN: Final = (
+    "rate-limits=off",
+    "rate-limit-window=clock-hour",
+    "scopes=ignored",
+    "invalid-optional-token=anonymous",
+    "email-hashes=md5-too",
+    "private-profile-lookup=404",
+    "unknown-profile-members=ignore",
+    "avatar-delete-status=200",
+    "upload-image-types=webp-heic-too",
+    "upload-largest=2000000",
+    "code-lifetime=60",
+    "token-endpoint-basic-auth=accept",
+)
+"""The choices that the help names, of more than fifty switches."""
+
+
 @click.command(context_settings={"auto_envvar_prefix": "UNDERSTUDY", "show_default": True})
 @click.option("--host", default="127.0.0.1", show_envvar=True, help="Address to listen on.")
 @click.option(
@@ -406,7 +423,8 @@ def _lower_case(
     envvar="UNDERSTUDY_CHOOSE",
     show_envvar=True,
     metavar="SWITCH=OPTION",
-    help="Choose another reading of the interface, such as rate-limits=off; repeatable.",
+    help="Choose another reading of the interface; repeatable. People ask for"
+    f" {', '.join(OFTEN_CHOSEN)}; the rules that `understudy rules` prints have more.",
 )
 @click.option(
     "--facts",

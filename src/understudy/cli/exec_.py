@@ -115,7 +115,8 @@ def _variable(prefix: str, name: str) -> str:
 
 def _run(command: list[str], surroundings: dict[str, str]) -> int:
     try:
-        return subprocess.run(command, env=surroundings, check=False).returncode
+        code = subprocess.run(command, env=surroundings, check=False).returncode
+        return code if code >= 0 else 128 - code  # ended by a signal: the code that a shell gives
     except OSError as error:
         msg = f"{command[0]!r} cannot be run: {error.strerror}."
         raise StartupError(msg) from error

@@ -21,7 +21,7 @@ MEANINGS: Final = {
     ExitCode.UNUSABLE: "An option, a file or the installation must be mended first; one line says how.",
     ExitCode.INCOMPLETE: "It stopped early, or left unchecked what could have been checked.",
     ExitCode.INTERNAL: "A part of understudy itself failed; no deployment is blamed for it.",
-    ExitCode.INTERRUPTED: "Ctrl-C ended the command that it ran, as a shell says.",
+    ExitCode.INTERRUPTED: "Ctrl-C ended it, as a shell says.",
 }
 
 USES: Final = {

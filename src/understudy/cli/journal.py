@@ -1,5 +1,6 @@
 """``understudy journal``: the requests that a running mock received, and its responses."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,18 @@ from understudy.errors import StartupError
 from understudy.terminal import COLOURS, echo, printable_line
 
 
+def _status(_ctx: click.Context, _option: click.Parameter, text: str | None) -> str | None:
+    """Accepts a status or a class of them.
+
+    Raises:
+        BadParameter: It is neither.
+    """
+    if text is not None and not re.fullmatch(r"[1-5](\d\d|XX)", text.upper()):
+        msg = f"{text!r} is not a status; write one such as 404, or a class such as 4XX."
+        raise click.BadParameter(msg)
+    return text
+
+
 @click.command()
 @takes(RunningMock)
 @click.option("--follow", is_flag=True, help="Print each new request as it arrives, until Ctrl-C.")
@@ -22,7 +35,9 @@ from understudy.terminal import COLOURS, echo, printable_line
     shell_complete=completion.operations,
     help="Only requests of this operationId.",
 )
-@click.option("--status", help="Only responses of this status, or of a class such as 4XX.")
+@click.option(
+    "--status", callback=_status, help="Only responses of this status, or of a class such as 4XX."
+)
 @click.option(
     "--person",
     metavar="SLUG",

@@ -46,7 +46,7 @@ def read_capsule(path: Path) -> CapsuleFile:
     try:
         return CapsuleFile(content, unpack(content).world)
     except Problem as problem:
-        msg = f"{path}: {problem.message}"
+        msg = f"{path} is not a capsule. Save one in the console, or with GET /__admin/capsule."
         raise StartupError(msg) from problem
 
 

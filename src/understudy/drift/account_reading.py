@@ -108,7 +108,7 @@ class _Reader:
 
     def accounts(self) -> Iterator[AccountSeen]:
         """Yields the accounts that the target names, the test account first."""
-        known = self._client.known
+        known = self._client.target.known  # what is absent is looked for without it
         yield from self._account("own", "owner", known.slug, known.own_hashes)
         yield from self._account("other", "other", known.other_slug, known.others_hashes)
         yield from self._account("private", "private", known.private_slug, (), "private")

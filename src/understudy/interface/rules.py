@@ -205,7 +205,8 @@ def _choice(switches: Mapping[str, Switch], text: str) -> tuple[str, str]:
     switch = switches.get(name)
     if switch is None:
         fault = f"{name!r} is not a switch"
-        msg = _with_offers(fault, nearest(name, list(switches)), switches)
+        hint = nearest(name, list(switches))
+        msg = f"{fault}{hint}" if hint else _with_offers(fault, "", switches)
         raise StartupError(msg)
     if value not in switch:
         fault = f"{name} has no option {value!r}" if equals else f"{name} is given no option"
