@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.openapi.test_swagger import SWAGGER
 
-from understudy.openapi.lint.linting import lint
+from understudy.openapi.linting import lint
 from understudy.openapi.loader import Document, document_of
 from understudy.openapi.mending import mend
 from understudy.openapi.operation_mends import mend_operations

@@ -2,8 +2,7 @@
 
 import pytest
 
-from understudy.openapi.declared_parameters import Parameter
-from understudy.openapi.operations import Operation, operations
+from understudy.openapi.operations import Operation, Parameter, operations
 
 
 def only(read, text: str, version: str = "3.0.3") -> Operation:

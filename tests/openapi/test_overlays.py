@@ -8,8 +8,7 @@ import pytest
 import yaml
 
 from understudy.errors import StartupError
-from understudy.openapi.loader import load
-from understudy.openapi.overlays import apply_overlays
+from understudy.openapi.loader import apply_overlays, load
 
 ROOT = {
     "openapi": "3.0.3",

@@ -4,7 +4,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from understudy.openapi.declared_parameters import Parameter
+from understudy.openapi.operations import Parameter
 from understudy.openapi.parameter_writing import query_pairs, text_of
 
 LIST = ["blue", "black", "brown"]

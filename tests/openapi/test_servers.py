@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from understudy.openapi.servers import base_paths
+from understudy.openapi.loader import base_paths
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from understudy.mock.server._connexion import RoutedStack, Skeleton, routed
 from understudy.openapi.operations import operations
-from understudy.openapi.paths import specificity
-from understudy.openapi.skeleton import routed_path, routed_texts, routing_id, skeleton
+from understudy.openapi.paths import routed_path, routed_texts, routing_id, skeleton, specificity
 
 _NAMES = st.text(st.characters(codec="utf-8", exclude_characters="{}/", exclude_categories=["C"]))
 _SEGMENTS = st.one_of(

@@ -154,7 +154,7 @@ def test_what_would_overflow_or_grow_by_powers_is_refused(
 
 def test_a_flat_list_of_too_many_values_is_refused(tmp_path: Path, monkeypatch) -> None:
     few = Limit("yaml-values", 10_000, "values")
-    monkeypatch.setattr("understudy.openapi.yaml_values.YAML_VALUES", few)
+    monkeypatch.setattr("understudy.openapi.yaml_files.YAML_VALUES", few)
     with pytest.raises(StartupError, match="yaml-values"):
         read(tmp_path, b"[" + b"a," * 150_000 + b"a]")
 

@@ -10,10 +10,8 @@ from typing import Any, NamedTuple
 from understudy.cases import texts
 from understudy.errors import LimitExceeded
 from understudy.openapi.loader import Node
-from understudy.openapi.sample_patterns import matching
-from understudy.openapi.sample_styles import PLAIN
-from understudy.openapi.sample_texts import PLAIN_FORMATS
-from understudy.openapi.sampler import Sampler
+from understudy.openapi.sample_texts import PLAIN_FORMATS, matching
+from understudy.openapi.sampler import PLAIN, Sampler
 from understudy.openapi.schemas import Schemas
 
 MAX_DEPTH = 4

@@ -11,8 +11,8 @@ from understudy.cases.edges import EdgeValue, edges
 from understudy.cases.model import CaseKind, variable
 from understudy.cases.mutations import Generator, Mutation, OperationContext, name_of
 from understudy.cases.test_data import AVATAR_ID
-from understudy.openapi.declared_parameters import Parameter
 from understudy.openapi.loader import Node
+from understudy.openapi.operations import Parameter
 from understudy.openapi.parameter_writing import encoded, query_pairs, text_of, written
 
 

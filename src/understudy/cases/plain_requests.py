@@ -14,9 +14,8 @@ from understudy.cases.edges import SchemaValues
 from understudy.cases.model import CaseSite, encoded_variable, variable
 from understudy.cases.uploads import png
 from understudy.interface.operations import LOOKUP, key_of
-from understudy.openapi.declared_parameters import Parameter
 from understudy.openapi.loader import Document, Node
-from understudy.openapi.operations import FieldEncoding, Operation
+from understudy.openapi.operations import FieldEncoding, Operation, Parameter
 from understudy.openapi.parameter_writing import encoded, query_pairs, text_of, written
 
 ANY_BYTES = ("image/", "application/octet-stream")

@@ -42,7 +42,7 @@ def lint(changes: Overlays, document: Path | None, name: str, fail_on: str, **fl
     Exit codes: 0 nothing that --fail-on names; 1 something; 2 the file cannot be read.
     """
     # Documents and their validators take 0.1 s to import, which other commands need not wait for.
-    from understudy.openapi.lint.reports import lint_report, report_schema
+    from understudy.openapi.linting import lint_report, report_schema
 
     if flags["is_schema"]:
         from understudy.record_schemas import schema_text
@@ -54,7 +54,7 @@ def lint(changes: Overlays, document: Path | None, name: str, fail_on: str, **fl
         raise click.UsageError(msg)
     import msgspec
 
-    from understudy.openapi.lint.linting import lint as lint_document
+    from understudy.openapi.linting import lint as lint_document
     from understudy.openapi.loader import load
 
     report = lint_report(document, lint_document(load(document, changes.overlays)))

@@ -32,7 +32,7 @@ def print_losses(path: Path, losses: Sequence[Diagnostic]) -> None:
 def print_wrong_examples(document: Document) -> None:
     """Prints the number of examples that break their schema, if there are any, in one line."""
     # Only documents of other services have such examples, and only their start needs the linter.
-    from understudy.openapi.lint.linting import lint
+    from understudy.openapi.linting import lint
 
     if sum(file.stat().st_size for file in document.files) > MOST_CHECKED:
         return

@@ -32,7 +32,7 @@ def output_schemas() -> Mapping[str, Callable[[], JsonSchema]]:
     from understudy.cli import output_records as records
     from understudy.drift.drift_report import DriftReport
     from understudy.interface.facts import Facts
-    from understudy.openapi.lint.reports import report_schema
+    from understudy.openapi.linting import report_schema
     from understudy.record_schemas import record_schema
 
     return {

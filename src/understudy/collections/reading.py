@@ -15,8 +15,8 @@ from understudy.collections.calls import BoundCall, item_headers, not_modified, 
 from understudy.collections.names import CURSORS, LIMITS, MORES, NEXTS, OFFSETS, PAGES, canonical
 from understudy.mock.server.call import HandlerResponse
 from understudy.mock.store.items import Item
-from understudy.openapi.declared_parameters import Parameter
 from understudy.openapi.loader import Node
+from understudy.openapi.operations import Parameter
 
 _SORTS: Final = frozenset({"sort", "sortby", "orderby", "ordering", "sortfield", "sortkey"})
 _DIRECTIONS: Final = frozenset(

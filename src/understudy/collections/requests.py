@@ -21,14 +21,12 @@ from understudy.collections.model import (
     value_at,
 )
 from understudy.collections.names import canonical
-from understudy.openapi.directions import Flag
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.media_types import is_json
 from understudy.openapi.operations import Operation
-from understudy.openapi.sample_styles import PLAUSIBLE_REQUEST
-from understudy.openapi.sampler import Sampler
-from understudy.openapi.schemas import Schemas
+from understudy.openapi.sampler import PLAUSIBLE_REQUEST, Sampler
+from understudy.openapi.schemas import Flag, Schemas
 from understudy.verify.permits import NotPermitted
 from understudy.verify.undo_journal import PLACEHOLDER, PendingItem
 

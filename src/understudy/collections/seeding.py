@@ -22,8 +22,7 @@ from understudy.mock.server.validation_errors import first_error
 from understudy.mock.server.worlds import Baseline
 from understudy.mock.store.items import LAST_NUMBERS, Item, items_of, key_of
 from understudy.openapi.operations import Operation
-from understudy.openapi.sample_styles import PLAIN, PLAUSIBLE
-from understudy.openapi.sampler import Sampler
+from understudy.openapi.sampler import PLAIN, PLAUSIBLE, Sampler
 from understudy.openapi.yaml_files import read_yaml
 
 _SUFFIXES: Final = frozenset({".json", ".yaml", ".yml", ".csv"})

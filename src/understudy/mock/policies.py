@@ -12,7 +12,6 @@ from understudy.interface.vocabulary import Vocabulary
 from understudy.mock.error_choices import chosen_oauth_refusal, chosen_refusal
 from understudy.mock.server import (
     errors,
-    parameter_styles,
     parameters,
     rate_limit,
     request_validation,
@@ -44,7 +43,7 @@ RULES_OF_MECHANISMS: Final[Mapping[Callable[..., Any], tuple[str, ...]]] = {
     rate_limit.count_request: ("rate-limit-answer-429", "rate-limit-headers"),
     windows.count: ("rate-limit-window",),
     request_validation.note_unknown_query: ("unknown-query-parameters-accepted",),
-    parameter_styles.once: ("query-parameter-repeated",),
+    parameters.once: ("query-parameter-repeated",),
     parameters.ParameterReader.read: ("query-parameter-empty",),
     security.refuse_token: ("invalid-token-unknown-profile",),
     form_members: ("token-repeated-field",),

@@ -1,27 +1,201 @@
-"""Loads OpenAPI 3.0 to 3.2 documents, and follows their references.
+"""Loads OpenAPI 3.0 to 3.2 documents with their overlays, and follows their references.
 
 Everything that was found is named by its JSON pointer (RFC 6901), so that a validator, a message and
 a report can all say where the document says so. References stay references: inlining them breaks on
 recursion and loses the place.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
+from itertools import islice, product
 from pathlib import Path
+from posixpath import normpath
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from understudy.errors import StartupError
 from understudy.openapi.diagnostics import Diagnostic, loss
 from understudy.openapi.mending import mend
-from understudy.openapi.operation_mends import mend_operations
-from understudy.openapi.overlays import apply_overlays
-from understudy.openapi.path_queries import declare_path_queries
+from understudy.openapi.operation_mends import declare_path_queries, mend_operations
 from understudy.openapi.pointers import escape
 from understudy.openapi.references import FILES, with_text_keys
-from understudy.openapi.servers import base_paths
 from understudy.openapi.swagger import converted
 from understudy.openapi.yaml_files import read_yaml
+
+_OVERLAY_VERSIONS = ("1.0.", "1.1.")
+
+
+def apply_overlays(root: dict[str, Any], overlays: Sequence[Path]) -> list[Diagnostic]:
+    """Applies overlay files to a document in place, in their order.
+
+    Args:
+        root: The document's content.
+        overlays: The files.
+
+    Returns:
+        A loss for each action that changes nothing, as its target matches nothing.
+
+    Raises:
+        StartupError: A file is not an overlay; the text names file and action.
+    """
+    return [unmatched for path in overlays for unmatched in _applied(root, path)]
+
+
+def _applied(root: dict[str, Any], path: Path) -> list[Diagnostic]:
+    unmatched = []
+    for number, action in enumerate(_actions(path)):
+        place = f"{path}: action {number + 1}"
+        matches = _find(action.get("target"), root, place)
+        if not matches:
+            message = f"{place}: target {action['target']!r} matches nothing."
+            unmatched.append(loss("unmatched-overlay-target", "#", message))
+        elif action.get("remove") is True:
+            _remove(matches, place)
+        else:
+            value = _value(action, root, place)
+            for match in matches:
+                _update(match, value, place)
+    return unmatched
+
+
+def _actions(path: Path) -> list[dict[str, Any]]:
+    content = with_text_keys(read_yaml(path))
+    version = content.get("overlay") if isinstance(content, dict) else None
+    if not (isinstance(version, str) and version.startswith(_OVERLAY_VERSIONS)):
+        msg = f"{path} is not an overlay: it says overlay: {version!r}; understudy reads 1.0.x and 1.1.x."
+        raise StartupError(msg)
+    actions = content.get("actions")
+    if not isinstance(actions, list) or not all(isinstance(action, dict) for action in actions):
+        msg = f"{path}: actions must be a list of objects with a target."
+        raise StartupError(msg)
+    return actions
+
+
+def _find(target: Any, root: dict[str, Any], place: str) -> list[Any]:
+    """Returns the places that a JSONPath expression matches (RFC 9535).
+
+    Raises:
+        StartupError: It is no such expression.
+    """
+    import jsonpath  # noqa: PLC0415 - takes 40 ms, and most runs have no overlay
+
+    try:
+        expression = jsonpath.JSONPathEnvironment(strict=True).compile(target)
+        return list(expression.finditer(root))
+    except (jsonpath.JSONPathError, TypeError, AttributeError) as error:
+        msg = f"{place}: target {target!r} is not a JSONPath (RFC 9535): {error}."
+        raise StartupError(msg) from error
+
+
+def _value(action: dict[str, Any], root: dict[str, Any], place: str) -> Any:
+    """Returns what an action merges into its targets; ``copy`` is of Overlay 1.1."""
+    if "copy" not in action:
+        if "update" in action:
+            return action["update"]
+        msg = f"{place} has neither update nor remove: true."
+        raise StartupError(msg)
+    sources = _find(action["copy"], root, place)
+    if len(sources) != 1:
+        msg = f"{place}: copy {action['copy']!r} must match one value, and matches {len(sources)}."
+        raise StartupError(msg)
+    return sources[0].obj
+
+
+def _remove(matches: list[Any], place: str) -> None:
+    for match in reversed(matches):  # the last first, so that indexes stay
+        if match.parent is None:
+            msg = f"{place} would remove the whole document."
+            raise StartupError(msg)
+        key = match.parts[-1]
+        holder = match.parent.obj
+        if isinstance(holder, list) or key in holder:
+            del holder[key]
+
+
+def _update(match: Any, value: Any, place: str) -> None:
+    target = match.obj
+    if isinstance(target, dict) and not isinstance(value, dict):
+        msg = f"{place}: {match.path} is an object, and update is not."
+        raise StartupError(msg)
+    if isinstance(target, dict):
+        _merge(target, value)
+    elif isinstance(target, list):
+        target += deepcopy(value if isinstance(value, list) else [value])
+    else:
+        match.parent.obj[match.parts[-1]] = deepcopy(value)
+
+
+def _merge(target: dict[str, Any], update: dict[str, Any]) -> None:
+    """Merges objects recursively; lists are joined, and anything else is replaced."""
+    for name, value in update.items():
+        present = target.get(name)
+        if isinstance(present, dict) and isinstance(value, dict):
+            _merge(present, value)
+        elif isinstance(present, list) and isinstance(value, list):
+            target[name] = [*present, *deepcopy(value)]
+        else:
+            target[name] = deepcopy(value)
+
+
+MOST_VALUES = 16
+"""The most addresses of one server that are distinguished, as variables with many values give very many."""
+
+_VARIABLE = re.compile(r"\{([^{}]*)\}")
+_SLASHES = re.compile("/{2,}")
+
+
+def base_paths(servers: Any) -> tuple[str, ...]:
+    """Returns the paths of a list of servers, each without a slash at the end.
+
+    A variable has its default, and then each further value that it is declared to have. A relative
+    address is relative to the root, as the mock publishes the document.
+
+    Args:
+        servers: The value of ``servers``; what is not as OpenAPI has it is left out.
+    """
+    return tuple(dict.fromkeys(_path(url) for url in server_urls(servers)))
+
+
+def server_urls(servers: Any) -> tuple[str, ...]:
+    """Returns the addresses of a list of servers, with the values of their variables.
+
+    Args:
+        servers: The value of ``servers``; what is not as OpenAPI has it is left out.
+    """
+    listed = servers if isinstance(servers, list) else []
+    urls = (url for server in listed if isinstance(server, dict) for url in _urls(server))
+    return tuple(dict.fromkeys(urls))
+
+
+def _urls(server: Mapping[str, Any]) -> Iterator[str]:
+    """Yields the addresses of a server, the one with the defaults first."""
+    url = str(server.get("url", "/"))
+    variables = server.get("variables")
+    declared = variables if isinstance(variables, dict) else {}
+    names = list(dict.fromkeys(_VARIABLE.findall(url)))
+    values = [_values(name, declared.get(name)) for name in names]
+    for chosen in islice(product(*values), MOST_VALUES):
+        texts = dict(zip(names, chosen, strict=True))
+        yield _VARIABLE.sub(lambda match, texts=texts: texts[match[1]], url)  # type: ignore[misc]  # bound per loop
+
+
+def _values(name: str, variable: Any) -> list[str]:
+    """Returns the values of a variable, its default first; its name where it has none."""
+    declared = variable if isinstance(variable, dict) else {}
+    listed = declared.get("enum")
+    default = declared.get("default", next(iter(listed or ()), name))
+    return list(dict.fromkeys(map(str, (default, *(listed or ())))))
+
+
+def _path(url: str) -> str:
+    text = re.split("[?#]", url, maxsplit=1)[0]
+    scheme, separator, rest = text.partition("//")
+    is_absolute = bool(separator) and (not scheme or scheme.endswith(":"))
+    path = f"/{rest.partition('/')[2]}" if is_absolute else f"/{text}"
+    return _SLASHES.sub("/", normpath(unquote(path))).rstrip("/")
+
 
 MAX_REFERENCES = 32
 _SHORT_VERSIONS = ("3.0", "3.1", "3.2")

@@ -2,20 +2,175 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
 from understudy.errors import StartupError
-from understudy.openapi.declared_parameters import (
-    Parameter,
-    all_parameters,
-    described_parameter,
-)
 from understudy.openapi.grammar import PATH_PARAMETER
-from understudy.openapi.loader import Document, Node
-from understudy.openapi.path_queries import path_of
-from understudy.openapi.security_requirements import security_requirements
-from understudy.openapi.servers import base_paths
+from understudy.openapi.loader import Document, Node, base_paths
+from understudy.openapi.media_types import is_json
+from understudy.openapi.operation_mends import path_of
+from understudy.openapi.pointers import steps_of
+
+LOCATIONS = ("path", "query", "header", "cookie")
+
+# OpenAPI 3.0.3, Parameter Object: header parameters of these names "shall be ignored".
+IGNORED_HEADERS = frozenset({"accept", "content-type", "authorization"})
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of an operation.
+
+    Attributes:
+        name: As the document writes it.
+        location: ``path``, ``query``, ``header`` or ``cookie``.
+        required: Whether a request without it is refused.
+        style: How an array or object is written (``form``, ``deepObject`` …).
+        explode: Whether each item is a parameter of its own.
+        schema: The node of its schema; None if the document declares none.
+        is_json: Whether it is described by ``content`` and so carries JSON.
+        takes_empty: Whether it may be sent without a value (``allowEmptyValue``).
+        keeps_reserved: Whether reserved characters are sent as they are (``allowReserved``).
+        examples: Values that the document gives for examples, in its order.
+    """
+
+    name: str
+    location: str
+    required: bool
+    style: str
+    explode: bool
+    schema: Node | None
+    is_json: bool = False
+    takes_empty: bool = False
+    keeps_reserved: bool = False
+    examples: tuple[Any, ...] = field(default=(), compare=False)  # of any type: no part of a key
+
+
+def all_parameters(
+    document: Document, path: str, path_item: Node, operation: Node
+) -> tuple[Parameter, ...]:
+    """Returns the parameters of an operation, with those that only the path's template names.
+
+    Args:
+        document: The document.
+        path: The path template.
+        path_item: Whose parameters all operations of the path have.
+        operation: Whose own parameters win.
+
+    Raises:
+        StartupError: A parameter is not as OpenAPI has it.
+    """
+    named = PATH_PARAMETER.findall(path)
+    parameters = {
+        ("path", name): Parameter(
+            name, "path", required=True, style="simple", explode=False, schema=None
+        )
+        for name in named
+    }
+    for owner in (path_item, operation):
+        for parameter in _parameters(document, owner):
+            if parameter.location == "path" and parameter.name not in named:
+                msg = (
+                    f"{document.path}: {operation.pointer}: the path parameter "
+                    f"{parameter.name!r} is not in the path {path!r}; put it in braces there."
+                )
+                raise StartupError(msg)
+            parameters[parameter.location, parameter.name] = parameter
+    return tuple(parameters.values())
+
+
+def _parameters(document: Document, owner: Node) -> list[Parameter]:
+    listed = owner.child("parameters")
+    if listed is None:
+        return []
+    parameters = [
+        _parameter(document, node) for _, node in document.expect(listed, list).children()
+    ]
+    return [
+        parameter
+        for parameter in parameters
+        if not (parameter.location == "header" and parameter.name.lower() in IGNORED_HEADERS)
+    ]
+
+
+def _parameter(document: Document, node: Node) -> Parameter:
+    node = document.expect(node, dict)
+    value = node.value
+    if not (isinstance(value.get("name"), str) and value.get("in") in LOCATIONS):
+        msg = (
+            f"{document.path}: {node.pointer}: a parameter needs a 'name', and 'in' "
+            f"as one of {', '.join(LOCATIONS)}."
+        )
+        raise StartupError(msg)
+    return described_parameter(document, node, value["name"], value["in"])
+
+
+def described_parameter(document: Document, node: Node, name: str, location: str) -> Parameter:
+    """Returns a parameter, or a header of a response, as its object describes it.
+
+    Raises:
+        StartupError: Its ``content`` is not an object.
+    """
+    value = node.value
+    style = value.get("style", "form" if location in {"query", "cookie"} else "simple")
+    schema = node.child("schema")
+    content = node.child("content")
+    media_type = ""
+    if schema is None and content is not None:
+        media_types = document.expect(content, dict).children()
+        media_type, media = next(((str(name), it) for name, it in media_types), ("", content))
+        schema = media.child("schema")
+    return Parameter(
+        name=name,
+        location=location,
+        required=value.get("required", False),
+        style=style,
+        explode=value.get("explode", style == "form"),
+        schema=schema,
+        is_json=is_json(media_type.partition(";")[0].strip().lower()),
+        takes_empty=value.get("allowEmptyValue", False),
+        keeps_reserved=value.get("allowReserved", False),
+        examples=tuple(_parameter_examples(document, node)),
+    )
+
+
+def _parameter_examples(document: Document, node: Node) -> Iterator[Any]:
+    if "example" in node.value:
+        yield node.value["example"]
+    listed = node.child("examples")
+    for _, example in () if listed is None else document.expect(listed, dict).children():
+        value = document.expect(example, dict).value
+        if "value" in value:
+            yield value["value"]
+
+
+def security_requirements(
+    document: Document, operation: Node
+) -> tuple[dict[str, tuple[str, ...]], ...]:
+    """Returns the alternatives of an operation, or those of the document where it has none.
+
+    Returns:
+        The alternatives, of which one must be met whole: scheme name to scopes. Empty where no
+        credential is required.
+
+    Raises:
+        StartupError: A requirement is not as OpenAPI has it.
+    """
+    listed = operation.child("security") or document.root.child("security")
+    if listed is None:
+        return ()
+    alternatives = (
+        document.expect(node, dict) for _, node in document.expect(listed, list).children()
+    )
+    return tuple(
+        {
+            str(name): tuple(document.expect(scopes, list).value)
+            for name, scopes in alternative.children()
+        }
+        for alternative in alternatives
+    )
+
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 
@@ -259,3 +414,54 @@ def _examples(document: Document, media: Node) -> dict[str, Any]:
     named = document.expect(listed, dict).children()
     examples = {str(name): document.expect(node, dict).value for name, node in named}
     return {name: example["value"] for name, example in examples.items() if "value" in example}
+
+
+# Reads the requests that a service sends: callbacks and webhooks (OpenAPI 3.1.0, 4.8.18 and
+# 4.8.1). There the client receives requests, and sends responses.
+
+Sent = Literal["callback", "webhook"]
+"""The kind of a request that a service sends."""
+
+
+class SentOperation(NamedTuple):
+    """A request that a service sends.
+
+    Attributes:
+        kind: Its kind.
+        name: Method and name, with the operation that a callback belongs to.
+        address: The runtime expression of a callback's address; empty for a webhook.
+        operation: The request as an operation whose path is empty.
+    """
+
+    kind: Sent
+    name: str
+    address: str
+    operation: Operation
+
+
+def sent_operations(document: Document) -> Iterator[SentOperation]:
+    """Yields the requests that a service sends, in the order of the document.
+
+    Raises:
+        StartupError: A part of it is not as OpenAPI has it.
+    """
+    for operation in operations(document):
+        yield from _callbacks(document, operation)
+    webhooks = document.root.child("webhooks") or Node("", {})
+    for name, node in document.expect(webhooks, dict).children():
+        for sent in operations_of(document, document.expect(node, dict), ""):
+            yield SentOperation("webhook", f"webhook {name}: {sent.method}", "", sent)
+
+
+def _callbacks(document: Document, operation: Operation) -> Iterator[SentOperation]:
+    owner = document.root.child(*steps_of(operation.pointer)) or Node("", {})
+    listed = owner.child("callbacks") or Node("", {})
+    for name, callback in document.expect(listed, dict).children():
+        addresses = document.expect(callback, dict).children()
+        declared = [each for each in addresses if not str(each[0]).startswith("x-")]
+        for number, (address, node) in enumerate(declared, 1):
+            # A name has one address as a rule; several are told apart by their order.
+            which = f"{name} ({number})" if number > 1 else str(name)
+            place = f"{operation.method} {path_shape(operation.path)} callback {which}"
+            for sent in operations_of(document, document.expect(node, dict), ""):
+                yield SentOperation("callback", f"{place}: {sent.method}", str(address), sent)

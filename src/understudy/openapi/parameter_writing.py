@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 from urllib.parse import quote
 
-from understudy.openapi.declared_parameters import Parameter
+from understudy.openapi.operations import Parameter
 
 _SEPARATORS = {"spaceDelimited": "%20", "pipeDelimited": "|"}
 

@@ -1,15 +1,18 @@
-"""Reads schemas as the sum of their parts, for whoever makes a value of them.
+"""Reads schemas as the sum of their parts, and makes what several parts have a say in.
 
 A value has to keep to several schemas at once: what they refer to, all of ``allOf``, one of each
 ``oneOf`` and ``anyOf``, and one side of each ``if``. Each choice of these is one reading.
 """
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from itertools import chain, islice
+from math import ceil, floor, lcm
+from typing import Any, Final, NamedTuple
+from urllib.parse import unquote
 
 from understudy.openapi.loader import Node
-from understudy.openapi.sample_patterns import matches
+from understudy.openapi.sample_texts import matches
 from understudy.openapi.schemas import Schemas
 
 MAX_READINGS = 64
@@ -220,3 +223,215 @@ def declared_values(places: Sequence[SchemaPlace]) -> list[Any]:
 
 _EMPTY: tuple[Any, ...] = ("", [], {}, None)
 """Defaults that show nothing of what a value looks like."""
+
+
+# Mends sample objects that break a rule about several members at once. Such rules are ``not``,
+# ``oneOf`` with branches that are valid at once, and members that exclude one another. What the
+# schema does not require can be left out, and what it leaves open can be added.
+
+MAX_MEMBERS = 60
+"""Members that are tried one by one."""
+
+_ONE_OF_EACH: Final[tuple[Any, ...]] = ("other", 7, True, [], {}, None, 0.5)
+"""A value of each JSON type."""
+
+
+def accepted_objects(
+    made: dict[str, Any],
+    required: Sequence[str],
+    place: SchemaPlace,
+    accepts: Callable[[Any], bool],
+    schemas: Schemas,
+) -> Iterator[dict[str, Any]]:
+    """Yields objects that may be accepted where the object that was made is not.
+
+    Args:
+        made: The object.
+        required: Names that stay.
+        place: Its place.
+        accepts: Tells whether all schemas of the place accept an object.
+        schemas: The document's validators.
+    """
+    fewest = {name: made[name] for name in made if name in set(required)}
+    if accepts(fewest):
+        yield _grown(fewest, made, accepts)
+    optional = [name for name in made if name not in fewest][:MAX_MEMBERS]
+    for dropped in optional:
+        yield {name: value for name, value in made.items() if name != dropped}
+    for base in (made, fewest):
+        yield from _distinguished(base, place, schemas)
+
+
+def _grown(
+    fewest: dict[str, Any], made: dict[str, Any], accepts: Callable[[Any], bool]
+) -> dict[str, Any]:
+    """Returns as many of the members as are accepted together, in their order."""
+    kept = dict(fewest)
+    for name in [it for it in made if it not in fewest][:MAX_MEMBERS]:
+        more = {**kept, name: made[name]}
+        kept = more if accepts(more) else kept
+    return {name: kept[name] for name in made if name in kept}
+
+
+def _distinguished(
+    made: dict[str, Any], place: SchemaPlace, schemas: Schemas
+) -> Iterator[dict[str, Any]]:
+    """Yields objects with a member that keeps other alternatives from being valid as well."""
+    distinguished = made
+    for alternatives in place.nodes("oneOf"):
+        for _, alternative in alternatives.children():
+            if any(part.pointer == alternative.pointer for part in place.parts):
+                continue
+            if isinstance(alternative.value, dict) and "$ref" in alternative.value:
+                target = schemas.follow(alternative)
+                if any(part.pointer == target.pointer for part in place.parts):
+                    continue
+            distinguished = _spoilt(distinguished, alternative, place, schemas)
+            yield distinguished
+
+
+def _spoilt(
+    made: dict[str, Any], alternative: Node, place: SchemaPlace, schemas: Schemas
+) -> dict[str, Any]:
+    """Returns an object with a member by which it is not of an alternative, if one can be added."""
+    takes = schemas.validator(alternative).is_valid
+    if not takes(made):
+        return made
+    own = place.declared()
+    for parts in readings(schemas, (alternative,)):
+        for name in SchemaPlace((), parts, "", (), is_deep=False).declared():
+            if name in own or not place.allows(name):
+                continue
+            for value in _ONE_OF_EACH:
+                changed = {**made, name: value}
+                if not takes(changed):
+                    return changed
+    return made
+
+
+_TRIES = 8
+
+
+def numbers(place: SchemaPlace, number: int, *, is_plain: bool) -> Iterator[float]:
+    """Yields numbers that a place may accept, the likeliest first.
+
+    Args:
+        place: The place of the number.
+        number: Which of several values for one place is made, counted from 0.
+        is_plain: Whether the lowest numbers come first, where there are bounds.
+    """
+    bounds = [
+        bound
+        for keyword in BOUNDS
+        for bound in place.values(keyword)
+        if isinstance(bound, int | float) and not isinstance(bound, bool)
+    ]
+    near = [bound + step for bound in bounds for step in (0, 1, -1, 0.5, -0.5)]
+    varied = [number + 1, *(bound + number + 1 for bound in bounds)]
+    exact = _exact(place, number)
+    others = (0, 1.5, -1, 0.5, 100, 10_000, -1.5, 1e9)
+    is_bound = bool(
+        bounds or place.values("multipleOf")
+    )  # else it counts from 1, as identifiers do
+    yield from chain(near, exact, varied) if is_plain and is_bound else chain(varied, exact, near)
+    yield from others
+
+
+def _exact(place: SchemaPlace, number: int) -> Iterator[float]:
+    """Yields multiples of the common step between the bounds, or else fractions of their span.
+
+    Integers come first where they are allowed.
+    """
+    low = _tightest(place, "minimum", "exclusiveMinimum", max)
+    high = _tightest(place, "maximum", "exclusiveMaximum", min)
+    steps = [abs(Fraction(str(step))) for step in place.values("multipleOf") if step]
+    if "integer" in place.types:
+        yield from _multiples(_common([*steps, Fraction(1)]), low, high, number)
+        if "number" not in place.types:
+            return
+    if steps:
+        yield from _multiples(_common(steps), low, high, number)
+    elif low is not None and high is not None:
+        for part in range(1, _TRIES):
+            share = Fraction((part + number) % _TRIES or _TRIES - 1, _TRIES)
+            yield float(low + (high - low) * share)
+
+
+def _multiples(
+    step: Fraction, low: Fraction | None, high: Fraction | None, number: int
+) -> Iterator[float]:
+    """Yields multiples of a step from the lower bound on, or down from the upper one."""
+    if low is None and high is not None:
+        first, sign = floor(high / step), -1
+    else:
+        first, sign = ceil((low or Fraction(0)) / step), 1
+    for tried in range(_TRIES):
+        yield _number(step * (first + sign * (number + tried)))
+        yield _number(step * (first + sign * tried))
+
+
+def _tightest(place: SchemaPlace, inclusive: str, exclusive: str, choose: Any) -> Fraction | None:
+    bounds = [*place.values(inclusive), *place.values(exclusive)]
+    known = [Fraction(str(it)) for it in bounds if isinstance(it, int | float) and it is not True]
+    return choose(known) if known else None
+
+
+def _common(steps: list[Fraction]) -> Fraction:
+    """Returns the least number that is a multiple of all steps."""
+    common = steps[0]
+    for step in steps[1:]:
+        denominator = lcm(common.denominator, step.denominator)
+        both = (int(common * denominator), int(step * denominator))
+        common = Fraction(lcm(*both), denominator)
+    return common
+
+
+def _number(value: Fraction) -> float:
+    return int(value) if value.denominator == 1 else float(value)
+
+
+_SCHEMAS = "#/components/schemas/"
+
+
+def discriminating_members(parts: Sequence[Node]) -> dict[str, str]:
+    """Returns each member that discriminates an object, with the name that says what it is.
+
+    Args:
+        parts: The parts of its schema: what refers to others, what it refers to, what is composed.
+    """
+    members: dict[str, str] = {}
+    for part in parts:
+        discriminator = part.value.get("discriminator")
+        if isinstance(discriminator, dict) and isinstance(discriminator.get("propertyName"), str):
+            others = [it.pointer for it in parts if it.pointer != part.pointer]
+            name = next(_names(discriminator.get("mapping"), others, part.pointer), None)
+            if name is not None:
+                members.setdefault(discriminator["propertyName"], name)
+    return members
+
+
+def _names(mapping: Any, alternatives: Sequence[str], base: str) -> Iterator[str]:
+    """Yields the names that may stand in the member, the best first.
+
+    Args:
+        mapping: Name to schema, as the document writes it.
+        alternatives: Pointers of the schemas that the object is of.
+        base: Pointer of the schema with the discriminator.
+    """
+    targets = mapping.items() if isinstance(mapping, dict) else ()
+    named = {_pointer(str(target)): str(name) for name, target in targets}
+    yield from (named[pointer] for pointer in (*alternatives, base) if pointer in named)
+    yield from _own_names(alternatives)
+    yield from named.values()
+    yield from _own_names([base])
+
+
+def _own_names(pointers: Sequence[str]) -> Iterator[str]:
+    """Yields the names that schemas have where no mapping gives them another."""
+    names = (pointer.removeprefix(_SCHEMAS) for pointer in pointers if pointer.startswith(_SCHEMAS))
+    return (name for name in names if "/" not in name)
+
+
+def _pointer(target: str) -> str:
+    """Returns the pointer that a mapping means: it may give the name of a schema alone."""
+    return unquote(target) if "#" in target else _SCHEMAS + target

@@ -16,14 +16,54 @@ from typing import Any, Final, NamedTuple
 
 from understudy.errors import LimitExceeded
 from understudy.limits import SAMPLE_CHARACTERS, SAMPLE_SECONDS, SAMPLE_VALUES
-from understudy.openapi.discriminators import discriminating_members
 from understudy.openapi.loader import Node
-from understudy.openapi.sample_mending import accepted_objects
-from understudy.openapi.sample_numbers import numbers
-from understudy.openapi.sample_patterns import matching
-from understudy.openapi.sample_places import SchemaPlace, declared_values, pointer_of, readings
-from understudy.openapi.sample_styles import PLAUSIBLE, SampleStyle
-from understudy.openapi.schemas import Schemas
+from understudy.openapi.sample_places import (
+    SchemaPlace,
+    accepted_objects,
+    declared_values,
+    discriminating_members,
+    numbers,
+    pointer_of,
+    readings,
+)
+from understudy.openapi.sample_texts import matching, plain_text_for, text_for
+from understudy.openapi.schemas import Flag, Schemas
+
+MAX_DEPTH = 5
+"""Levels with optional members: the size of a value can grow exponentially with its depth."""
+
+
+class SampleStyle(NamedTuple):
+    """The kind of values that a sampler makes.
+
+    Attributes:
+        text: Makes a text of a member's name, a format and a seed.
+        depth: Levels with optional members; below them only required ones are made.
+        is_for_requests: Whether members that only responses have are left out, and not those that
+            only requests have.
+        is_plain: Whether a number is the lowest possible one, and never varies.
+    """
+
+    text: Callable[[str, str, str], str] = text_for
+    depth: int = MAX_DEPTH
+    is_for_requests: bool = False
+    is_plain: bool = False
+
+    @property
+    def left_out(self) -> Flag:
+        """The flag of members that are never made."""
+        return "readOnly" if self.is_for_requests else "writeOnly"
+
+
+PLAUSIBLE = SampleStyle()
+"""Values of a response that a person might expect, which vary with the seed."""
+
+PLAUSIBLE_REQUEST = SampleStyle(is_for_requests=True)
+"""Values of a request that a person might send."""
+
+PLAIN = SampleStyle(plain_text_for, depth=1, is_for_requests=True, is_plain=True)
+"""The simplest values of a request, which stay the same."""
+
 
 MAX_REPEATS = 3
 """Times that a schema may be nested in itself: one that requires itself has no values."""

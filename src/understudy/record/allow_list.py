@@ -11,8 +11,7 @@ from typing import Any, Final
 from understudy.exchange.masking import SECRET_NAMES
 from understudy.interface.scopes import SCOPES
 from understudy.openapi.loader import Document, Node
-from understudy.openapi.members import item_schema, member_names, member_schema
-from understudy.openapi.schemas import Schemas
+from understudy.openapi.schemas import Schemas, item_schema, member_names, member_schema
 from understudy.record.pseudonyms import Pseudonyms
 
 _HEAD: Final = """# What this recording leaves out

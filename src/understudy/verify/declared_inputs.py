@@ -10,10 +10,9 @@ from typing import Any, Final
 from understudy.exchange.messages import NO_JSON, Exchange
 from understudy.interface.declared_inputs import DeclaredInputs
 from understudy.interface.operations import QR_CODE, UPDATE_PROFILE, UPLOAD_AVATAR, key_of
-from understudy.openapi.declared_parameters import Parameter
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document, Node
-from understudy.openapi.operations import Operation, operations
+from understudy.openapi.operations import Operation, Parameter, operations
 from understudy.openapi.schemas import Schemas
 from understudy.verify.document_checks import typed_text
 

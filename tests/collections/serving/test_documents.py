@@ -19,8 +19,7 @@ from understudy.mock.settings import Settings
 from understudy.mock.store.items import Item
 from understudy.openapi.loader import load
 from understudy.openapi.operations import Operation
-from understudy.openapi.sample_styles import PLAIN
-from understudy.openapi.sampler import Sampler
+from understudy.openapi.sampler import PLAIN, Sampler
 from understudy.openapi.schemas import Schemas
 
 COLLECTIONS = [

@@ -21,7 +21,7 @@ from understudy.mock.policies import POLICIES
 from understudy.mock.server.api import Api
 from understudy.mock.server.call import Call, HandlerResponse, Principal, Upload
 from understudy.mock.server.clock import Clock
-from understudy.mock.server.parameter_styles import ABSENT
+from understudy.mock.server.parameters import ABSENT
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.stack import Site, SiteConfig
 from understudy.mock.server.world_selection import Worlds

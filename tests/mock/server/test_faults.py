@@ -71,7 +71,9 @@ NINES = "9" * 5000
     ],
     ids=["query", "Prefer"],
 )
-def test_a_field_of_thousands_of_digits_is_refused(notes, path: str, headers: dict[str, str]) -> None:
+def test_a_field_of_thousands_of_digits_is_refused(
+    notes, path: str, headers: dict[str, str]
+) -> None:
     response = notes.get(path, headers=headers)
     assert response.status_code == 400
     assert "5000 characters" in response.json()["detail"]

@@ -6,8 +6,7 @@ import pytest
 
 from understudy.errors import StartupError
 from understudy.mock.server.handlers import Binding, bind, keyword_name, shape
-from understudy.openapi.declared_parameters import Parameter
-from understudy.openapi.operations import Operation
+from understudy.openapi.operations import Operation, Parameter
 
 
 def operation(path: str, *names: str) -> Operation:

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 from tests.mock.server.test_sampler import kept, schemas
 
-from understudy.openapi.sample_styles import PLAIN, PLAUSIBLE
-from understudy.openapi.sampler import Sampler
+from understudy.openapi.sampler import PLAIN, PLAUSIBLE, Sampler
 
 NAME = {"type": "object", "properties": {"name": {"type": "string"}}}
 CLOSED = {"additionalProperties": False, "type": "object"}

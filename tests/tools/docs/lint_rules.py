@@ -3,7 +3,7 @@
 from tests.tools.docs.markdown import code, page, table
 
 from understudy.openapi.diagnostics import LOSSES
-from understudy.openapi.lint.contradictions import CONTRADICTIONS
+from understudy.openapi.linting import CONTRADICTIONS
 
 
 def page_of_lint_rules() -> str:

@@ -14,8 +14,8 @@ from typing import Any, Final, Literal, NamedTuple
 
 import orjson
 
-from understudy.openapi.directions import Flag, is_flagged
 from understudy.openapi.loader import Document, Node
+from understudy.openapi.schemas import Flag, is_flagged
 from understudy.openapi.validators import COMPOSING, in_draft_7
 
 MOST_VALUES: Final = 10_000

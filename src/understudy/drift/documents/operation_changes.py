@@ -21,11 +21,16 @@ from understudy.drift.documents.flat_schemas import (
 )
 from understudy.drift.documents.keyword_changes import SchemaChange, keyword_changes, member_changes
 from understudy.drift.documents.security_changes import Schemes, security_changes
-from understudy.openapi.declared_parameters import Parameter
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.media_types import declared_for
-from understudy.openapi.operations import DeclaredResponse, MediaType, Operation, path_shape
+from understudy.openapi.operations import (
+    DeclaredResponse,
+    MediaType,
+    Operation,
+    Parameter,
+    path_shape,
+)
 from understudy.openapi.pointers import steps_of
 
 ParameterPlace = tuple[str, str]

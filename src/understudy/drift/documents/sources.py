@@ -27,11 +27,9 @@ from understudy.drift.files import replace_file
 from understudy.errors import StartupError
 from understudy.exchange.messages import Exchange
 from understudy.openapi.bundled import openapi_directory
-from understudy.openapi.loader import Document, load
-from understudy.openapi.operations import Operation, operations
+from understudy.openapi.loader import Document, load, server_urls
+from understudy.openapi.operations import Operation, SentOperation, operations, sent_operations
 from understudy.openapi.pointers import steps_of, value_at
-from understudy.openapi.sent_operations import SentOperation, sent_operations
-from understudy.openapi.servers import server_urls
 from understudy.verify.deployment import Deployment
 from understudy.verify.ledger import Ledger
 from understudy.verify.published import Unpublished, published_document

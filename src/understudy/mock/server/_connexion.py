@@ -17,8 +17,7 @@ from typing import Any
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.openapi.operations import Operation
-from understudy.openapi.paths import PathMatcher, decoded_path
-from understudy.openapi.skeleton import skeleton
+from understudy.openapi.paths import PathMatcher, decoded_path, skeleton
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

@@ -18,10 +18,10 @@ from understudy.mock.server.forms import (
     urlencoded_pairs,
 )
 from understudy.mock.server.json_bodies import read_json
-from understudy.mock.server.parameter_styles import ABSENT, convert
+from understudy.mock.server.parameters import ABSENT, convert
 from understudy.mock.server.recent import Recent, Recurring
 from understudy.mock.server.validation_errors import breach, describe, validation_errors, violations
-from understudy.mock.server.xml_reading import XmlReader
+from understudy.mock.server.xml_bodies import XmlReader
 from understudy.openapi.loader import Node
 from understudy.openapi.media_types import is_json, is_text, is_xml
 from understudy.openapi.operations import RequestBody

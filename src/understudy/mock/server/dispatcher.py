@@ -8,8 +8,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.errors import BadRequest, LimitExceeded
 from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.document_responses import generated, generated_again
 from understudy.mock.server.endpoint import Endpoint
-from understudy.mock.server.generated_responses import generated, generated_again
 from understudy.mock.server.handlers import DocumentCall
 from understudy.mock.server.rate_limit import limit_headers
 from understudy.mock.server.request_context import RequestContext, context_of
@@ -21,8 +21,8 @@ from understudy.mock.server.response_sending import (
     stream_response,
 )
 from understudy.mock.server.route_table import EndpointsByRoute, chosen
+from understudy.openapi.paths import routed_texts
 from understudy.openapi.sampler import EFFORTS
-from understudy.openapi.skeleton import routed_texts
 
 ResponseValidation = Literal["refuse", "warn", "off"]
 """The treatment of a response of the mock that breaks the document."""

@@ -10,18 +10,18 @@ from typing import Any, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 from understudy.errors import LimitExceeded
-from understudy.mock.server.call import HandlerResponse
+from understudy.mock.server.call import HandlerResponse, SharedBody
+from understudy.mock.server.endpoint import Endpoint, GeneratedResponse
 from understudy.mock.server.handlers import BODY
 from understudy.mock.server.recent import Recent
-from understudy.mock.server.sample_bodies import written_body
-from understudy.mock.server.sample_headers import LOCATION, sample_headers
+from understudy.mock.server.request_context import RequestContext
+from understudy.mock.server.sample_bodies import LOCATION, sample_headers, written_body
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Node
 from understudy.openapi.media_types import concrete, is_json, is_text, negotiated
-from understudy.openapi.members import member_schema
 from understudy.openapi.operations import DeclaredResponse, MediaType, Operation
-from understudy.openapi.sampler import EFFORTS, Effort, Sampler
-from understudy.openapi.schemas import Schemas
+from understudy.openapi.sampler import AT_ONCE, EFFORTS, Effort, Sampler
+from understudy.openapi.schemas import Schemas, member_schema
 
 NO_ARGUMENTS: Final[Mapping[str, Any]] = {}
 
@@ -289,3 +289,67 @@ def _writable(content: Any, schema: Node, schemas: Schemas) -> dict[str, Any]:
         for name, member in members.items()
         if member is not None and not schemas.is_flagged(member, "readOnly")
     }
+
+
+# Generates the responses of operations without a handler, and keeps them for the next request.
+# What is generated follows from the document, the seed of the world and the arguments alone. A
+# response that is kept is validated and encoded once, as the profile of a person is.
+
+GENERATED = ("x-mock-response", "generated")
+"""Marks a response that no handler gave, but the document's examples and schemas."""
+
+_LONGEST_KEPT = 16 * 1024
+"""Bytes of a body that is kept."""
+
+
+def generated_again(context: RequestContext, endpoint: Endpoint) -> HandlerResponse:
+    """Returns the response to the same arguments as before, or generates it.
+
+    Raises:
+        LimitExceeded: It takes too long for the event loop.
+    """
+    if BODY in context.arguments:
+        return generated(context, endpoint, (AT_ONCE,))
+    accept = context.headers.get(b"accept", b"")
+    key = (context.world.identifiers.seed, accept, repr(context.arguments))
+    kept = endpoint.generated.get(key)
+    if kept is not None:
+        context.notes.extend(kept.notes)
+        return kept.response
+    before = len(context.notes)
+    response = _shared(generated(context, endpoint, (AT_ONCE,)))
+    if _is_small(response.body):
+        notes = tuple(context.notes[before:])
+        endpoint.generated.put(key, GeneratedResponse(response, notes))
+    return response
+
+
+def generated(
+    context: RequestContext, endpoint: Endpoint, efforts: Sequence[Effort]
+) -> HandlerResponse:
+    """Generates a response with one of these efforts.
+
+    Raises:
+        LimitExceeded: None of them is enough.
+    """
+    notes: list[str] = []
+    response = sample_response(
+        endpoint.operation,
+        endpoint.schemas,
+        context.world.identifiers.seed,
+        context.arguments,
+        bounds=SampleBounds(context.headers.get(b"accept", b"").decode("latin-1"), efforts),
+        notes=notes,
+    )
+    context.notes.extend(notes)
+    return response._replace(headers=(*response.headers, GENERATED))
+
+
+def _is_small(body: SharedBody | bytes | None) -> bool:
+    content = body.encoded() if isinstance(body, SharedBody) else body
+    return content is None or len(content) <= _LONGEST_KEPT
+
+
+def _shared(response: HandlerResponse) -> HandlerResponse:
+    is_json_value = response.body is not None and not isinstance(response.body, bytes)
+    return response._replace(body=SharedBody(response.body)) if is_json_value else response

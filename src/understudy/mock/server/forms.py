@@ -12,14 +12,12 @@ from understudy.exchange import multipart
 from understudy.exchange.multipart import MULTIPART
 from understudy.mock.server.call import Upload
 from understudy.mock.server.json_bodies import read_json
-from understudy.mock.server.parameter_styles import ABSENT, StyleReader, convert
-from understudy.mock.server.parameters import parse_query
+from understudy.mock.server.parameters import ABSENT, StyleReader, convert, parse_query
 from understudy.mock.server.recent import Recent, Recurring
 from understudy.openapi.loader import Node
 from understudy.openapi.media_types import is_json
-from understudy.openapi.members import item_schema, member_names, member_schema
 from understudy.openapi.operations import FieldEncoding
-from understudy.openapi.schemas import Schemas
+from understudy.openapi.schemas import Schemas, item_schema, member_names, member_schema
 
 URLENCODED = "application/x-www-form-urlencoded"
 

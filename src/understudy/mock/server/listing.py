@@ -22,13 +22,11 @@ from understudy.mock.server.endpoint import (
     declared_schemes,
 )
 from understudy.mock.server.forms import URLENCODED, form_fields
-from understudy.openapi.declared_parameters import Parameter
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Node
-from understudy.openapi.operations import MediaType
+from understudy.openapi.operations import MediaType, Parameter
 from understudy.openapi.parameter_writing import encoded, query_pairs, text_of
-from understudy.openapi.sample_styles import PLAUSIBLE_REQUEST
-from understudy.openapi.sampler import Sampler
+from understudy.openapi.sampler import PLAUSIBLE_REQUEST, Sampler
 
 JSON = "application/json"
 

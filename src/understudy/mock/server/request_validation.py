@@ -7,8 +7,13 @@ from understudy.mock.server.api import STRICT_QUERY, QueryReading
 from understudy.mock.server.bodies import BodyReader
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.handlers import BODY
-from understudy.mock.server.parameter_styles import ABSENT, Texts
-from understudy.mock.server.parameters import location_texts, parse_query, readable_query
+from understudy.mock.server.parameters import (
+    ABSENT,
+    Texts,
+    location_texts,
+    parse_query,
+    readable_query,
+)
 from understudy.mock.server.request_context import RequestContext
 
 

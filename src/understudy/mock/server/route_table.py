@@ -11,10 +11,15 @@ from typing import Any, NamedTuple
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.guards import is_reserved
 from understudy.mock.server.parameters import parse_query
-from understudy.openapi.declared_parameters import Parameter
-from understudy.openapi.operations import Operation
-from understudy.openapi.paths import PathMatcher, decoded_path, specificity
-from understudy.openapi.skeleton import parameter_texts, routed_path, routing_id
+from understudy.openapi.operations import Operation, Parameter
+from understudy.openapi.paths import (
+    PathMatcher,
+    decoded_path,
+    parameter_texts,
+    routed_path,
+    routing_id,
+    specificity,
+)
 
 EndpointsByRoute = Mapping[tuple[str, str], Sequence[Endpoint]]
 """Base path and the skeleton's operationId to the operation, or to several that a request's query

@@ -1,9 +1,13 @@
-"""Writes generated values as bodies of the media type that the document declares for them."""
+"""Writes generated values as bodies and headers, in the media type that the document declares."""
 
 import csv
+import gzip
 import io
+import tarfile
+import wave
+import zipfile
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from html import escape
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -11,11 +15,108 @@ from urllib.parse import urlencode
 import orjson
 import yaml
 
-from understudy.mock.server.sample_files import sample_file
+from understudy.errors import Headers
+from understudy.mock.server.response_sending import field_value
 from understudy.mock.server.xml_bodies import XmlWriter
 from understudy.openapi.loader import Node
 from understudy.openapi.media_types import JSON_SEQUENCES, is_json, is_text, is_xml
+from understudy.openapi.operations import DeclaredResponse, Parameter
+from understudy.openapi.sampler import Sampler
 from understudy.openapi.schemas import Schemas
+
+# Makes small true files for responses of media types that are not text: pictures, PDF, archives.
+# A client that decodes what it gets needs bytes that can be decoded; a made-up text is none of
+# them.
+
+_SIZE = (64, 64)
+_COLOUR = (38, 84, 124)
+_FILE_NAME = "note.txt"
+_CONTENT = b"understudy\n"
+_OLDEST = (1980, 1, 1, 0, 0, 0)  # the first instant that a zip archive can say
+
+_SVG = (
+    b'<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64">'
+    b'<rect width="64" height="64" fill="#26547c"/></svg>'
+)
+
+_PILLOW_FORMATS: Final[Mapping[str, str]] = {
+    "application/pdf": "PDF",
+    "image/bmp": "BMP",
+    "image/gif": "GIF",
+    "image/jpeg": "JPEG",
+    "image/jpg": "JPEG",
+    "image/png": "PNG",
+    "image/tiff": "TIFF",
+    "image/vnd.microsoft.icon": "ICO",
+    "image/webp": "WEBP",
+    "image/x-icon": "ICO",
+}
+
+
+@lru_cache(maxsize=64)
+def sample_file(media_type: str) -> bytes | None:
+    """Returns a small file of a media type; None for a type that no file is known of."""
+    if media_type in _PILLOW_FORMATS:
+        return _picture(_PILLOW_FORMATS[media_type])
+    make = _MAKERS.get(media_type)
+    if make is None and media_type.startswith("image/"):
+        return _picture("PNG")  # an unknown kind of picture is at least one that is drawn
+    return None if make is None else make()
+
+
+def _picture(form: str) -> bytes:
+    from PIL import Image  # noqa: PLC0415 - importing Pillow takes too long at start
+
+    buffer = io.BytesIO()
+    dates = {"creationDate": None, "modDate": None} if form == "PDF" else {}
+    Image.new("RGB", _SIZE, _COLOUR).save(buffer, form, **dates)
+    return buffer.getvalue()
+
+
+def _zip() -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr(zipfile.ZipInfo(_FILE_NAME, _OLDEST), _CONTENT)
+    return buffer.getvalue()
+
+
+def _tar() -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        entry = tarfile.TarInfo(_FILE_NAME)
+        entry.size = len(_CONTENT)
+        archive.addfile(entry, io.BytesIO(_CONTENT))
+    return buffer.getvalue()
+
+
+def _gzip() -> bytes:
+    return gzip.compress(_CONTENT, mtime=0)
+
+
+def _wave() -> bytes:
+    buffer = io.BytesIO()
+    with wave.open(buffer, "wb") as sound:
+        sound.setnchannels(1)
+        sound.setsampwidth(2)
+        sound.setframerate(8000)
+        sound.writeframes(bytes(1600))  # a tenth of a second of silence
+    return buffer.getvalue()
+
+
+_MAKERS: Final[Mapping[str, Callable[[], bytes]]] = {
+    "application/gzip": _gzip,
+    "application/java-archive": _zip,
+    "application/octet-stream": lambda: _CONTENT,
+    "application/x-gzip": _gzip,
+    "application/x-tar": _tar,
+    "application/x-zip-compressed": _zip,
+    "application/zip": _zip,
+    "audio/wav": _wave,
+    "audio/wave": _wave,
+    "audio/x-wav": _wave,
+    "image/svg+xml": lambda: _SVG,
+}
+
 
 _RECORD_SEPARATOR = b"\x1e"  # RFC 7464, 2.2
 _YAML_NAMES = ("/yaml", "/x-yaml", "+yaml", "/vnd.yaml")
@@ -137,3 +238,85 @@ _WRITERS: Final[Mapping[str, Callable[[Any], bytes]]] = {
     "text/event-stream": _events,
     "text/html": _html,
 }
+
+
+# Makes the headers that a document declares for a response. A header of a usual name has a value
+# that fits its purpose, if its schema accepts that; every other one has a sample of its schema,
+# in the style that headers have (OpenAPI 3.0.3, 4.7.21).
+
+LOCATION = "location"
+
+_MADE_BY_SERVER: Final = frozenset(
+    {
+        *("connection", "content-encoding", "content-length", "content-type", "date"),
+        *("keep-alive", "trailer", "transfer-encoding", "upgrade"),
+    }
+)
+"""Headers that say how this very message is written, which a sample would say wrongly."""
+
+_INSTANT = "Sat, 14 Mar 2026 09:26:53 GMT"
+
+_USUAL: Final[Mapping[str, Any]] = {
+    "accept-ranges": "bytes",
+    "age": 0,
+    "allow": "GET, HEAD, OPTIONS",
+    "cache-control": "no-store",
+    "content-disposition": 'attachment; filename="note.txt"',
+    "content-language": "en",
+    "content-range": "bytes 0-0/1",
+    "etag": '"3f2b6c1e"',
+    "expires": _INSTANT,
+    "last-modified": _INSTANT,
+    "link": '<https://example.com/?page=2>; rel="next"',
+    LOCATION: "/",
+    "retry-after": 1,
+    "set-cookie": "session=3f2b6c1e; Path=/; HttpOnly",
+    "vary": "Accept",
+    "www-authenticate": "Bearer",
+}
+
+
+_EXAMPLES: Final = frozenset({"const", "default", "enum", "example", "examples"})
+"""Keywords of a schema that say more of a header than its name does."""
+
+
+def sample_headers(response: DeclaredResponse, schemas: Schemas, seed: int) -> Headers:
+    """Returns the declared headers of a response, each with a value that its schema accepts.
+
+    Args:
+        response: What the document declares.
+        schemas: The document's validators.
+        seed: Seed of values that nothing else suggests.
+    """
+    declared = (it for it in response.headers if it.name.lower() not in _MADE_BY_SERVER)
+    return tuple((header.name.lower(), _value(header, schemas, seed)) for header in declared)
+
+
+def _value(header: Parameter, schemas: Schemas, seed: int) -> str:
+    usual = _USUAL.get(header.name.lower())
+    if header.schema is None:
+        return field_text(next(iter(header.examples), "1" if usual is None else usual), header)
+    is_accepted = schemas.validator(header.schema).is_valid
+    written = schemas.follow(header.schema).value
+    has_example = isinstance(written, dict) and not _EXAMPLES.isdisjoint(written)
+    preferred = (*header.examples, *(() if usual is None or has_example else (usual,)))
+    for value in preferred:
+        if is_accepted(value):
+            return field_text(value, header)
+    return field_text(Sampler(schemas, seed).value(header.schema, header.name.lower()), header)
+
+
+def field_text(value: Any, header: Parameter) -> str:
+    """Returns a value as the text of a header field, in the style ``simple``."""
+    if header.is_json:
+        text = orjson.dumps(value).decode()
+    elif isinstance(value, dict):
+        joint = "=" if header.explode else ","
+        text = ",".join(f"{name}{joint}{_word(member)}" for name, member in value.items())
+    else:
+        text = ",".join(map(_word, value)) if isinstance(value, list) else _word(value)
+    return field_value(text).decode("latin-1")
+
+
+def _word(value: Any) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value).decode()

@@ -2,8 +2,7 @@
 
 import pytest
 
-from understudy.openapi.lint.contradictions import CONTRADICTIONS
-from understudy.openapi.lint.linting import lint
+from understudy.openapi.linting import CONTRADICTIONS, lint
 from understudy.openapi.loader import document_of
 from understudy.openapi.yaml_files import parse_yaml
 

@@ -1,1 +1,0 @@
-"""Lints documents: losses of the reader, and contradictions of what it read."""

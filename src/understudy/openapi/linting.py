@@ -1,0 +1,404 @@
+"""Lints one document: reads it, and looks for contradictions in all that was read.
+
+A contradiction is valid OpenAPI that cannot be meant so; losses are noted by reading (``mending``).
+"""
+
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from copy import deepcopy
+from functools import cache
+from pathlib import Path
+from re import _parser  # the parser has no public name
+from typing import Any, Final
+
+import msgspec
+import yaml
+
+from understudy.errors import StartupError
+from understudy.openapi.diagnostics import LOSSES, Diagnostic, LintRule, Severity
+from understudy.openapi.loader import Document, Node
+from understudy.openapi.mending import mend
+from understudy.openapi.mends import shown
+from understudy.openapi.operations import Operation, operations
+from understudy.openapi.paths import routed_path
+from understudy.openapi.pointers import escape, steps_of, value_at
+from understudy.openapi.references import FILES
+from understudy.openapi.schemas import Schemas
+from understudy.record_schemas import record_schema
+
+CONTRADICTIONS: Final[Mapping[str, LintRule]] = {
+    "invalid-schema": LintRule("error", "A schema cannot be compiled."),
+    "invalid-example": LintRule("error", "An example breaks its schema, and is not sent."),
+    "invalid-default": LintRule("error", "A default breaks its schema."),
+    "invalid-enum": LintRule("error", "A value of an enum breaks the rest of its schema."),
+    "empty-range": LintRule("error", "A lower bound is above the upper one: no value fits."),
+    "impossible-pattern": LintRule(
+        "error", "No text that matches the pattern has a length within the bounds."
+    ),
+    "undeclared-required": LintRule(
+        "error", "A member is required, not declared, and forbidden by additionalProperties."
+    ),
+    "undeclared-security-scheme": LintRule(
+        "error", "A security requirement names a scheme that the document does not declare."
+    ),
+    "unreachable-path": LintRule(
+        "error", "A path differs from another only in the names of its parameters."
+    ),
+    "required-read-only": LintRule(
+        "warning", "A request requires a member that only responses have; it is not demanded."
+    ),
+    "missing-schema": LintRule("warning", "A media type has no schema, so any body is taken."),
+    "unused-security-scheme": LintRule("warning", "No operation uses a security scheme."),
+}
+"""Name to rule."""
+
+RULES: Final[Mapping[str, LintRule]] = {**LOSSES, **CONTRADICTIONS}
+"""Every rule of ``understudy lint``."""
+
+
+def contradiction(rule: str, pointer: str, message: str) -> Diagnostic:
+    """Returns a contradiction; its severity is the rule's."""
+    return Diagnostic(rule, CONTRADICTIONS[rule].severity, pointer, message)
+
+
+def check_document(document: Document, schemas: Schemas) -> Iterator[Diagnostic]:
+    """Yields the contradictions between parts of a document."""
+    declared = operations(document)
+    yield from _check_paths(declared)
+    yield from _check_security(document, declared)
+    for operation in declared:
+        yield from _check_request(schemas, operation)
+
+
+def _check_paths(declared: tuple[Operation, ...]) -> Iterator[Diagnostic]:
+    first: dict[tuple[str, str], str] = {}
+    for operation in declared:
+        path = first.setdefault((operation.method, routed_path(operation)), operation.path)
+        if path != operation.path:
+            message = f"{operation.method} requests that fit {operation.path!r} go to {path!r}."
+            yield contradiction("unreachable-path", operation.pointer, message)
+
+
+def _check_security(document: Document, declared: tuple[Operation, ...]) -> Iterator[Diagnostic]:
+    listed = document.root.child("components", "securitySchemes") or Node("", {})
+    used = set()
+    for operation in declared:
+        names = {name for alternative in operation.security for name in alternative}
+        used |= names
+        for name in sorted(names - set(listed.value)):
+            message = f"{name!r} is not a security scheme of the document."
+            yield contradiction("undeclared-security-scheme", operation.pointer, message)
+    for name in listed.value:
+        if name not in used:
+            pointer = f"{listed.pointer}/{escape(name)}"
+            yield contradiction("unused-security-scheme", pointer, f"no operation uses {name!r}.")
+
+
+def _check_request(schemas: Schemas, operation: Operation) -> Iterator[Diagnostic]:
+    content = operation.request_body.content if operation.request_body else {}
+    for media in content.values():
+        if media.schema is None:
+            continue
+        for name in dict.fromkeys(schemas.required_names(media.schema)):
+            member = schemas.property_schema(media.schema, name)
+            if member and isinstance(member.value, dict) and member.value.get("readOnly") is True:
+                message = f"{name!r} is required and readOnly; requests need not have it."
+                yield contradiction("required-read-only", member.pointer, message)
+
+
+_LARGEST = 2_000_000
+"""Bytes of a file in which lines are looked for: finding them takes longer than reading."""
+
+_MERGE = "tag:yaml.org,2002:merge"
+
+
+class Lines:
+    """The lines of one YAML or JSON file.
+
+    Args:
+        path: The file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._root: yaml.Node | None = None
+        if path.is_file() and path.stat().st_size <= _LARGEST:
+            with suppress(
+                yaml.YAMLError, UnicodeDecodeError
+            ):  # JSON that is not YAML, as with tabs
+                self._root = yaml.compose(path.read_bytes(), yaml.CSafeLoader)
+
+    def of(self, pointer: str) -> int | None:
+        """Returns the line of a place, or of what is closest around it; None if it is not known."""
+        node = self._root
+        if node is None:
+            return None
+        line = 1
+        for step in steps_of(pointer):
+            match node:
+                case yaml.MappingNode():
+                    pair = next(_pairs(node, step), None)
+                    if pair is None:
+                        return line
+                    line, node = pair[0].start_mark.line + 1, pair[1]
+                case yaml.SequenceNode() if step.isdecimal() and int(step) < len(node.value):
+                    node = node.value[int(step)]
+                    line = node.start_mark.line + 1
+                case _:
+                    return line
+        return line
+
+
+def _pairs(node: yaml.Node, name: str) -> Iterator[tuple[yaml.Node, yaml.Node]]:
+    """Yields the members of this name in a mapping, and then in those that are merged into it."""
+    if isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            yield from _pairs(item, name)
+    if isinstance(node, yaml.MappingNode):
+        yield from (pair for pair in node.value if pair[0].value == name)
+        for key, value in node.value:
+            if key.tag == _MERGE:
+                yield from _pairs(value, name)
+
+
+class LintEntry(msgspec.Struct, frozen=True):
+    """One thing that is wrong with a document.
+
+    Attributes:
+        rule: Name of the rule, as the reference of `understudy lint` lists them.
+        severity: `error` if a part of the document is not served as it was written.
+        file: The file that has the place.
+        line: Line of the place, counted from 1; null where it is not known.
+        pointer: JSON pointer of the place in the file.
+        message: What is wrong, and what is done instead.
+    """
+
+    rule: str
+    severity: Severity
+    file: str
+    line: int | None
+    pointer: str
+    message: str
+
+
+class LintReport(msgspec.Struct, frozen=True):
+    """The report of `understudy lint --format json`.
+
+    Attributes:
+        document: The document's file.
+        errors: Number of entries with severity `error`.
+        warnings: Number of entries with severity `warning`.
+        diagnostics: All entries, by file and line.
+    """
+
+    document: str
+    errors: int
+    warnings: int
+    diagnostics: list[LintEntry]
+
+
+def lint_report(path: Path, diagnostics: Sequence[Diagnostic]) -> LintReport:
+    """Returns the report on a document, with the file and the line of each place."""
+    lines_of = cache(Lines)
+    entries = []
+    for rule, severity, pointer, message in diagnostics:
+        file, place = _located(path, pointer)
+        line = lines_of(file).of(place)
+        entries.append(LintEntry(rule, severity, str(file), line, place, message))
+    entries.sort(key=lambda entry: (entry.file, entry.line or 0))
+    counts = Counter(entry.severity for entry in entries)
+    return LintReport(str(path), counts["error"], counts["warning"], entries)
+
+
+def report_schema() -> dict[str, Any]:
+    """Returns the JSON Schema (2020-12) of the report."""
+    return record_schema(LintReport, "The report of understudy lint")
+
+
+def _located(path: Path, pointer: str) -> tuple[Path, str]:
+    """Returns the file of a place, and its pointer in that file."""
+    steps = steps_of(pointer)
+    if len(steps) > 1 and steps[0] == FILES:
+        return path.parent / steps[1], "/".join(["#", *map(escape, steps[2:])])
+    return path, pointer
+
+
+_RANGES = (
+    ("minimum", "maximum"),
+    ("minLength", "maxLength"),
+    ("minItems", "maxItems"),
+    ("minProperties", "maxProperties"),
+    ("minContains", "maxContains"),
+)
+_UNBOUNDED = 2**31
+"""A width that the pattern parser gives where a repetition has no end."""
+
+
+def check_schema(schemas: Schemas, schema: Node) -> Iterator[Diagnostic]:
+    """Yields the contradictions of one schema; those of the schemas in it are found there."""
+    if not isinstance(schema.value, dict):
+        return
+    try:
+        schemas.expect_valid(schema)
+    except StartupError as error:
+        yield contradiction("invalid-schema", schema.pointer, str(error).partition(": ")[2])
+        return
+    yield from _check_ranges(schema)
+    yield from _check_pattern(schema)
+    yield from _check_required(schema)
+    yield from _check_values(schemas, schema)
+
+
+def check_example(schemas: Schemas, schema: Node, example: Node) -> Iterator[Diagnostic]:
+    """Yields a contradiction if an example breaks the schema that it illustrates."""
+    try:
+        error = next(schemas.validator(schema).iter_errors(example.value), None)
+    except StartupError:  # the schema has a diagnostic of its own
+        return
+    if error is not None:
+        yield contradiction("invalid-example", example.pointer, _broken("the example", error))
+
+
+def _check_values(schemas: Schemas, schema: Node) -> Iterator[Diagnostic]:
+    validator = schemas.validator(schema)
+    for keyword, rule in (("default", "invalid-default"), ("example", "invalid-example")):
+        value = schema.child(keyword)
+        if value is not None:
+            for error in validator.iter_errors(value.value):
+                yield contradiction(rule, value.pointer, _broken(f"the {keyword}", error))
+                break
+    for keyword, rule in (("enum", "invalid-enum"), ("examples", "invalid-example")):
+        listed = schema.child(keyword)
+        if listed is None or not isinstance(listed.value, list):
+            continue
+        for _, value in listed.children():
+            for error in validator.iter_errors(value.value):
+                message = _broken(f"{shown(value.value)} of the {keyword}", error)
+                yield contradiction(rule, value.pointer, message)
+                break
+
+
+def _broken(what: str, error: Any) -> str:
+    at = "/".join(str(step) for step in error.instance_path)
+    place = f" at {at}" if at else ""
+    return f"{what} breaks the schema{place}: {error.message:.200}."
+
+
+def _check_ranges(schema: Node) -> Iterator[Diagnostic]:
+    value = schema.value
+    for lower, upper in _RANGES:
+        least, most = value.get(lower), value.get(upper)
+        if least is not None and most is not None and least > most:
+            message = f"{lower} {least} is above {upper} {most}, so no value fits."
+            yield contradiction("empty-range", f"{schema.pointer}/{lower}", message)
+    least, most = _lowest(value), _highest(value)
+    if None not in (least, most) and least >= most:
+        excludes = {"exclusiveMinimum", "exclusiveMaximum"} & set(value)
+        if any(value[name] is not False for name in excludes):
+            message = f"no number is above {least} and below {most}, one of them excluded."
+            yield contradiction("empty-range", schema.pointer, message)
+
+
+def _lowest(value: dict[str, Any]) -> Any:
+    exclusive = value.get("exclusiveMinimum")
+    return value.get("minimum") if exclusive is None or isinstance(exclusive, bool) else exclusive
+
+
+def _highest(value: dict[str, Any]) -> Any:
+    exclusive = value.get("exclusiveMaximum")
+    return value.get("maximum") if exclusive is None or isinstance(exclusive, bool) else exclusive
+
+
+def _check_pattern(schema: Node) -> Iterator[Diagnostic]:
+    pattern = schema.value.get("pattern")
+    if not isinstance(pattern, str):
+        return
+    shortest, longest = _widths(pattern)
+    most = schema.value.get("maxLength", shortest)
+    least = schema.value.get("minLength", 0)
+    if shortest > most:
+        message = (
+            f"{pattern!r} matches no text of fewer than {shortest} characters; maxLength is {most}."
+        )
+        yield contradiction("impossible-pattern", f"{schema.pointer}/pattern", message)
+    if longest < least:
+        message = (
+            f"{pattern!r} matches no text of more than {longest} characters; minLength is {least}."
+        )
+        yield contradiction("impossible-pattern", f"{schema.pointer}/pattern", message)
+
+
+def _widths(pattern: str) -> tuple[int, int]:
+    """Returns the fewest and the most characters of a text that a pattern matches."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            parsed = _parser.parse(pattern)
+    except (re.error, OverflowError, RecursionError):
+        return 0, _UNBOUNDED
+    shortest, longest = parsed.getwidth()
+    anchors = [str(where) for code, where in parsed.data if str(code) == "AT"]
+    is_whole = anchors == ["AT_BEGINNING", "AT_END"]
+    return shortest, longest if is_whole else _UNBOUNDED
+
+
+def _check_required(schema: Node) -> Iterator[Diagnostic]:
+    value = schema.value
+    if value.get("additionalProperties") is not False or value.get("patternProperties"):
+        return
+    declared = value.get("properties", {})
+    for name in value.get("required", ()):
+        if name not in declared:
+            message = f"{name!r} is required, but additionalProperties: false forbids it."
+            yield contradiction("undeclared-required", f"{schema.pointer}/required", message)
+
+
+_ILLUSTRATED = ("media type", "parameter", "header")
+"""Kinds of objects that have a schema and examples beside it."""
+
+
+def lint(document: Document) -> list[Diagnostic]:
+    """Returns the losses and the contradictions of a document, each once, in its order."""
+    schemas = Schemas(document)
+    found = [*document.losses, *check_document(document, schemas), *_checked(document, schemas)]
+    return list(dict.fromkeys(found))
+
+
+def _checked(document: Document, schemas: Schemas) -> Iterator[Diagnostic]:
+    """Yields the contradictions in every object that the document reaches.
+
+    Raises nothing, as the document was mended; the walk only tells what kind each object is of.
+    """
+    for pointer, kind in mend(deepcopy(document.raw), None).units:
+        if kind == "schema":
+            yield from check_schema(schemas, Node(pointer, value_at(document.raw, pointer)))
+        elif kind in _ILLUSTRATED:
+            yield from _illustrated(document, schemas, pointer, kind)
+
+
+def _illustrated(
+    document: Document, schemas: Schemas, pointer: str, kind: str
+) -> Iterator[Diagnostic]:
+    owner = document.follow(Node(pointer, value_at(document.raw, pointer)))
+    schema = owner.child("schema")
+    if schema is None:
+        if kind == "media type" and "itemSchema" not in owner.value:
+            message = "this media type has no schema, so any body is taken."
+            yield contradiction("missing-schema", owner.pointer, message)
+        return
+    is_json = kind != "media type" or "json" in steps_of(pointer)[-1]
+    for example in _examples(document, owner):
+        # a text is the body as it is sent, which a schema describes once it is parsed
+        if is_json or not isinstance(example.value, str):
+            yield from check_example(schemas, schema, example)
+
+
+def _examples(document: Document, owner: Node) -> Iterator[Node]:
+    if "example" in owner.value:
+        yield Node(f"{owner.pointer}/example", owner.value["example"])
+    for _, named in (owner.child("examples") or Node("", {})).children():
+        example = document.follow(named).child("value")
+        if example is not None:
+            yield example

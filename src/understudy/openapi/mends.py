@@ -1,0 +1,494 @@
+"""Mends one value of a document where it stands: objects, schemas, members and scalars.
+
+People write short forms, those of other versions of OpenAPI and JSON Schema, and scalars of other
+types. Each mend is a function of a position in the walk, and notes what it took otherwise.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from copy import copy
+from typing import Any, Final, NamedTuple
+
+from understudy.errors import nearest
+from understudy.openapi.diagnostics import Diagnostic, loss
+from understudy.openapi.grammar import MEMBERS, OPTIONAL_SINCE, REQUIRED
+from understudy.openapi.patterns import portable
+from understudy.openapi.pointers import escape
+from understudy.openapi.references import Scope
+
+_LONGEST_SHOWN = 60
+
+
+class Position(NamedTuple):
+    """A value in the tree, and what OpenAPI has there.
+
+    Attributes:
+        holder: The object or list that holds it.
+        key: Its name or index in the holder.
+        kind: As the grammar writes it.
+        pointer: JSON pointer of the value.
+        scope: What references in it are relative to.
+        unit: Pointer of the operation or component that it is a part of.
+    """
+
+    holder: Any
+    key: Any
+    kind: str
+    pointer: str
+    scope: Scope
+    unit: str
+
+    @property
+    def value(self) -> Any:
+        """The value."""
+        return self.holder[self.key]
+
+    def below(self, key: Any, kind: str) -> "Position":
+        """Returns the place of a member or an item."""
+        pointer = f"{self.pointer}/{escape(str(key))}"
+        return Position(self.value, key, kind, pointer, self.scope, self.unit)
+
+    def replace(self, value: Any) -> None:
+        """Puts another value there."""
+        self.holder[self.key] = value
+
+
+class Losses:
+    """Collects the losses of a document.
+
+    Args:
+        version: The document's, such as ``3.0.3``.
+
+    Attributes:
+        version: The document's version, such as ``3.0.3``.
+        is_30: Whether schemas are OpenAPI 3.0's own dialect.
+        diagnostics: What was noted, in the order of the walk.
+    """
+
+    def __init__(self, version: str) -> None:
+        self.version = version
+        self.is_30 = version.startswith("3.0")
+        self.diagnostics: list[Diagnostic] = []
+
+    def note(self, rule: str, place: Position, message: str) -> None:
+        """Notes what was wrong at a place."""
+        self.diagnostics.append(loss(rule, place.pointer, message))
+
+    def drop(self, rule: str, place: Position, message: str) -> None:
+        """Leaves a member out of its object, and notes why."""
+        self.note(rule, place, f"{message}; it is left out.")
+        del place.holder[place.key]
+
+
+def shown(value: Any) -> str:
+    """Returns a value as a message shows it, cut if it is long."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+
+
+TYPES = ("string", "number", "integer", "boolean", "array", "object", "null")
+
+
+def mend_schema(losses: Losses, place: Position) -> None:
+    """Mends the keywords of a schema object that no grammar of scalars can describe."""
+    schema = place.value
+    for bound in ("Minimum", "Maximum"):
+        if f"exclusive{bound}" in schema:
+            _mend_bound(losses, place, f"exclusive{bound}", bound.lower())
+    if "type" in schema:
+        _mend_type(losses, place.below("type", "any"))
+    if "enum" in schema and not (isinstance(schema["enum"], list) and schema["enum"]):
+        losses.drop("invalid-keyword", place.below("enum", "any"), "an enum is a list of values")
+    if isinstance(schema.get("required"), bool):
+        message = "required lists the names of members in the schema of the object around them"
+        losses.drop("invalid-keyword", place.below("required", "any"), message)
+    if isinstance(schema.get("items"), list):
+        _mend_tuple(losses, place.below("items", "any"))
+    if schema.get("nullable") is True and not losses.is_30:
+        message = 'nullable means nothing since OpenAPI 3.1; write "null" as one of the types.'
+        losses.note("other-dialect", place.below("nullable", "flag"), message)
+
+
+def _mend_bound(losses: Losses, place: Position, exclusive: str, inclusive: str) -> None:
+    """Writes an exclusive bound as the document's version has it: 3.0 true, 3.1 the number."""
+    schema, bound = place.value, place.value[exclusive]
+    at = place.below(exclusive, "any")
+    if isinstance(bound, bool) and not losses.is_30:
+        _mend_flag(losses, at, inclusive)
+    elif isinstance(bound, int | float) and not isinstance(bound, bool):
+        if losses.is_30:
+            schema[inclusive] = bound
+            schema[exclusive] = True
+            message = f"a number here is OpenAPI 3.1; read as {inclusive}: {bound} with true."
+            losses.note("other-dialect", at, message)
+    elif not isinstance(bound, bool):
+        kind = "true or false" if losses.is_30 else "a number"
+        losses.drop("invalid-keyword", at, f"{shown(bound)} is not {kind}")
+
+
+def _mend_flag(losses: Losses, at: Position, inclusive: str) -> None:
+    schema, bound = at.holder, at.value
+    if bound is True and isinstance(schema.get(inclusive), int | float):
+        at.replace(schema.pop(inclusive))
+        message = f"true is OpenAPI 3.0; read as {at.key}: {at.value} without {inclusive}."
+        losses.note("other-dialect", at, message)
+    else:
+        losses.drop("other-dialect", at, f"{str(bound).lower()} is OpenAPI 3.0")
+
+
+def _mend_type(losses: Losses, at: Position) -> None:
+    named = [at.value] if isinstance(at.value, str) else at.value
+    if isinstance(named, list) and named and all(name in TYPES for name in named):
+        if len(set(named)) < len(named):
+            at.replace(list(dict.fromkeys(named)))
+        return
+    if at.value == "file":
+        at.holder["format"] = "binary"
+        at.replace("string")
+        losses.note("other-dialect", at, "file is Swagger 2.0; read as a string in format binary.")
+        return
+    message = f"{shown(at.value)} is not a type; use one of {', '.join(TYPES)}"
+    losses.drop("invalid-keyword", at, message)
+
+
+def _mend_tuple(losses: Losses, at: Position) -> None:
+    schema, items = at.holder, at.value
+    if losses.is_30:
+        at.replace({"anyOf": items} if items else {})
+        message = "a list of items is not OpenAPI 3.0; each item may be any of them."
+    else:
+        del schema["items"]
+        if items:
+            schema.setdefault("prefixItems", items)
+        message = "a list of items is called prefixItems since OpenAPI 3.1; read as that."
+    losses.note("other-dialect", at, message)
+
+
+def mend_pattern(losses: Losses, at: Position) -> None:
+    """Writes a pattern so that every engine here reads it alike."""
+    text = _portable(losses, at, at.value)
+    if text is None:
+        return
+    if text != at.value:
+        at.replace(text)
+
+
+def mend_pattern_names(losses: Losses, place: Position) -> None:
+    """Does the same for the members of ``patternProperties``."""
+    if not isinstance(place.value, dict):
+        return
+    renamed = {}
+    for pattern, schema in list(place.value.items()):
+        text = _portable(losses, place.below(pattern, "any"), pattern)
+        if text is not None:
+            renamed[text] = schema
+    if list(renamed) != list(place.value):
+        place.replace(renamed)
+
+
+def _portable(losses: Losses, at: Position, pattern: Any) -> str | None:
+    """Returns the pattern; None if it is left out."""
+    if not isinstance(pattern, str):
+        losses.drop("wrong-type", at, f"{shown(pattern)} is not a text")
+        return None
+    try:
+        read = portable(pattern)
+    except ValueError as error:
+        losses.drop("invalid-pattern", at, str(error))
+        return None
+    if read.is_foreign:
+        message = f"{pattern!r} is not written for ECMA-262; read as {read.text!r}."
+        losses.note("other-pattern", at, message)
+    return read.text
+
+
+Mend = Callable[[Losses, Position], None]
+
+_STATUS = re.compile(r"[1-5]([0-9][0-9]|XX|xx)|default")
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_FIELD_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_SCHEMA_KEYWORDS = (
+    *("type", "format", "items", "default", "enum", "pattern", "minimum", "maximum"),
+    *("exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "minItems", "maxItems"),
+    *("uniqueItems", "multipleOf", "nullable"),
+)
+_SHORT_FORMS = {"discriminator": "propertyName", "server": "url", "tag": "name"}
+"""Kind to the member that a text in its place means."""
+_EXAMPLE_MEMBERS = {"value", "externalValue", "dataValue", "serializedValue", "$ref"}
+_JSON = "application/json"
+
+
+def _mend_short_form(losses: Losses, place: Position) -> None:
+    if isinstance(place.value, str):
+        member = _SHORT_FORMS[place.kind]
+        place.replace({member: place.value})
+        losses.note("converted-value", place, f"a {place.kind} is an object; read as its {member}.")
+
+
+def _mend_example(losses: Losses, place: Position) -> None:
+    value = place.value
+    is_described = isinstance(value, dict) and set(value) <= {"summary", "description"}
+    if is_described or (isinstance(value, dict) and _EXAMPLE_MEMBERS & set(value)):
+        return
+    place.replace({"value": value})
+    message = "an example is an object with a member value; read as that value."
+    losses.note("converted-value", place, message)
+
+
+def _mend_examples(losses: Losses, place: Position) -> None:
+    """Names the examples that stand in a list, as those of a schema do."""
+    examples = isinstance(place.value, dict) and place.value.get("examples")
+    if isinstance(examples, list):
+        at = place.below("examples", "any")
+        at.replace({str(number): {"value": it} for number, it in enumerate(examples, start=1)})
+        losses.note("converted-value", at, "examples here have names; read as a list of values.")
+
+
+def _mend_parameter(losses: Losses, place: Position) -> None:
+    _mend_examples(losses, place)
+    value = place.value
+    if not isinstance(value, dict) or "$ref" in value:
+        return
+    if value.get("in") == "path" and value.get("required") is not True:
+        value["required"] = True
+        message = f"the path parameter {value.get('name')!r} must say required: true; read as that."
+        losses.note("missing-member", place, message)
+    keywords = [name for name in _SCHEMA_KEYWORDS if name in value]
+    if keywords and "schema" not in value and "content" not in value:
+        value["schema"] = {name: value.pop(name) for name in keywords}
+        message = f"{', '.join(keywords)} belong into a schema since OpenAPI 3.0; read as that."
+        losses.note("other-dialect", place, message)
+
+
+def _mend_body(losses: Losses, place: Position) -> None:
+    value = place.value
+    if isinstance(value, dict) and "schema" in value and "content" not in value:
+        value["content"] = {_JSON: {"schema": value.pop("schema")}}
+        message = f"a schema belongs into content since OpenAPI 3.0; read as {_JSON}."
+        losses.note("other-dialect", place, message)
+
+
+def _mend_paths(losses: Losses, place: Position) -> None:
+    if not isinstance(place.value, dict):
+        return
+    renamed: dict[str, Any] = {}
+    for path, item in place.value.items():
+        is_path = path.startswith(("/", "x-"))
+        if not is_path:
+            message = f"a path begins with '/'; read as '/{path}'."
+            losses.note("invalid-path", place.below(path, "any"), message)
+        renamed.setdefault(path if is_path else f"/{path}", item)
+    if list(renamed) != list(place.value):
+        place.replace(renamed)
+
+
+def _mend_responses(losses: Losses, place: Position) -> None:
+    for status in list(place.value) if isinstance(place.value, dict) else ():
+        if not (_STATUS.fullmatch(status) or status.startswith("x-") or status == "$ref"):
+            message = f"{status!r} is not a status code, class (2XX) or default"
+            losses.drop("invalid-status", place.below(status, "any"), message)
+
+
+def _mend_media_types(losses: Losses, place: Position) -> None:
+    """Cuts media types where they would end the header field that they are sent in."""
+    if not isinstance(place.value, dict):
+        return
+    renamed: dict[str, Any] = {}
+    for media_type, value in place.value.items():
+        read = _CONTROL.split(media_type, maxsplit=1)[0]
+        if read != media_type:
+            message = f"{shown(media_type)} is not a media type; read as {read!r}."
+            losses.note("invalid-field", place.below(media_type, "any"), message)
+        renamed.setdefault(read, value)
+    if list(renamed) != list(place.value):
+        place.replace(renamed)
+
+
+def _mend_field_names(losses: Losses, place: Position) -> None:
+    """Leaves out headers and methods whose names cannot be sent (RFC 9110, 5.1 and 9.1)."""
+    if place.pointer.startswith("#/components/"):  # these are names of components
+        return
+    for name in list(place.value) if isinstance(place.value, dict) else ():
+        if not _FIELD_TOKEN.fullmatch(name):
+            message = f"{shown(name)} is not a token as HTTP has it"
+            losses.drop("invalid-field", place.below(name, "any"), message)
+
+
+def _mend_security(losses: Losses, place: Position) -> None:
+    """Reads requirements as a list of objects of lists (OpenAPI 3.1.1, Security Requirement Object)."""
+    listed = place.value if isinstance(place.value, list) else [place.value]
+    alternatives = [_alternative(it) for it in listed]
+    if alternatives == place.value:
+        return
+    if None in alternatives:
+        wrong = next(it for it, read in zip(listed, alternatives, strict=True) if read is None)
+        losses.drop("invalid-security", place, f"{shown(wrong)} is not a security requirement")
+        return
+    message = (
+        f"{shown(place.value)} is not a list of security requirements; read as {alternatives}."
+    )
+    losses.note("invalid-security", place, message)
+    place.replace(alternatives)
+
+
+def _alternative(value: Any) -> dict[str, list[str]] | None:
+    if value in ([], None):
+        return {}
+    if isinstance(value, str):
+        return {value: []}
+    if not isinstance(value, dict):
+        return None
+    return {
+        name: [str(it) for it in scopes] if isinstance(scopes, list) else []
+        for name, scopes in value.items()
+    }
+
+
+OBJECT_MENDS: Final[Mapping[str, Mend]] = {
+    "discriminator": _mend_short_form,
+    "server": _mend_short_form,
+    "tag": _mend_short_form,
+    "example": _mend_example,
+    "media type": _mend_examples,
+    "parameter": _mend_parameter,
+    "header": _mend_parameter,
+    "request body": _mend_body,
+    "response": _mend_body,
+    "{media type}": _mend_media_types,
+    "{header}": _mend_field_names,
+    "{operation}": _mend_field_names,
+    "paths": _mend_paths,
+    "responses": _mend_responses,
+    "security": _mend_security,
+    "pattern": mend_pattern,
+    "patterns": mend_pattern_names,
+}
+"""Kind to what is done before the grammar is applied."""
+
+
+NULLABLE: Final = frozenset({"schema", "response", "operation", "path item", "media type"})
+"""Kinds that null stands for where their member has nothing but a name."""
+
+_NO_VERSION = "9"
+"""Later than any version."""
+
+
+def drop_nulls(losses: Losses, place: Position) -> None:
+    """Leaves out the members of an object that are null."""
+    known = MEMBERS[place.kind]
+    for name in [name for name, value in place.value.items() if value is None]:
+        kind = known.get(name, "any")
+        if kind != "any" and kind not in NULLABLE:
+            losses.drop("null-member", place.below(name, kind), f"{name} is null")
+
+
+def fill(losses: Losses, place: Position) -> None:
+    """Adds the members that an object must have, and notes each."""
+    for name in add_missing(losses, place.value, place.kind):
+        message = f"this {place.kind} lacks {name}; read as {place.value[name]!r}."
+        losses.note("missing-member", place, message)
+
+
+def add_missing(losses: Losses, value: dict[str, Any], kind: str) -> list[str]:
+    """Adds the members that an object of a kind must have, and returns their names."""
+    missing = [
+        name
+        for name in REQUIRED.get(kind, {})
+        if name not in value and losses.version < OPTIONAL_SINCE.get((kind, name), _NO_VERSION)
+    ]
+    value.update({name: copy(REQUIRED[kind][name]) for name in missing})
+    return missing
+
+
+def note_unknown(losses: Losses, place: Position, name: str) -> None:
+    """Notes a member that OpenAPI does not have; in schemas only what is probably misspelt."""
+    if name.startswith(("x-", "$")):
+        return
+    hint = nearest(name, list(MEMBERS[place.kind]))
+    if hint or place.kind != "schema":
+        message = f"OpenAPI has no {name!r} in a {place.kind}{hint or '.'}"
+        losses.note("unknown-member", place.below(name, "any"), message)
+
+
+_INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str | int | float):
+        return str(value)
+    raise ValueError
+
+
+def _flag(value: Any) -> bool:
+    texts = {"true": True, "false": False}
+    if isinstance(value, str) and value.strip().lower() in texts:
+        return texts[value.strip().lower()]
+    if isinstance(value, bool):
+        return value
+    raise ValueError
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value
+    if isinstance(value, str) and _INTEGER.fullmatch(value.strip()):
+        return int(value)
+    if isinstance(value, str):
+        return float(value)
+    raise ValueError
+
+
+def _count(value: Any) -> int:
+    number = _number(value)
+    if number < 0 or number != int(number):
+        raise ValueError
+    return int(number)
+
+
+SCALARS: Final[Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
+    "text": ("a text", _text),
+    "flag": ("true or false", _flag),
+    "number": ("a number", _number),
+    "count": ("a whole number that is not negative", _count),
+}
+"""Name in the grammar to what a message calls it, and what reads it; ValueError where it is none."""
+
+
+_PLAIN: Final = {"text": str, "flag": bool}
+
+
+def is_plain(value: Any, kind: str) -> bool:
+    """Tells whether a scalar needs no reading, as most do; it saves half of a walk."""
+    return type(value) is _PLAIN.get(kind)
+
+
+def read_scalar(losses: Losses, place: Position) -> None:
+    """Reads the scalar at a place as the type that its kind names, or leaves it out."""
+    name, read = SCALARS[place.kind]
+    try:
+        value = read(place.value)
+    except (ValueError, OverflowError):
+        losses.drop("wrong-type", place, f"{shown(place.value)} is not {name}")
+        return
+    if type(value) is not type(place.value):
+        message = f"{shown(place.value)} is not {name}; read as {shown(value)}."
+        losses.note("converted-value", place, message)
+        place.replace(value)
+
+
+def read_scalars(losses: Losses, place: Position, kind: str) -> None:
+    """Reads a list of scalars, and leaves those out that are of another type."""
+    name, read = SCALARS[kind]
+    items = []
+    for item in place.value:
+        try:
+            items.append(read(item))
+            if type(items[-1]) is not type(item):
+                message = f"{shown(item)} is not {name}; read as {shown(items[-1])}."
+                losses.note("converted-value", place, message)
+        except (ValueError, OverflowError):
+            losses.note("wrong-type", place, f"{shown(item)} is not {name}; it is left out.")
+    if items != place.value:
+        place.replace(items)
