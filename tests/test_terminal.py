@@ -1,10 +1,14 @@
 """What others wrote does not steer the terminal that it is printed on."""
 
+import click
 import orjson
 import pytest
 from click.testing import CliRunner
 
 from understudy.cli import main
+from understudy.cli.serve import banner
+from understudy.mock.app import Mock
+from understudy.mock.settings import Settings
 from understudy.terminal import printable, printable_line
 
 HOSTILE = "a\x1b[2J\x00\x07\x9b31m\u202eb\u2066\x7f\r\ud800\U000e0041"
@@ -46,6 +50,19 @@ def test_a_document_does_not_steer_the_terminal_of_the_linter(tmp_path, options)
     done = CliRunner().invoke(main, ["lint", *options, str(path)])
     assert "\\u001b[2J" in done.output
     assert not steers(done.output)
+
+
+def test_a_document_does_not_steer_the_terminal_that_it_is_served_from(tmp_path):
+    path = tmp_path / "api.yaml"
+    path.write_text(
+        'openapi: 3.0.3\ninfo: {title: "a\\e[2J", version: \'1\'}\nsecurity: [{"k\\e[8m": []}]\n'
+        'components: {securitySchemes: {"k\\e[8m": {type: apiKey, in: query, name: "x\\e[8m"}}}\n'
+        'paths: {/a: {get: {responses: {"200": {description: a}}, parameters: '
+        '[{name: q, in: query, required: true, schema: {type: string, enum: ["\\e[31m"]}}]}}}\n'
+    )
+    screen = click.unstyle(banner(Mock(Settings(document=path)), "http://m", "http://a"))
+    assert "\\u001b[2J" in banner(Mock(Settings(document=path)), "http://m", "http://a")
+    assert not steers(screen)
 
 
 def test_a_message_that_quotes_a_document_does_not_steer_the_terminal(tmp_path):

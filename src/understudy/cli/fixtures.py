@@ -25,6 +25,7 @@ from understudy.mock.store.people import Person
 from understudy.mock.store.tokens import TOKENS
 from understudy.openapi.bundled import fixtures_directory
 from understudy.reports.console import Terminal
+from understudy.terminal import echo
 
 
 def show(directory: Path, *, is_json: bool) -> None:
@@ -36,7 +37,7 @@ def show(directory: Path, *, is_json: bool) -> None:
     world = World("fixtures", loading.load(directory))
     listed = listing(world, Clock().now())
     if is_json:
-        click.echo(orjson.dumps(listed, option=orjson.OPT_INDENT_2))
+        echo(orjson.dumps(listed, option=orjson.OPT_INDENT_2))
         return
     # The table's library takes 60 ms to import, which JSON need not wait for.
 

@@ -24,6 +24,7 @@ from understudy.collections.sequences import generate_sequences, sequence_source
 from understudy.generate.formats.export import ExportSettings, base_url
 from understudy.generate.formats.output_files import Omissions, beside, prepare, save
 from understudy.generate.worded_cases import worded
+from understudy.terminal import echo
 
 
 @dataclass
@@ -150,7 +151,7 @@ def _formats_with(attribute: str) -> list[str]:
 
 
 def _report_left(line: str) -> None:
-    click.echo(f"not undone: {line}", err=True)
+    echo(f"not undone: {line}", err=True)
 
 
 def _write(
@@ -181,12 +182,12 @@ def _write(
     pieces = form.write(worded(cases, source.wording), settings)
     omissions = save(pieces, form, out, is_forced=options.force)
     for note in chosen.notes:
-        click.echo(note, err=True)
+        echo(note, err=True)
     _summarize(tally, omissions, f"{out}: {form.about}" if out else "", chosen.sources)
     if chosen.coverage:
-        click.echo(chosen.coverage, err=True)
+        echo(chosen.coverage, err=True)
     if interrupted.is_set():
-        click.echo("Stopped early: the output is complete up to that point.", err=True)
+        echo("Stopped early: the output is complete up to that point.", err=True)
         return ExitCode.INCOMPLETE
     return ExitCode.FINDINGS if tally.outcomes["failed"] else 0
 
@@ -248,14 +249,14 @@ def _summarize(tally: Tally, omissions: Omissions, where: str, sources: str) -> 
     counted = f"{tally.total - len(omissions.ids):,} cases of {sources}"
     if tally.sequences:
         counted = f"{_counted(len(tally.sequences), 'sequence')}, with {counted},"
-    click.echo(f"{counted} are in {where}." if where else f"{counted} were written.", err=True)
+    echo(f"{counted} are in {where}." if where else f"{counted} were written.", err=True)
     if tally.outcomes:
         outcomes = (f"{number:,} {word}" for word, number in sorted(tally.outcomes.items()))
-        click.echo(f"Sent: {', '.join(outcomes)}.", err=True)
+        echo(f"Sent: {', '.join(outcomes)}.", err=True)
     for reason, number in tally.reasons.most_common(5):
-        click.echo(f"{number:,} not sent or judged: {reason}.", err=True)
+        echo(f"{number:,} not sent or judged: {reason}.", err=True)
     for reason, number in omissions.reasons.items():
-        click.echo(f"{number:,} omitted: {reason}.", err=True)
+        echo(f"{number:,} omitted: {reason}.", err=True)
 
 
 def _shown(cases: Iterable[Case], total: int | None) -> Iterable[Case]:

@@ -72,7 +72,7 @@ def banner(mock: Mock, site_url: str, auth_url: str, admin_token: str | None = N
     is_own = mock.listing is None
     return "\n".join(
         [
-            click.style("understudy", bold=True) + f" serves {mock.title}",
+            click.style("understudy", bold=True) + f" serves {printable_line(mock.title)}",
             _line("resource API", base_url),
             _line("authorization", auth_url),
             _line("people, tokens" if is_own else "start page", f"{site_url}/"),
@@ -98,7 +98,10 @@ def _own_service(mock: Mock, base_url: str) -> list[str]:
         _heading("People", people),
         _listed(list(islice(mock.world.keys(PEOPLE), FEW_PEOPLE)), people),
         _heading("Tokens", len(tokens)),
-        *(_cut(f"  {token.token:<15} {token.about}") for token in valid[:FEW_TOKENS]),
+        *(
+            _cut(printable_line(f"  {token.token:<15} {token.about}"))
+            for token in valid[:FEW_TOKENS]
+        ),
         *_limits(mock),
     ]
 
@@ -119,10 +122,12 @@ def _other_service(mock: Mock, listing: Listing, base_url: str) -> list[str]:
     if listing.are_credentials_checked:
         credentials = sample_credentials(mock.world, mock.world.clock.now())
     schemes = [
-        f"  {scheme.name:<15} {scheme.credential}  ({scheme.place})"
+        printable_line(f"  {scheme.name:<15} {scheme.credential}  ({scheme.place})")
         for scheme in listing.schemes(credentials)[:FEW_SCHEMES]
     ]
-    commands = [f"  {it.command}" for it in listing.operations(base_url, credentials)]
+    commands = [
+        f"  {printable_line(it.command)}" for it in listing.operations(base_url, credentials)
+    ]
     shown = _fitting(commands, ROWS - len(schemes))
     more = len(commands) - len(shown)
     return [
