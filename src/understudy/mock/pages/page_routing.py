@@ -4,9 +4,9 @@ An API client that mistypes a path gets the API's own error and does not wait fo
 second that importing Flask takes.
 """
 
-from collections.abc import Sequence
-from functools import lru_cache
-from typing import Any
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from functools import lru_cache, partial
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -16,6 +16,9 @@ from understudy.mock.pages.public_profile import find_visible
 from understudy.mock.server.guards import expect_own_host
 from understudy.mock.server.listing import Listing
 from understudy.mock.server.request_context import RequestContext, context_of
+
+Respond = Callable[[RequestContext, Send], Awaitable[None]]
+"""Responds to a request with a page."""
 
 _METHODS = ("GET", "HEAD")
 _FORMS = frozenset({"sign-in", "sign-out", "consent", "apps", "oauth2"})
@@ -36,17 +39,19 @@ def pages(
         hosts: Host names that browsers on this machine may use, beside loopback ones.
         listing: What another service's document offers, which the page group ``operations`` shows.
     """
+    respond: Respond | None = None
 
     async def site(scope: Scope, _receive: Receive, send: Send) -> None:
+        nonlocal respond
         exchange = context_of(scope)
         path: str = scope["path"]
         is_form = "authorization" in groups and path.partition("/")[2].partition("/")[0] in _FORMS
         if not is_form:
             _expect_page(exchange, path, base_path, groups)
         expect_own_host(exchange, hosts)
-        from understudy.mock.pages.wsgi_bridge import respond  # noqa: PLC0415 - needed only where a page is shown
-
-        await respond(_application(base_path, tuple(groups), listing), exchange, send)
+        if respond is None:  # a thread lets other requests have their turn
+            respond = await asyncio.to_thread(_responding, base_path, tuple(groups), listing)
+        await respond(exchange, send)
 
     return site
 
@@ -73,14 +78,18 @@ def _expect_page(
 
 
 @lru_cache(maxsize=16)
-def _application(
+def _responding(
     base_path: str,
     groups: tuple[PageGroup, ...],
     listing: Listing | None,
-) -> Any:
-    from understudy.mock.pages import flask_app  # noqa: PLC0415 - needed only where a page is shown
+) -> Respond:
+    """Imports Flask, makes its application, and compiles the templates."""
+    from understudy.mock.pages import flask_app, wsgi_bridge  # noqa: PLC0415 - needed only where a page is shown
 
-    return flask_app.create(groups, base_path, listing)
+    flask = flask_app.create(groups, base_path, listing)
+    for name in flask.jinja_env.list_templates():
+        flask.jinja_env.get_template(name)
+    return partial(wsgi_bridge.respond, flask)
 
 
 def _is_page(exchange: RequestContext, path: str, groups: Sequence[PageGroup]) -> bool:

@@ -138,11 +138,15 @@ async def delay(scope: Scope, receive: Receive, seconds: float) -> None:
 
 async def _wait(receive: Receive, seconds: float) -> None:
     """Waits, until the client leaves at most."""
-    leaving = asyncio.ensure_future(has_left(receive))
+    waiting = [
+        asyncio.ensure_future(asyncio.sleep(seconds)),
+        asyncio.ensure_future(has_left(receive)),
+    ]
     try:
-        await asyncio.wait({leaving}, timeout=seconds)
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        leaving.cancel()
+        for each in waiting:
+            each.cancel()
 
 
 async def commit_first(scope: Scope, body: bytes) -> None:
