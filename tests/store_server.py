@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from tests.needs import program
 
-from understudy.mock.store.fleet.address import StoreAddress
-from understudy.mock.store.fleet.connection import send_once
+from understudy.fleet.address import StoreAddress
+from understudy.fleet.connection import send_once
 
 
 class StoreServer:

@@ -56,7 +56,7 @@ OURS: Final[Mapping[Kind, Mapping[str, str] | str]] = {
     # Scheme of a URL for --state to a function of default world, URL, settings and what replicas
     # have in common, which returns the worlds and the store (mock.store.persisting.Join).
     "stores": dict.fromkeys(
-        ("valkey", "valkeys", "redis", "rediss"), "understudy.mock.store.fleet.joining:joined"
+        ("valkey", "valkeys", "redis", "rediss"), "understudy.fleet.joining:joined"
     ),
     # Name for --report to a function of an outcome and the secrets to mask, which returns a text.
     "reports": "understudy.verify.reports:FORMATS",

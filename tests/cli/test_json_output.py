@@ -92,7 +92,7 @@ def validate(command: str, text: str) -> list[Any]:
 OF_THEIR_OWN = {
     "cleanup": "below",
     "plugins": "tests/test_extending.py",
-    "worlds": "tests/mock/store/fleet/test_stored_worlds.py",
+    "worlds": "tests/fleet/test_stored_worlds.py",
 }
 """Commands whose output other tests hold to its schema."""
 

@@ -25,7 +25,7 @@ def worlds(url: str, ended: str | None, *, is_json: bool) -> None:
     With --end, lists those that are left. No mock needs to run.
     """
     # The client of the store is of an extra.
-    from understudy.mock.store.fleet.stored_worlds import end_stored_world, stored_worlds
+    from understudy.fleet.stored_worlds import end_stored_world, stored_worlds
 
     if ended is not None:
         end_stored_world(url, ended)

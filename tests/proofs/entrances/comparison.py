@@ -16,6 +16,8 @@ from tests.proofs.entrances.ordinary import OWNERS, PETSTORE
 from tests.proofs.entrances.traffic import Sent, pet_traffic, traffic
 from uvicorn.server import ServerState
 
+from understudy.fleet.address import store_address
+from understudy.fleet.connection import send_once
 from understudy.mock.admin import journal_entries
 from understudy.mock.app import Mock
 from understudy.mock.server.clock import Clock
@@ -23,8 +25,6 @@ from understudy.mock.server.protocol import HttpConnection
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.serving import configuration, warm_up
 from understudy.mock.settings import Settings
-from understudy.mock.store.fleet.address import store_address
-from understudy.mock.store.fleet.connection import send_once
 
 SERVICE = Settings(seed=3, user_info=True)
 PET_STORE = Settings(seed=3, document=PETSTORE, overlays=(OWNERS,))

@@ -11,9 +11,9 @@ from tests.proofs.entrances.comparison import PET_STORE, SERVICE, Entrance, comp
 from tests.proofs.entrances.traffic import Sent
 from tests.store_server import StoreServer, store_server
 
+from understudy.fleet.shared_store import SharedWorldStore
 from understudy.mock.server import direct
 from understudy.mock.settings import Settings
-from understudy.mock.store.fleet.shared_store import SharedWorldStore
 
 CONNECTIONS = int(os.environ.get("UNDERSTUDY_FUZZ", "400"))
 

@@ -23,6 +23,9 @@ from tests.proofs.fleet.round_robin import LoopThread, RoundRobin
 from tests.store_server import store_server
 
 from understudy.cli.mock_edge_cases import MockEdgeCases
+from understudy.fleet.address import StoreAddress
+from understudy.fleet.connection import send_once
+from understudy.fleet.shared_store import SharedWorldStore
 from understudy.mock.admin.edge_cases import EdgeCaseSource
 from understudy.mock.app import Mock
 from understudy.mock.server.clock import Clock
@@ -38,9 +41,6 @@ from understudy.mock.server.request_context import (
 from understudy.mock.server.transactions import Superseded
 from understudy.mock.server.worlds import DEFAULT, World
 from understudy.mock.settings import Settings
-from understudy.mock.store.fleet.address import StoreAddress
-from understudy.mock.store.fleet.connection import send_once
-from understudy.mock.store.fleet.shared_store import SharedWorldStore
 
 REPLICAS = 3
 

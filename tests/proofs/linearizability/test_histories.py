@@ -13,10 +13,10 @@ from tests.mock.admin.conftest import SITE
 from tests.proofs.linearizability.checking import Operation, is_linearizable
 from tests.store_server import StoreServer, store_server
 
+from understudy.fleet import shared_store
+from understudy.fleet.scripts import COMMIT, Script
 from understudy.mock.app import Mock
 from understudy.mock.settings import Settings
-from understudy.mock.store.fleet import shared_store
-from understudy.mock.store.fleet.scripts import COMMIT, Script
 
 HISTORIES = int(os.environ.get("UNDERSTUDY_HISTORIES", "4"))
 """Histories that are checked; ``make fleet`` checks more."""

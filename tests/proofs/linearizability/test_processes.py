@@ -22,7 +22,7 @@ from tests.proofs.linearizability.disturbing import (
 )
 from tests.store_server import store_server
 
-from understudy.mock.store.fleet.scripts import COMMIT
+from understudy.fleet.scripts import COMMIT
 
 HISTORIES = int(os.environ.get("UNDERSTUDY_HISTORIES", "2"))
 """Histories that are checked; ``make fleet`` checks more."""
@@ -46,7 +46,7 @@ class Fleet:
 COMPARED = "id == known.id and tag == known.tag"
 
 PLANTED = f"""
-from understudy.mock.store.fleet import scripts
+from understudy.fleet import scripts
 
 text = scripts.COMMIT.text.replace("{COMPARED}", "id == known.id")
 scripts.COMMIT = scripts.Script(text, "0" * 40)

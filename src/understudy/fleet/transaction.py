@@ -9,6 +9,10 @@ from typing import Any, Final, Protocol
 from starlette.types import Message
 
 from understudy.errors import Problem
+from understudy.fleet.changes import WorldChanges
+from understudy.fleet.copies import Copies
+from understudy.fleet.turns import Turns
+from understudy.fleet.world_list import WorldList
 from understudy.limits import HISTORY_BYTES
 from understudy.mock.server.guards import BASE_PATH
 from understudy.mock.server.history import CAPACITY
@@ -16,10 +20,6 @@ from understudy.mock.server.replicated_worlds import ReplicatedWorlds
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.transactions import Superseded
 from understudy.mock.server.worlds import Snapshot, World
-from understudy.mock.store.fleet.changes import WorldChanges
-from understudy.mock.store.fleet.copies import Copies
-from understudy.mock.store.fleet.turns import Turns
-from understudy.mock.store.fleet.world_list import WorldList
 from understudy.mock.store.state_rows import Rows
 
 LIST: Final = ""

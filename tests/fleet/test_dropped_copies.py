@@ -8,12 +8,12 @@ import httpx
 import pytest
 from tests.mock.admin.conftest import SITE, Driver
 
+from understudy.fleet import copies
+from understudy.fleet.copies import Copies
+from understudy.fleet.world_list import WorldList
+from understudy.fleet.world_state import WorldState
 from understudy.limits import WORLD_COPIES
 from understudy.mock.app import Mock
-from understudy.mock.store.fleet import copies
-from understudy.mock.store.fleet.copies import Copies
-from understudy.mock.store.fleet.world_list import WorldList
-from understudy.mock.store.fleet.world_state import WorldState
 
 Replicas = tuple[Driver, Driver]
 MOST = 3

@@ -5,13 +5,13 @@ from os import urandom  # no fixture: the tag of a list is of no world
 from typing import Any, NamedTuple
 
 from understudy.errors import StartupError, nearest
+from understudy.fleet.address import store_address
+from understudy.fleet.connection import send_once
+from understudy.fleet.membership import SCHEMA
+from understudy.fleet.packing import packed
+from understudy.fleet.refusals import StoreRefusal, described
+from understudy.fleet.scripts import STORED
 from understudy.mock.server.worlds import DEFAULT
-from understudy.mock.store.fleet.address import store_address
-from understudy.mock.store.fleet.connection import send_once
-from understudy.mock.store.fleet.membership import SCHEMA
-from understudy.mock.store.fleet.packing import packed
-from understudy.mock.store.fleet.refusals import StoreRefusal, described
-from understudy.mock.store.fleet.scripts import STORED
 
 _TAG_BYTES = 16
 

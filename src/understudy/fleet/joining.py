@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from typing import Final
 
 from understudy.errors import StartupError
+from understudy.fleet.address import StoreAddress, store_address
+from understudy.fleet.connection import send_once
+from understudy.fleet.refusals import StoreRefusal
+from understudy.fleet.shared_store import SharedWorldStore
 from understudy.installation import version
 from understudy.mock.server.replicated_worlds import ReplicatedWorlds
 from understudy.mock.server.worlds import World
 from understudy.mock.settings import Settings
 from understudy.mock.store.collections import COLLECTIONS
-from understudy.mock.store.fleet.address import StoreAddress, store_address
-from understudy.mock.store.fleet.connection import send_once
-from understudy.mock.store.fleet.refusals import StoreRefusal
-from understudy.mock.store.fleet.shared_store import SharedWorldStore
 
 _KEEPING: Final = "noeviction"
 """The policy of a store that deletes nothing by itself but what is over."""

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.fleet.test_replicas import code_from, exchange
 from tests.mock.admin.conftest import Driver, Time
-from tests.mock.store.fleet.test_replicas import code_from, exchange
 from tests.store_server import StoreServer, store_server
 
 from understudy.mock.settings import Settings

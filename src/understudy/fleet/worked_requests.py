@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from understudy.fleet.flat_replies import exercised_row
+from understudy.fleet.journal_rows import journal_row
 from understudy.mock.server.history import RequestChanges
 from understudy.mock.server.journaling import settle_numbered
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.worlds import World
-from understudy.mock.store.fleet.flat_replies import exercised_row
-from understudy.mock.store.fleet.journal_rows import journal_row
 
 
 class WorkedRequest(NamedTuple):

@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextvars import ContextVar
 from datetime import timedelta
 
+from understudy.fleet.changes import WorldChanges
+from understudy.fleet.transaction import ReplicaTransaction
 from understudy.mock.server.worlds import Baseline, RecordChange, Snapshot, World
-from understudy.mock.store.fleet.changes import WorldChanges
-from understudy.mock.store.fleet.transaction import ReplicaTransaction
 from understudy.mock.store.state_rows import Rows
 
 CURRENT: ContextVar[ReplicaTransaction | None] = ContextVar("understudy.transaction", default=None)

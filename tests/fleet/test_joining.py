@@ -11,16 +11,12 @@ from tests.mock.admin.conftest import Driver, Time
 from tests.store_server import StoreServer, store_server
 
 from understudy.errors import StartupError
+from understudy.fleet import connection, membership, shared_store
+from understudy.fleet.address import AUTHORITY_VARIABLE, PASSWORD_VARIABLE, store_address
+from understudy.fleet.membership import SCHEMA
+from understudy.fleet.refusals import StoreRefusal, described
 from understudy.mock.app import Mock
 from understudy.mock.settings import Settings
-from understudy.mock.store.fleet import connection, membership, shared_store
-from understudy.mock.store.fleet.address import (
-    AUTHORITY_VARIABLE,
-    PASSWORD_VARIABLE,
-    store_address,
-)
-from understudy.mock.store.fleet.membership import SCHEMA
-from understudy.mock.store.fleet.refusals import StoreRefusal, described
 from understudy.openapi.bundled import fixtures_directory
 
 PAGE = Path(__file__).parents[4] / "docs/how-to/fleet.md"

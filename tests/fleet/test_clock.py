@@ -8,10 +8,10 @@ import pytest
 from tests.direct_transport import DirectTransport
 from tests.mock.admin.conftest import SITE, Driver
 
+from understudy.fleet.shared_store import SharedWorldStore
+from understudy.fleet.store_clock import StoreClock
 from understudy.mock.app import Mock
 from understudy.mock.server.clock import machine_time
-from understudy.mock.store.fleet.shared_store import SharedWorldStore
-from understudy.mock.store.fleet.store_clock import StoreClock
 
 NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
 SECONDS = int(NOON.timestamp())

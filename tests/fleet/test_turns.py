@@ -11,11 +11,11 @@ from tests.mock.admin.conftest import SITE, Driver
 from tests.patient import PATIENCE
 from tests.store_server import StoreServer
 
+from understudy.fleet import shared_store, turns
+from understudy.fleet.scripts import COMMIT, Script
+from understudy.fleet.shared_store import SharedWorldStore
+from understudy.fleet.turns import Turns
 from understudy.mock.app import Mock
-from understudy.mock.store.fleet import shared_store, turns
-from understudy.mock.store.fleet.scripts import COMMIT, Script
-from understudy.mock.store.fleet.shared_store import SharedWorldStore
-from understudy.mock.store.fleet.turns import Turns
 
 Replicas = tuple[Driver, Driver]
 PROFILE = f"{SITE}/v3/me/profile"

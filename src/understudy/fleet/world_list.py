@@ -2,10 +2,10 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
+from understudy.fleet.copies import Copies
+from understudy.fleet.flat_replies import exercised_counts
 from understudy.mock.server.replicated_worlds import ReplicatedWorlds
 from understudy.mock.server.worlds import Snapshot
-from understudy.mock.store.fleet.copies import Copies
-from understudy.mock.store.fleet.flat_replies import exercised_counts
 
 
 class WorldList:

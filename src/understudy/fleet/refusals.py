@@ -4,7 +4,7 @@ from ssl import SSLCertVerificationError
 from typing import Final
 
 from understudy.errors import InsufficientStorage, Problem, StoreUnavailable
-from understudy.mock.store.fleet.address import AUTHORITY_VARIABLE, PASSWORD_VARIABLE, StoreAddress
+from understudy.fleet.address import AUTHORITY_VARIABLE, PASSWORD_VARIABLE, StoreAddress
 
 NO_SCRIPT: Final = "NOSCRIPT"
 

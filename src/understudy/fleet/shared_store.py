@@ -16,26 +16,26 @@ from os import urandom  # no fixture: replicas must differ
 from typing import Any, Final
 
 from understudy.errors import StartupError, StoreUnavailable
+from understudy.fleet.address import StoreAddress
+from understudy.fleet.connection import Connection, send_once
+from understudy.fleet.copies import Copies
+from understudy.fleet.gathering import CURRENT, ChangeGatherer
+from understudy.fleet.journal_rows import endpoint_name
+from understudy.fleet.link import StoreLink
+from understudy.fleet.locks import Locks
+from understudy.fleet.membership import SCHEMA, reason_against_joining
+from understudy.fleet.packing import packed
+from understudy.fleet.refusals import StoreRefusal, as_problem, described
+from understudy.fleet.scripts import COMMIT, HISTORY, JOIN
+from understudy.fleet.steering_paths import HISTORIES, LISTING
+from understudy.fleet.transaction import LIST, ReplicaTransaction
+from understudy.fleet.turns import CHANNEL
+from understudy.fleet.world_list import WorldList
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.replicated_worlds import ReplicatedWorlds
 from understudy.mock.server.transactions import Superseded
 from understudy.mock.server.watchdog import Episode
 from understudy.mock.server.worlds import DEFAULT, Collection, Snapshot, World, WorldSelection
-from understudy.mock.store.fleet.address import StoreAddress
-from understudy.mock.store.fleet.connection import Connection, send_once
-from understudy.mock.store.fleet.copies import Copies
-from understudy.mock.store.fleet.gathering import CURRENT, ChangeGatherer
-from understudy.mock.store.fleet.journal_rows import endpoint_name
-from understudy.mock.store.fleet.link import StoreLink
-from understudy.mock.store.fleet.locks import Locks
-from understudy.mock.store.fleet.membership import SCHEMA, reason_against_joining
-from understudy.mock.store.fleet.packing import packed
-from understudy.mock.store.fleet.refusals import StoreRefusal, as_problem, described
-from understudy.mock.store.fleet.scripts import COMMIT, HISTORY, JOIN
-from understudy.mock.store.fleet.steering_paths import HISTORIES, LISTING
-from understudy.mock.store.fleet.transaction import LIST, ReplicaTransaction
-from understudy.mock.store.fleet.turns import CHANNEL
-from understudy.mock.store.fleet.world_list import WorldList
 from understudy.mock.store.state_rows import Rows
 
 _log = logging.getLogger(__name__)

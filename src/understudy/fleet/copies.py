@@ -7,15 +7,10 @@ from typing import Any
 
 import msgspec
 
-from understudy.limits import WORLD_COPIES
-from understudy.mock.server.journaling import collected, settle_numbered
-from understudy.mock.server.replicated_worlds import ReplicatedWorlds
-from understudy.mock.server.windows import Window, Windows
-from understudy.mock.server.worlds import DEFAULT, Identifiers, RecordChange, World
-from understudy.mock.store.fleet.flat_replies import exercised_counts, pairs
-from understudy.mock.store.fleet.history_rows import history_entry
-from understudy.mock.store.fleet.journal_rows import FindEndpoint, journalled
-from understudy.mock.store.fleet.world_state import (
+from understudy.fleet.flat_replies import exercised_counts, pairs
+from understudy.fleet.history_rows import history_entry
+from understudy.fleet.journal_rows import FindEndpoint, journalled
+from understudy.fleet.world_state import (
     NO_ENTRY,
     TAG_BYTES,
     UNKNOWN_ENTRY,
@@ -23,6 +18,11 @@ from understudy.mock.store.fleet.world_state import (
     WorldCopy,
     WorldState,
 )
+from understudy.limits import WORLD_COPIES
+from understudy.mock.server.journaling import collected, settle_numbered
+from understudy.mock.server.replicated_worlds import ReplicatedWorlds
+from understudy.mock.server.windows import Window, Windows
+from understudy.mock.server.worlds import DEFAULT, Identifiers, RecordChange, World
 from understudy.mock.store.state_rows import WINDOWS, Blobs, Rows, WorldSettings
 
 _ORDER_DIGITS = 12

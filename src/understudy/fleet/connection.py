@@ -15,9 +15,9 @@ from typing import Any, Final
 
 import hiredis
 
-from understudy.mock.store.fleet.address import StoreAddress
-from understudy.mock.store.fleet.refusals import NO_SCRIPT, OtherProtocol, StoreRefusal
-from understudy.mock.store.fleet.scripts import Script
+from understudy.fleet.address import StoreAddress
+from understudy.fleet.refusals import NO_SCRIPT, OtherProtocol, StoreRefusal
+from understudy.fleet.scripts import Script
 
 PATIENCE: Final = 2.0
 """Seconds that a call waits for its reply; afterwards the connection is given up."""

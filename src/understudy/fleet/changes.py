@@ -7,15 +7,15 @@ from typing import Any
 
 import msgspec
 
+from understudy.fleet.history_rows import history_row
+from understudy.fleet.journal_rows import journal_row
+from understudy.fleet.worked_requests import WorkedRequest, settle_requests
+from understudy.fleet.world_state import UNKNOWN_ENTRY, LoggedChange, WorldCopy
 from understudy.limits import JOURNAL_BYTES
 from understudy.mock.server.guards import PRIVATE_PATHS
 from understudy.mock.server.journaling import collected, shorten
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.worlds import Identifiers, RecordChange, Snapshot, World
-from understudy.mock.store.fleet.history_rows import history_row
-from understudy.mock.store.fleet.journal_rows import journal_row
-from understudy.mock.store.fleet.worked_requests import WorkedRequest, settle_requests
-from understudy.mock.store.fleet.world_state import UNKNOWN_ENTRY, LoggedChange, WorldCopy
 from understudy.mock.store.state_rows import WINDOWS, Rows
 
 _MOST_LOGGED = 16 * 1024

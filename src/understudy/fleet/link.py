@@ -8,14 +8,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeGuard
 
-from understudy.mock.store.fleet.address import StoreAddress
-from understudy.mock.store.fleet.connection import Connection
-from understudy.mock.store.fleet.locks import Locks
-from understudy.mock.store.fleet.packing import packed
-from understudy.mock.store.fleet.refusals import StoreRefusal
-from understudy.mock.store.fleet.scripts import PASS_TURN
-from understudy.mock.store.fleet.store_clock import StoreClock
-from understudy.mock.store.fleet.turns import Turns
+from understudy.fleet.address import StoreAddress
+from understudy.fleet.connection import Connection
+from understudy.fleet.locks import Locks
+from understudy.fleet.packing import packed
+from understudy.fleet.refusals import StoreRefusal
+from understudy.fleet.scripts import PASS_TURN
+from understudy.fleet.store_clock import StoreClock
+from understudy.fleet.turns import Turns
 
 
 class StoreLink:

@@ -10,8 +10,8 @@ from tests.direct_transport import DirectTransport
 from tests.mock.admin.conftest import SITE, Driver
 from tests.store_server import StoreServer
 
+from understudy.fleet.shared_store import SharedWorldStore
 from understudy.mock.app import Mock
-from understudy.mock.store.fleet.shared_store import SharedWorldStore
 
 Replicas = tuple[Driver, Driver]
 PROFILE = "/v3/me/profile"

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from tests.mock.admin.conftest import AUTHORIZATION, Driver, Time
 
+from understudy.fleet.shared_store import SharedWorldStore
 from understudy.mock.settings import Settings
-from understudy.mock.store.fleet.shared_store import SharedWorldStore
 
 PASSWORD = {"grant_type": "password", "username": "ada@example.com", "password": "ada-password"}
 CLIENT = {"client_id": "server-app", "client_secret": "server-app-secret"}

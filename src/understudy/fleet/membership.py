@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from understudy.mock.store.fleet.address import StoreAddress
+from understudy.fleet.address import StoreAddress
 
 SCHEMA: Final = 2
 """The version of what the store holds; replicas of another one do not join."""
