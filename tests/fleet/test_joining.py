@@ -19,7 +19,7 @@ from understudy.mock.app import Mock
 from understudy.mock.settings import Settings
 from understudy.openapi.bundled import fixtures_directory
 
-PAGE = Path(__file__).parents[4] / "docs/how-to/fleet.md"
+PAGE = Path(__file__).parents[2] / "docs/how-to/fleet.md"
 
 
 def refusal(settings: Settings) -> str:
