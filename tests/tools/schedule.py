@@ -23,7 +23,7 @@ from understudy.verify.findings import ANSWERS
 from understudy.verify.history import issued_tokens
 from understudy.verify.permits import SAFE
 from understudy.verify.probe_client import ProbeClient
-from understudy.verify.probing import PROBES, SCHEDULE, Part, Parts, Probe, order_of_parts
+from understudy.verify.probing import PROBES, SCHEDULE, ProbePart, Parts, Probe, order_of_parts
 from understudy.verify.run import Run, RunOptions, start
 
 LOADED = rules.SECTIONS
@@ -31,7 +31,7 @@ LOADED = rules.SECTIONS
 
 PATIENT = Allowance(pause=timedelta(hours=2))
 
-Schedule = dict[str, tuple[Part, ...]]
+Schedule = dict[str, tuple[ProbePart, ...]]
 
 
 def main() -> None:
@@ -40,7 +40,7 @@ def main() -> None:
     print(f"{SCHEDULE.name}: {len(PROBES)} probes")  # noqa: T201 - a command's output
 
 
-def as_file(parts: Mapping[str, Sequence[Part]]) -> bytes:
+def as_file(parts: Mapping[str, Sequence[ProbePart]]) -> bytes:
     """Returns the file's content: one probe after another, one part a line."""
     probes = []
     for name, sent in parts.items():
@@ -49,7 +49,7 @@ def as_file(parts: Mapping[str, Sequence[Part]]) -> bytes:
     return ("{\n" + ",\n".join(probes) + "\n}\n").encode()
 
 
-def _members(part: Part) -> dict[str, object]:
+def _members(part: ProbePart) -> dict[str, object]:
     """Returns what the file says of a part; most have no token issued."""
     return {name: value for name, value in asdict(part).items() if name != "tokens" or value}
 
@@ -96,7 +96,7 @@ class Measurement:
         self._settled: list[str] = []
         run.gateway.listeners.insert(0, self._note)  # before the exchange becomes history
 
-    def part(self, probe: Probe, steps: Parts) -> Part | None:
+    def part(self, probe: Probe, steps: Parts) -> ProbePart | None:
         """Returns what the next part of a probe sends and settles; None where there is none."""
         self._settled.clear()
         self._rules = frozenset(probe.rules)
@@ -106,7 +106,7 @@ class Measurement:
         own = [each for each in self._run.exchanges[sent:] if each.source == source(probe)]
         names = tuple(sorted(set(self._settled)))
         tokens = len(issued_tokens(own))
-        return Part(names, len(own), _by(own), tokens) if own else None
+        return ProbePart(names, len(own), _by(own), tokens) if own else None
 
     def _note(self, exchange: Exchange) -> None:
         if not exchange.source.startswith("probe "):
@@ -131,7 +131,7 @@ def _measured(probes: Sequence[Probe], deployment: Deployment) -> Schedule:
     measurement = Measurement(run)
     client = {p.name: ProbeClient(run.gateway, source(p), run.exchanges) for p in probes}
     steps = {probe.name: probe.steps(client[probe.name]) for probe in probes}
-    parts: dict[str, list[Part]] = {probe.name: [] for probe in probes}
+    parts: dict[str, list[ProbePart]] = {probe.name: [] for probe in probes}
     over: set[str] = set()
     for probe in order_of_parts(probes, over):
         part = measurement.part(probe, steps[probe.name])

@@ -9,7 +9,7 @@ from tests.verify.reduced import reduced
 from understudy.exchange.messages import Exchange
 from understudy.verify import rules
 from understudy.verify.probe_client import MissingNeedError, ProbeClient
-from understudy.verify.probing import Part, Probe, in_order, order_of_parts
+from understudy.verify.probing import ProbePart, Probe, in_order, order_of_parts
 from understudy.verify.target import CREDENTIALS
 
 LOADED = rules.SECTIONS
@@ -34,45 +34,45 @@ def names(probes):
 
 
 def test_what_settles_most_for_a_request_comes_first():
-    dear = a_probe("dear", Part(("a", "b", "c"), 4))
-    cheap = a_probe("cheap", Part(("d",), 1))
+    dear = a_probe("dear", ProbePart(("a", "b", "c"), 4))
+    cheap = a_probe("cheap", ProbePart(("d",), 1))
     assert names([dear, cheap]) == ["cheap", "dear"]
 
 
 def test_a_rule_that_was_asked_gives_way_to_one_that_was_not():
-    twice = a_probe("twice", Part(("a", "b"), 1), Part(("a", "b"), 1))
-    once = a_probe("once", Part(("c",), 1))
+    twice = a_probe("twice", ProbePart(("a", "b"), 1), ProbePart(("a", "b"), 1))
+    once = a_probe("once", ProbePart(("c",), 1))
     assert names([twice, once]) == ["twice", "once", "twice"]
 
 
 def test_a_dull_part_is_sent_for_what_comes_after_it():
-    rich = a_probe("rich", Part((), 1), Part(("a", "b", "c", "d"), 1))
-    plain = a_probe("plain", Part(("e",), 1))
+    rich = a_probe("rich", ProbePart((), 1), ProbePart(("a", "b", "c", "d"), 1))
+    plain = a_probe("plain", ProbePart(("e",), 1))
     assert names([plain, rich]) == ["rich", "rich", "plain"]
 
 
 def test_what_moves_time_comes_last():
-    ageing = a_probe("ageing", Part(("b", "c", "d"), 1), needs=("clock",))
-    reading = a_probe("reading", Part(("e",), 1))
+    ageing = a_probe("ageing", ProbePart(("b", "c", "d"), 1), needs=("clock",))
+    reading = a_probe("reading", ProbePart(("e",), 1))
     assert names([ageing, reading]) == ["reading", "ageing"]
     assert [probe.name for probe in in_order([ageing, reading])] == ["reading", "ageing"]
 
 
 def test_what_few_parts_settle_comes_before_what_many_settle():
-    common = [a_probe(f"common {number}", Part(("a",), 1)) for number in range(3)]
-    rare = a_probe("rare", Part(("b",), 1))
+    common = [a_probe(f"common {number}", ProbePart(("a",), 1)) for number in range(3)]
+    rare = a_probe("rare", ProbePart(("b",), 1))
     assert names([*common, rare])[0] == "rare"
 
 
 @pytest.mark.parametrize("noted", ["errors.error_no_token", "authorize.refusal_is_a_page"])
 def test_a_check_that_can_make_a_finding_comes_before_one_that_can_only_note(noted):
-    noting = a_probe("noting", Part((noted,), 1))
-    finding = a_probe("finding", Part(("qr_codes.code_is_png",), 1))
+    noting = a_probe("noting", ProbePart((noted,), 1))
+    finding = a_probe("finding", ProbePart(("qr_codes.code_is_png",), 1))
     assert names([noting, finding]) == ["finding", "noting"]
 
 
 def test_a_probe_that_turns_out_to_be_over_has_no_further_turn():
-    short = a_probe("short", Part(("a",), 1), Part(("b",), 1))
+    short = a_probe("short", ProbePart(("a",), 1), ProbePart(("b",), 1))
     assert [probe.name for probe in order_of_parts([short], {"short"})] == ["short"]
 
 

@@ -30,7 +30,7 @@ SCHEDULE: Final = Path(__file__).with_name("schedule.json")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ProbePart:
     """The requests that a probe sends before another probe may go on.
 
     Attributes:
@@ -52,11 +52,11 @@ class Part:
 
 
 @cache
-def measured() -> Mapping[str, tuple[Part, ...]]:
+def measured() -> Mapping[str, tuple[ProbePart, ...]]:
     """Returns the parts of each probe, by the probe's name."""
     if not SCHEDULE.exists():  # as long as it is measured for the first time
         return {}
-    return json.decode(SCHEDULE.read_bytes(), type=dict[str, tuple[Part, ...]])
+    return json.decode(SCHEDULE.read_bytes(), type=dict[str, tuple[ProbePart, ...]])
 
 
 Parts = Iterator[object]
@@ -80,7 +80,7 @@ class Probe:
 
     name: str
     rules: tuple[str, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[ProbePart, ...]
     needs: tuple[str, ...]
     run: Run
 
@@ -120,7 +120,7 @@ def probe(*rules: str, needs: tuple[str, ...] = ()) -> Callable[[Run], Run]:
     """
 
     def register(run: Run) -> Run:
-        parts = measured().get(run.__name__, (Part(()),))
+        parts = measured().get(run.__name__, (ProbePart(()),))
         PROBES.append(Probe(run.__name__, rules, parts, needs, run))
         return run
 
@@ -312,7 +312,7 @@ def _novelty(question: tuple[str, str], settled_before: Settled) -> float:
     return AGAIN ** settled_before[question]
 
 
-def _add(settled_before: Settled, part: Part) -> None:
+def _add(settled_before: Settled, part: ProbePart) -> None:
     settled_before.update(part.questions)
     settled_before.update(part.checks)
 
