@@ -28,7 +28,7 @@ from understudy.drift.sightings import (
 )
 from understudy.errors import StartupError
 from understudy.reports.console import Terminal
-from understudy.verify.baseline import load_baseline
+from understudy.verify.findings import load_baseline
 
 TODAY = date(2026, 11, 22)
 

@@ -23,7 +23,7 @@ from understudy.verify.findings import ANSWERS
 from understudy.verify.history import issued_tokens
 from understudy.verify.permits import SAFE
 from understudy.verify.probe_client import ProbeClient
-from understudy.verify.probing import PROBES, SCHEDULE, ProbePart, Parts, Probe, order_of_parts
+from understudy.verify.probing import PROBES, SCHEDULE, Parts, Probe, ProbePart, order_of_parts
 from understudy.verify.run import Run, RunOptions, start
 
 LOADED = rules.SECTIONS

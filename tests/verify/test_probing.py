@@ -9,7 +9,7 @@ from tests.verify.reduced import reduced
 from understudy.exchange.messages import Exchange
 from understudy.verify import rules
 from understudy.verify.probe_client import MissingNeedError, ProbeClient
-from understudy.verify.probing import ProbePart, Probe, in_order, order_of_parts
+from understudy.verify.probing import Probe, ProbePart, in_order, order_of_parts
 from understudy.verify.target import CREDENTIALS
 
 LOADED = rules.SECTIONS

@@ -8,9 +8,8 @@ from pathlib import Path
 from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
 from understudy.errors import StartupError
-from understudy.verify.deployment import ledger_of
+from understudy.verify.deployment import ledger_of, locked
 from understudy.verify.run import gateway_of
-from understudy.verify.run_lock import locked
 from understudy.verify.shapes import bundled
 from understudy.verify.undo import Undo
 from understudy.verify.undo_journal import read_journal

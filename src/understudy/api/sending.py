@@ -8,9 +8,8 @@ from understudy.api.case_source import CaseSource
 from understudy.cases import selection
 from understudy.cases.plans import Planner
 from understudy.generate.case_sender import CaseSender
-from understudy.verify.deployment import Deployment
+from understudy.verify.deployment import Deployment, locked
 from understudy.verify.run import Run, RunOptions, start
-from understudy.verify.run_lock import locked
 from understudy.verify.test_data import data_for_target
 
 

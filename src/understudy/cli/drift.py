@@ -38,11 +38,11 @@ from understudy.errors import StartupError
 from understudy.interface.facts import Facts
 from understudy.reports.console import Terminal
 from understudy.terminal import echo
-from understudy.verify.baseline import load_baseline
 from understudy.verify.catalogue import catalogue
 from understudy.verify.clock import machine_time
 from understudy.verify.deployment import Deployment
 from understudy.verify.events import Listener
+from understudy.verify.findings import load_baseline
 from understudy.verify.run import RunOptions
 
 MOCK: Final = "the mock"

@@ -13,12 +13,11 @@ from typing import Any, Final, Literal
 from PIL import Image, UnidentifiedImageError
 
 from understudy.exchange.messages import Exchange
-from understudy.verify.deployment import Deployment
+from understudy.verify.deployment import Deployment, locked
 from understudy.verify.permits import NotPermitted, Unreachable
 from understudy.verify.pictures import avatars
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.run import RunOptions, start
-from understudy.verify.run_lock import locked
 
 MOST_PICTURES: Final = 20
 """Pictures of an account that are fetched for their size and kind; others are taken as usual."""

@@ -29,13 +29,12 @@ from understudy.drift.observing import (
 )
 from understudy.exchange.messages import Exchange
 from understudy.interface.facts import Fact
-from understudy.verify.deployment import Deployment
+from understudy.verify.deployment import Deployment, locked
 from understudy.verify.evaluator import Evaluator
 from understudy.verify.history import History
 from understudy.verify.outcome import Outcome
 from understudy.verify.permits import Refusal
 from understudy.verify.run import Run, RunOptions, start
-from understudy.verify.run_lock import locked
 from understudy.verify.wording import as_on_the_wire
 
 # Reduces a difference to the shortest sequence of requests that shows it (delta debugging). The

@@ -11,7 +11,7 @@ from msgspec import structs
 from understudy.drift.drift_report import DriftReport, ReportedEntry
 from understudy.drift.files import replace_file
 from understudy.errors import StartupError
-from understudy.verify.baseline import Accepted
+from understudy.verify.findings import Accepted
 
 MOST_KEPT: Final = 10_000
 """Entries that are kept; those that were not seen for the longest time are dropped."""

@@ -51,8 +51,8 @@ def understudy_run(request: pytest.FixtureRequest) -> Iterator[Any]:
     from understudy.api.opening import open_deployment
     from understudy.api.options import DeploymentOptions
     from understudy.errors import StartupError
+    from understudy.verify.deployment import locked
     from understudy.verify.run import RunOptions, start
-    from understudy.verify.run_lock import locked
 
     path = request.config.getoption("--understudy-target")
     options = DeploymentOptions(target_file=Path(path) if path else None)

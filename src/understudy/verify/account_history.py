@@ -17,6 +17,7 @@ from understudy.interface.operations import (
 from understudy.verify.checks import (
     document_allows,
     document_allows_no_such,
+    found,
     holds_profile,
     is_of_test_accounts,
     may_manage,
@@ -125,9 +126,9 @@ def update_shown(exchange: Exchange, history: History) -> Exchange | None:
     return before if is_same and is_sound else None
 
 
-def update_must_show(exchange: Exchange, history: History) -> bool:
-    """Tells whether the account's last update was accepted, and names just the seven members."""
-    return update_shown(exchange, history) is not None
+update_must_show = found(
+    update_shown, "the account's last update was accepted, and names just the seven members"
+)
 
 
 def something_was_unset(exchange: Exchange, history: History) -> bool:
@@ -159,9 +160,9 @@ def profile_before_update(exchange: Exchange, history: History) -> Exchange | No
     return None
 
 
-def profile_before_update_was_seen(exchange: Exchange, history: History) -> bool:
-    """Tells whether the account's profile was seen before its last update."""
-    return profile_before_update(exchange, history) is not None
+profile_before_update_was_seen = found(
+    profile_before_update, "the account's profile was seen before its last update"
+)
 
 
 BEFORE_AND_AFTER: Final = (holds_profile, profile_before_update_was_seen)

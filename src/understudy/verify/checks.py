@@ -180,6 +180,18 @@ class NamedCondition:
         return self.holds(exchange, history)
 
 
+def found(find: Callable[[Exchange, History], object], description: str) -> Condition:
+    """Returns the condition that something is found, which ``proven`` takes for granted.
+
+    Args:
+        find: Returns what is found; None if nothing is.
+        description: What that says of an exchange.
+    """
+    return NamedCondition(
+        lambda exchange, history: find(exchange, history) is not None, description
+    )
+
+
 def described(condition: Condition) -> str:
     """Returns what a condition says of an exchange: of a function, its docstring tells whether."""
     if isinstance(condition, NamedCondition):

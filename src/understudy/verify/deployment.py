@@ -4,15 +4,17 @@ Every command that sends requests gets its deployment from ``deployment_of``, so
 target file means the same to all of them; only the mock in this process is made elsewhere (api).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
 import httpx
+from filelock import FileLock, Timeout
 
-from understudy.errors import missing_extra
+from understudy.errors import StartupError, missing_extra
 from understudy.interface.vocabulary import load_vocabulary
 from understudy.openapi.loader import Document, load
 from understudy.verify.clock import ClockState, MockClock, Time, machine_clock, machine_time
@@ -188,3 +190,42 @@ def _ledger(target: Target, target_file: Path | None, time: Time) -> Path | None
     if target.ledger is not None:
         return Path(target.ledger)
     return target_file and target_file.with_suffix(".ledger")
+
+
+# Two runs on one target would record each other's changes as the account's state before the run, and
+# each would spend the requests that the other keeps for undoing. The operating system releases the
+# locks of a process that is killed; the empty lock files stay, as removing one could split its waiters.
+
+
+@contextmanager
+def locked(deployment: Deployment) -> Iterator[None]:
+    """Locks the journal and the ledger of a deployment; they need not exist.
+
+    Raises:
+        StartupError: Another run uses one of them, or a lock file cannot be written.
+    """
+    with ExitStack() as stack:
+        for path in (deployment.journal, deployment.ledger):
+            if path is not None:
+                stack.enter_context(_locked(path))
+        yield
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    lock = FileLock(path.with_name(f"{path.name}.lock"), blocking=False)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        msg = (
+            f"{path} is in use by another run of understudy; "
+            "wait until that run has ended, or name another target file."
+        )
+        raise StartupError(msg) from error
+    except OSError as error:
+        msg = f"{path} cannot be locked ({error.strerror}); move the target file to where files can be written."
+        raise StartupError(msg) from error
+    try:
+        yield
+    finally:
+        lock.release()

@@ -8,7 +8,7 @@ from typing import Final
 from understudy.exchange.messages import Exchange
 from understudy.interface.operations import TOKEN
 from understudy.interface.scopes import AUTH, SCOPES
-from understudy.verify.checks import CheckResult, Condition, NamedCondition, expect, proven
+from understudy.verify.checks import CheckResult, Condition, NamedCondition, expect, found, proven
 from understudy.verify.history import REDIRECTS, History
 from understudy.verify.target import TargetApplication
 from understudy.verify.value_texts import as_json
@@ -82,14 +82,12 @@ def shown_response(exchange: Exchange) -> str:
     return f"status {exchange.status}, {exchange.response.media_type}{onward}"
 
 
-def client_is_known(exchange: Exchange, history: History) -> bool:
-    """Tells whether the client is an application that the target names."""
-    return named_client(exchange, history) is not None
+client_is_known = found(named_client, "the client is an application that the target names")
 
 
-def client_and_redirect_match(exchange: Exchange, history: History) -> bool:
-    """Tells whether client and redirect URI are those of one application."""
-    return application_of(exchange, history) is not None
+client_and_redirect_match = found(
+    application_of, "client and redirect URI are those of one application"
+)
 
 
 def is_sound(exchange: Exchange, _history: History) -> bool:
@@ -209,9 +207,7 @@ def issue_of(exchange: Exchange, history: History) -> Exchange | None:
     return history.issued_by(exchange.request.token or exchange.request.query.get("token"))
 
 
-def client_is_proven(exchange: Exchange, history: History) -> bool:
-    """Tells whether client ID and secret are those of one application."""
-    return authenticated_client(exchange, history) is not None
+client_is_proven = found(authenticated_client, "client ID and secret are those of one application")
 
 
 def is_clean(exchange: Exchange, _history: History) -> bool:
@@ -221,9 +217,7 @@ def is_clean(exchange: Exchange, _history: History) -> bool:
     return is_once and not SECRETS & set(exchange.request.query)
 
 
-def code_is_known(exchange: Exchange, history: History) -> bool:
-    """Tells whether the code was seen on a redirect."""
-    return redirect_of(exchange, history) is not None
+code_is_known = found(redirect_of, "the code was seen on a redirect")
 
 
 def code_is_unspent(exchange: Exchange, history: History) -> bool:

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from understudy.exchange.messages import Exchange
 from understudy.interface.limit_headers import limit_headers_in
 from understudy.interface.operations import AVATARS, COUNTED, QR_CODE
-from understudy.verify.checks import TOO_MANY
+from understudy.verify.checks import TOO_MANY, found
 from understudy.verify.history import History
 
 UNAUTHORIZED: Final = 401
@@ -122,9 +122,7 @@ def is_too_many(exchange: Exchange, _history: History) -> bool:
     return exchange.status == TOO_MANY
 
 
-def was_counted_before(exchange: Exchange, history: History) -> bool:
-    """Tells whether the same client was counted before in the same hour."""
-    return previous(exchange, history) is not None
+was_counted_before = found(previous, "the same client was counted before in the same hour")
 
 
 def something_was_left(exchange: Exchange, history: History) -> bool:

@@ -13,7 +13,7 @@ from typing import Final
 from understudy.errors import StartupError
 from understudy.interface.operations import UPDATE_PROFILE
 from understudy.verify.clock import machine_time
-from understudy.verify.deployment import Deployment
+from understudy.verify.deployment import Deployment, locked
 from understudy.verify.evaluator import UNJUDGED
 from understudy.verify.events import Found, PhaseStarted
 from understudy.verify.experiments import carry_out_experiments
@@ -24,7 +24,6 @@ from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Probe, candidates, needs_of, order_of_parts
 from understudy.verify.readings import Trials
 from understudy.verify.run import Phase, Run, RunOptions, start
-from understudy.verify.run_lock import locked
 from understudy.verify.wording import as_on_the_wire
 
 _OVER = object()

@@ -32,6 +32,7 @@ from understudy.verify.checks import (
     expect,
     expect_refused,
     expect_status,
+    found,
     may_manage,
     proven,
     succeeded,
@@ -70,9 +71,7 @@ def changes_nothing(exchange: Exchange, history: History) -> bool:
     return not changes_a_member(exchange, history)
 
 
-def avatar_was_seen(exchange: Exchange, history: History) -> bool:
-    """Tells whether an earlier response mentions the avatar."""
-    return last_mention(exchange, history) is not None
+avatar_was_seen = found(last_mention, "an earlier response mentions the avatar")
 
 
 def has_unknown_member(exchange: Exchange, _history: History) -> bool:
@@ -209,9 +208,7 @@ def last_deletion(exchange: Exchange, history: History) -> Exchange | None:
     return history.last(DELETE_AVATAR, account=exchange.identity.account)
 
 
-def something_was_deleted(exchange: Exchange, history: History) -> bool:
-    """Tells whether the account deleted an avatar before."""
-    return last_deletion(exchange, history) is not None
+something_was_deleted = found(last_deletion, "the account deleted an avatar before")
 
 
 def list_with_deleted_selected(exchange: Exchange, history: History) -> Exchange | None:
@@ -231,9 +228,9 @@ def list_with_deleted_selected(exchange: Exchange, history: History) -> Exchange
     return None
 
 
-def selected_avatar_was_deleted(exchange: Exchange, history: History) -> bool:
-    """Tells whether the avatar that was selected for the address was deleted since."""
-    return list_with_deleted_selected(exchange, history) is not None
+selected_avatar_was_deleted = found(
+    list_with_deleted_selected, "the avatar that was selected for the address was deleted since"
+)
 
 
 def is_of_other_account(exchange: Exchange, history: History) -> bool:

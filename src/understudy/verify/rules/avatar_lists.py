@@ -35,6 +35,7 @@ from understudy.verify.checks import (
     expect_equal,
     expect_refused,
     expect_status,
+    found,
     holds_avatars,
     may_manage,
     may_read,
@@ -136,9 +137,9 @@ def mention_before(exchange: Exchange, history: History) -> Exchange | None:
     return None
 
 
-def was_mentioned_before(exchange: Exchange, history: History) -> bool:
-    """Tells whether another response mentions one of the avatars, with no write since."""
-    return mention_before(exchange, history) is not None
+was_mentioned_before = found(
+    mention_before, "another response mentions one of the avatars, with no write since"
+)
 
 
 @check("avatar-urls-resolve", on=[LIST_AVATARS], when=[holds_avatars, was_mentioned_before])
@@ -191,9 +192,10 @@ def is_profile(exchange: Exchange) -> bool:
     return exchange.operation in PROFILES
 
 
-def selection_was_seen_in_both(exchange: Exchange, history: History) -> bool:
-    """Tells whether a profile and the list for its primary address were seen, with no write between."""
-    return other_view_of_selection(exchange, history) is not None
+selection_was_seen_in_both = found(
+    other_view_of_selection,
+    "a profile and the list for its primary address were seen, with no write between",
+)
 
 
 @check("avatar-selected-for-email", on=[LIST_AVATARS, *PROFILES], when=[selection_was_seen_in_both])
@@ -293,9 +295,9 @@ def last_assignment(exchange: Exchange, history: History) -> Exchange | None:
     return None
 
 
-def avatar_was_assigned(exchange: Exchange, history: History) -> bool:
-    """Tells whether an avatar was set for the address, and none was uploaded or deleted since."""
-    return last_assignment(exchange, history) is not None
+avatar_was_assigned = found(
+    last_assignment, "an avatar was set for the address, and none was uploaded or deleted since"
+)
 
 
 def has_body_without_hash(exchange: Exchange, _history: History) -> bool:
@@ -339,9 +341,7 @@ def list_before(exchange: Exchange, history: History) -> Exchange | None:
     return before
 
 
-def selection_was_seen(exchange: Exchange, history: History) -> bool:
-    """Tells whether the list for the same address was seen just before."""
-    return list_before(exchange, history) is not None
+selection_was_seen = found(list_before, "the list for the same address was seen just before")
 
 
 def follows_upload(exchange: Exchange, history: History) -> bool:

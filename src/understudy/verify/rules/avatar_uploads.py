@@ -18,6 +18,7 @@ from understudy.verify.checks import (
     expect_accepted,
     expect_refused,
     expect_status,
+    found,
     may_manage,
     may_read,
     proven,
@@ -107,9 +108,9 @@ def file_in(exchange: Exchange, history: History) -> File | None:
     )
 
 
-def sends_one_file(exchange: Exchange, history: History) -> bool:
-    """Tells whether the body is multipart with one file under the document's field name."""
-    return file_in(exchange, history) is not None
+sends_one_file = found(
+    file_in, "the body is multipart with one file under the document's field name"
+)
 
 
 def query_is_in_order(exchange: Exchange, history: History) -> bool:
@@ -315,9 +316,7 @@ def sends_webp(exchange: Exchange, _history: History) -> bool:
     return b"RIFF" in exchange.request.body and b"WEBPVP8" in exchange.request.body
 
 
-def avatars_are_counted(exchange: Exchange, history: History) -> bool:
-    """Tells whether it is known how many avatars the account has."""
-    return avatars_owned(exchange, history) is not None
+avatars_are_counted = found(avatars_owned, "it is known how many avatars the account has")
 
 
 _TAKEN_FILE: Final = (may_manage, query_is_in_order, sends_one_file, is_of_taken_type, is_square)

@@ -22,7 +22,7 @@ from understudy.verify.browsing import (
     spare_code,
     token_in,
 )
-from understudy.verify.checks import CheckResult, check, expect, proven
+from understudy.verify.checks import CheckResult, check, expect, found, proven
 from understudy.verify.grant_history import (
     CODE_LIFETIME,
     FITTING,
@@ -263,9 +263,7 @@ def replay_of(exchange: Exchange, history: History) -> Exchange | None:
     return None
 
 
-def code_was_replayed(exchange: Exchange, history: History) -> bool:
-    """Tells whether the code that the token was issued for was redeemed again."""
-    return replay_of(exchange, history) is not None
+code_was_replayed = found(replay_of, "the code that the token was issued for was redeemed again")
 
 
 def code_is_of_other_client(exchange: Exchange, history: History) -> bool:
@@ -285,9 +283,7 @@ def attempt_of_other(exchange: Exchange, history: History) -> Exchange | None:
     return None
 
 
-def other_client_tried(exchange: Exchange, history: History) -> bool:
-    """Tells whether another client tried to redeem the code."""
-    return attempt_of_other(exchange, history) is not None
+other_client_tried = found(attempt_of_other, "another client tried to redeem the code")
 
 
 def redirect_differs(exchange: Exchange, history: History) -> bool:

@@ -21,7 +21,7 @@ from understudy.verify.browsing import (
     pressed,
     token_in,
 )
-from understudy.verify.checks import CheckResult, check, expect, proven, succeeded
+from understudy.verify.checks import CheckResult, check, expect, found, proven, succeeded
 from understudy.verify.grant_history import (
     OK,
     application_of,
@@ -166,9 +166,7 @@ def info_of_other_person(exchange: Exchange, history: History) -> Exchange | Non
     return None
 
 
-def other_person_approved(exchange: Exchange, history: History) -> bool:
-    """Tells whether another person approved another token."""
-    return info_of_other_person(exchange, history) is not None
+other_person_approved = found(info_of_other_person, "another person approved another token")
 
 
 @check("consent-by-person", on=[TOKEN_INFO], when=[succeeded, other_person_approved])

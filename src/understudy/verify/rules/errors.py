@@ -39,6 +39,7 @@ from understudy.verify.checks import (
     check,
     document_allows_no_such,
     expect,
+    found,
     is_anonymous,
     is_get,
     is_unknown_identifier,
@@ -306,9 +307,9 @@ def same_with_usual_scheme(exchange: Exchange, history: History) -> Exchange | N
     return None
 
 
-def succeeds_with_usual_scheme(exchange: Exchange, history: History) -> bool:
-    """Tells whether the same request with the scheme written ``Bearer`` succeeded before."""
-    return same_with_usual_scheme(exchange, history) is not None
+succeeds_with_usual_scheme = found(
+    same_with_usual_scheme, "the same request with the scheme written ``Bearer`` succeeded before"
+)
 
 
 def _members(exchange: Exchange) -> set[str]:

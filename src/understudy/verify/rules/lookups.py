@@ -22,6 +22,7 @@ from understudy.verify.checks import (
     expect_equal,
     expect_refused,
     expect_status,
+    found,
     holds_profile,
     is_anonymous,
     is_get,
@@ -101,9 +102,9 @@ def found_by_other_name(exchange: Exchange, history: History) -> Exchange | None
     return None
 
 
-def was_found_by_other_name(exchange: Exchange, history: History) -> bool:
-    """Tells whether the same person was found by another identifier."""
-    return found_by_other_name(exchange, history) is not None
+was_found_by_other_name = found(
+    found_by_other_name, "the same person was found by another identifier"
+)
 
 
 def found_by_same_client(exchange: Exchange, history: History) -> Exchange | None:
@@ -114,9 +115,10 @@ def found_by_same_client(exchange: Exchange, history: History) -> Exchange | Non
     return before
 
 
-def same_client_found_by_other_name(exchange: Exchange, history: History) -> bool:
-    """Tells whether the same client found the person by another identifier, with no write since."""
-    return found_by_same_client(exchange, history) is not None
+same_client_found_by_other_name = found(
+    found_by_same_client,
+    "the same client found the person by another identifier, with no write since",
+)
 
 
 def is_part_of_a_name(exchange: Exchange, history: History) -> bool:
@@ -335,9 +337,7 @@ def is_of_no_operation(exchange: Exchange, _history: History) -> bool:
     return not exchange.operation and exchange.identity.kind == "none"
 
 
-def was_named(exchange: Exchange, history: History) -> bool:
-    """Tells whether an earlier response holds the URL."""
-    return named_in(exchange, history) is not None
+was_named = found(named_in, "an earlier response holds the URL")
 
 
 @check("avatar-urls-resolve", when=[is_of_no_operation, is_get, was_named])
@@ -404,9 +404,7 @@ def without_it(exchange: Exchange, history: History) -> Exchange | None:
     return None
 
 
-def succeeded_without_it(exchange: Exchange, history: History) -> bool:
-    """Tells whether the same request succeeded without the unknown parameter."""
-    return without_it(exchange, history) is not None
+succeeded_without_it = found(without_it, "the same request succeeded without the unknown parameter")
 
 
 @check(

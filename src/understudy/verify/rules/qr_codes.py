@@ -18,6 +18,7 @@ from understudy.verify.checks import (
     expect_equal,
     expect_refused,
     expect_status,
+    found,
     is_get,
     is_public_profile,
     is_unknown_identifier,
@@ -61,9 +62,7 @@ def profile_behind(exchange: Exchange, history: History) -> Exchange | None:
     return None
 
 
-def profile_was_seen(exchange: Exchange, history: History) -> bool:
-    """Tells whether the profile was looked up."""
-    return profile_behind(exchange, history) is not None
+profile_was_seen = found(profile_behind, "the profile was looked up")
 
 
 def has_text(exchange: Exchange, _history: History) -> bool:

@@ -23,6 +23,7 @@ from understudy.verify.checks import (
     check,
     expect,
     expect_equal,
+    found,
     holds_profile,
     proven,
     succeeded,
@@ -72,13 +73,11 @@ def update_was_too_many(exchange: Exchange, history: History) -> bool:
     return update is not None and update.status == TOO_MANY
 
 
-def profile_was_seen(exchange: Exchange, history: History) -> bool:
-    """Tells whether the account's profile was seen before."""
-    return _profile_before(exchange, history) is not None
-
-
 def _profile_before(exchange: Exchange, history: History) -> Exchange | None:
     return history.last(OWN_PROFILE, UPDATE_PROFILE, account=exchange.identity.account)
+
+
+profile_was_seen = found(_profile_before, "the account's profile was seen before")
 
 
 def hour_is_used_up(exchange: Exchange, history: History) -> bool:

@@ -16,7 +16,7 @@ from understudy.verify.browsing import (
     request_authorization,
     token_in,
 )
-from understudy.verify.checks import CheckResult, check, expect, proven, succeeded
+from understudy.verify.checks import CheckResult, check, expect, found, proven, succeeded
 from understudy.verify.grant_history import (
     OK,
     application_of,
@@ -91,9 +91,9 @@ def request_behind_token(exchange: Exchange, history: History) -> Exchange | Non
     return history.request_behind(redirect) if redirect else None
 
 
-def token_is_of_known_request(exchange: Exchange, history: History) -> bool:
-    """Tells whether the authorization request that the token was issued for was seen."""
-    return request_behind_token(exchange, history) is not None
+token_is_of_known_request = found(
+    request_behind_token, "the authorization request that the token was issued for was seen"
+)
 
 
 _SOUND = (client_and_redirect_match, is_sound)

@@ -24,6 +24,7 @@ from understudy.verify.checks import (
     check,
     expect,
     expect_equal,
+    found,
     proven,
     succeeded,
     was_refused,
@@ -155,9 +156,7 @@ def other_refusal(exchange: Exchange, history: History) -> Exchange | None:
     return None
 
 
-def other_was_refused(exchange: Exchange, history: History) -> bool:
-    """Tells whether another token was refused before."""
-    return other_refusal(exchange, history) is not None
+other_was_refused = found(other_refusal, "another token was refused before")
 
 
 def is_first_refusal(exchange: Exchange, history: History) -> bool:

@@ -10,6 +10,7 @@ from understudy.verify.checks import (
     CheckResult,
     check,
     expect,
+    found,
     has_token,
     holds_profile,
     is_anonymous,
@@ -55,9 +56,9 @@ def was_seen_with_token(exchange: Exchange, history: History) -> bool:
     return twin(exchange, history, TOKENS) is not None
 
 
-def was_seen_from_other_side(exchange: Exchange, history: History) -> bool:
-    """Tells whether the profile was looked up both with a token and without."""
-    return other_side(exchange, history) is not None
+was_seen_from_other_side = found(
+    other_side, "the profile was looked up both with a token and without"
+)
 
 
 def has_more_than_four_accounts(exchange: Exchange, history: History) -> bool:
@@ -115,9 +116,9 @@ def read_both_ways(exchange: Exchange, history: History) -> Exchange | None:
     return None
 
 
-def was_read_both_ways(exchange: Exchange, history: History) -> bool:
-    """Tells whether the owner read the profile both by lookup and as their own."""
-    return read_both_ways(exchange, history) is not None
+was_read_both_ways = found(
+    read_both_ways, "the owner read the profile both by lookup and as their own"
+)
 
 
 @check("profile-lookup-open", on=[LOOKUP], when=[is_get, is_public_profile, sends_no_credentials])
