@@ -46,7 +46,7 @@ def decoded_path(text: str) -> str:
 T = TypeVar("T")
 
 Match = tuple[T, tuple[str, ...]]
-"""What a template leads to, and the texts of its parameters in their order."""
+"""The value that a template leads to, and the texts of its parameters in their order."""
 
 
 class PathMatcher(Generic[T]):
@@ -110,7 +110,7 @@ def _rank(found: "_Found[T]") -> int:
 
 
 class _Node(Generic[T]):
-    """What may stand behind the same segments of path templates.
+    """A place in the tree: the segments that may follow those before it.
 
     Attributes:
         literals: Segments without parameters.

@@ -77,7 +77,7 @@ _MAX_DISTINCT_TRIES = 20
 
 
 class Effort(NamedTuple):
-    """What a sample may take.
+    """A bound on a sample.
 
     Attributes:
         depth: Levels with optional members; None: as many as the style has.
@@ -109,7 +109,7 @@ BRIEF: Final = (AT_ONCE, Effort(1, values=300, steps=2000), Effort(0, is_retried
 
 
 class _Budget:
-    """What is left for a sample of one effort.
+    """The rest of an effort that a sample still has.
 
     Attributes:
         effort: What it may take in all.

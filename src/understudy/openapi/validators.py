@@ -47,27 +47,27 @@ _COUNTED: Final = frozenset({"$ref", *_UNEVALUATED})
 
 
 class SchemaError(Protocol):
-    """What a schema says of a value, as jsonschema-rs has it."""
+    """A breach of a schema by a value, as jsonschema-rs describes it."""
 
     @property
     def message(self) -> str:
-        """What is wrong, with the value."""
+        """Returns the fault, with the value."""
 
     @property
     def instance_path(self) -> Sequence[str | int]:
-        """Steps to the place in the value."""
+        """Returns the steps to the place in the value."""
 
     @property
     def schema_path(self) -> Sequence[str | int]:
-        """Steps to the keyword in the document."""
+        """Returns the steps to the keyword in the document."""
 
     @property
     def kind(self) -> Any:
-        """What the keyword requires, one of ``ValidationErrorKind``."""
+        """Returns the requirement of the keyword, one of ``ValidationErrorKind``."""
 
     @property
     def instance(self) -> Any:
-        """The value at the place."""
+        """Returns the value at the place."""
 
 
 class _PlacedError(NamedTuple):

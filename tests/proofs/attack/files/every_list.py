@@ -6,7 +6,7 @@ from typing import Final
 
 from tests.proofs.attack.files.attempts import FileList
 
-_NAMES: Final = ("archives", "capsules", "pictures", "upstreams")
+_NAMES: Final = ("archives", "capsules", "documents", "pictures", "upstreams")
 
 
 def _list(name: str) -> Callable[[], FileList]:
