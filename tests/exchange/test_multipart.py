@@ -2,7 +2,14 @@
 
 import pytest
 
-from understudy.exchange.multipart import MultipartError, Part, boundary_of, parts_of, read, written
+from understudy.exchange.multipart import (
+    FormPart,
+    MultipartError,
+    boundary_of,
+    parts_of,
+    read,
+    written,
+)
 
 TYPE = "multipart/form-data; boundary=x"
 HEAD = b"--x\r\nContent-Disposition: form-data; "
@@ -24,16 +31,16 @@ def test_the_boundary_is_that_of_a_form(content_type, boundary):
 
 
 def test_what_was_written_is_read():
-    part = Part("data", b"\x89PNG\r\n--not-x\r\n", "me.png")
+    part = FormPart("data", b"\x89PNG\r\n--not-x\r\n", "me.png")
     assert parts_of(written(part, "image/png", "x"), TYPE) == [part]
 
 
 @pytest.mark.parametrize(
     ("body", "parts"),
     [
-        (HEAD + b"name=a\r\n\r\n1\r\n--x--\r\n", [Part("a", b"1")]),
-        (HEAD + b'name="a"; filename=""\r\n\r\n\r\n--x--', [Part("a", b"", "")]),
-        (b"preamble\r\n" + HEAD + b'name="a"\r\n\r\n1\r\n--x--\r\nepilogue', [Part("a", b"1")]),
+        (HEAD + b"name=a\r\n\r\n1\r\n--x--\r\n", [FormPart("a", b"1")]),
+        (HEAD + b'name="a"; filename=""\r\n\r\n\r\n--x--', [FormPart("a", b"", "")]),
+        (b"preamble\r\n" + HEAD + b'name="a"\r\n\r\n1\r\n--x--\r\nepilogue', [FormPart("a", b"1")]),
         (b"", []),
         (b"no form", []),
         (HEAD + b'name="a"\r\n\r\ncut', []),

@@ -20,12 +20,12 @@ from understudy.drift.drift_report import (
 from understudy.reports import code_hosts, terminal
 from understudy.reports.content import (
     Cause,
+    ChangeLine,
     Comparison,
-    DocumentChange,
     Entry,
     Report,
     Section,
-    Side,
+    ShownSide,
     counted,
 )
 from understudy.reports.html import html
@@ -143,7 +143,7 @@ def _fact(fact: ReportedFact) -> Cause:
         summary=fact.summary,
         operation=fact.request.rpartition(" as ")[0],
         fingerprint=fact.fingerprint,
-        sides=(Side(fact.commands, response=fact.response),),
+        sides=(ShownSide(fact.commands, response=fact.response),),
         facts=(("now", fact.now), (f"when learnt on {fact.learnt}", fact.before)),
         is_accepted=fact.is_accepted,
     )
@@ -170,8 +170,8 @@ def _difference(difference: ReportedDifference) -> Entry:
         operation=difference.request.rpartition(" as ")[0],
         fingerprint=difference.fingerprint,
         sides=(
-            Side(difference.commands, "The deployment", difference.response),
-            Side(difference.other_commands, "The other", difference.other_response),
+            ShownSide(difference.commands, "The deployment", difference.response),
+            ShownSide(difference.other_commands, "The other", difference.other_response),
         ),
         is_accepted=difference.is_accepted,
     )
@@ -182,7 +182,7 @@ def _comparison(pair: ReportedDocuments) -> Comparison:
     for members, further in _grouped(pair.changes):
         first = members[0]
         changes.append(
-            DocumentChange(
+            ChangeLine(
                 entries=tuple(_changed(member, pair) for member in members),
                 rule=f"document-{first.kind}",
                 statement=STATEMENTS[first.kind],

@@ -1,7 +1,7 @@
 """Keeps secrets out of what people read, send on and commit: logs, journals, reports, recordings.
 
 Names say what is secret, and one list has them. There are two ways to hide a value, for two readers:
-the journal's is told nothing (``masked_body`` and its neighbours), and the report's gets a pseudonym
+the journal's sees nothing of it (``masked_body`` and its neighbours), and the report's sees a pseudonym
 or the variable of the target (``masked``), as a recording is judged and a command is sent again.
 """
 
@@ -67,7 +67,7 @@ _PSEUDONYM: Final = "masked-"
 _CREDENTIALS: Final = re.compile(r"^(Bearer|Basic) (\S+)$", re.IGNORECASE)
 
 MASK: Final = "***"
-"""What stands for a secret that nobody needs to tell from another."""
+"""Stands for a secret that nobody needs to tell from another."""
 
 _IN_QUERY = re.compile(r"(?P<before>^|[?&#])(?P<name>[^?&#=]+)=(?P<value>[^&#]*)")
 """A pair begins where another ends: looked for anywhere, it would take the square of the text."""

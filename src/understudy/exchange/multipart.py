@@ -21,7 +21,7 @@ logging.getLogger("python_multipart").addHandler(logging.NullHandler())
 MULTIPART: Final = "multipart/form-data"
 
 
-class Part(NamedTuple):
+class FormPart(NamedTuple):
     """A part of a form.
 
     Attributes:
@@ -45,7 +45,7 @@ def boundary_of(content_type: str) -> bytes:
     return options.get(b"boundary", b"") if media_type.decode("latin-1") == MULTIPART else b""
 
 
-def read(content: bytes, boundary: bytes) -> list[Part]:
+def read(content: bytes, boundary: bytes) -> list[FormPart]:
     """Returns the parts of a form, in order.
 
     Args:
@@ -56,16 +56,18 @@ def read(content: bytes, boundary: bytes) -> list[Part]:
         MultipartError: It cannot be read.
         LimitExceeded: It has too many parts.
     """
-    parts: list[Part] = []
+    parts: list[FormPart] = []
 
     def on_field(field: Field) -> None:
         MULTIPART_PARTS.check(len(parts) + 1)
-        parts.append(Part(_text(field.field_name), field.value or b""))
+        parts.append(FormPart(_text(field.field_name), field.value or b""))
 
     def on_file(file: File) -> None:
         MULTIPART_PARTS.check(len(parts) + 1)
         file.file_object.seek(0)
-        parts.append(Part(_text(file.field_name), file.file_object.read(), _text(file.file_name)))
+        parts.append(
+            FormPart(_text(file.field_name), file.file_object.read(), _text(file.file_name))
+        )
 
     if not boundary:
         msg = "has no boundary; let the client set Content-Type by itself"
@@ -84,7 +86,7 @@ def read(content: bytes, boundary: bytes) -> list[Part]:
     return parts
 
 
-def parts_of(content: bytes, content_type: str) -> list[Part]:
+def parts_of(content: bytes, content_type: str) -> list[FormPart]:
     """Returns the parts of a form; none where it is not one."""
     try:
         return read(content, boundary_of(content_type))
@@ -92,7 +94,7 @@ def parts_of(content: bytes, content_type: str) -> list[Part]:
         return []
 
 
-def written(part: Part, media_type: str, boundary: str) -> bytes:
+def written(part: FormPart, media_type: str, boundary: str) -> bytes:
     """Returns a form with one file.
 
     Args:

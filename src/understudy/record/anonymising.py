@@ -17,7 +17,7 @@ from understudy.exchange.messages import (
     Response,
     media_type,
 )
-from understudy.exchange.multipart import MULTIPART, Part, parts_of, written
+from understudy.exchange.multipart import MULTIPART, FormPart, parts_of, written
 from understudy.interface.operations import DOCUMENT, QR_CODE, Routes
 from understudy.interface.scopes import SCOPES
 from understudy.openapi.grammar import PATH_PARAMETER
@@ -331,4 +331,4 @@ class Anonymiser:
 
 
 def _written(content: bytes, media_type: str) -> bytes:
-    return written(Part(UPLOAD_FIELD, content, "picture"), media_type, BOUNDARY)
+    return written(FormPart(UPLOAD_FIELD, content, "picture"), media_type, BOUNDARY)

@@ -9,7 +9,7 @@ from typing import Any, Final
 import orjson
 
 import understudy
-from understudy.reports.content import Place, Report, Result
+from understudy.reports.content import FileLine, Report, Result
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -75,7 +75,7 @@ def _with_commands(result: Result) -> str:
 def gitlab(report: Report) -> str:
     """Returns a report as code quality; equal fingerprints get a number."""
     seen: Counter[str] = Counter()
-    no_file = Place(report.tool.replace(" ", "-"), 1)  # GitLab requires one
+    no_file = FileLine(report.tool.replace(" ", "-"), 1)  # GitLab requires one
 
     def fingerprint(text: str) -> str:
         seen[text] += 1
@@ -94,7 +94,7 @@ def gitlab(report: Report) -> str:
     return orjson.dumps(entries, option=orjson.OPT_INDENT_2).decode()
 
 
-def _gitlab_location(place: Place) -> dict[str, object]:
+def _gitlab_location(place: FileLine) -> dict[str, object]:
     return {"path": place.path, "lines": {"begin": place.line}}
 
 

@@ -13,7 +13,7 @@ from understudy.exchange.messages import Exchange
 Status = Literal["passed", "failed", "not_checked"]
 
 
-class Place(NamedTuple):
+class FileLine(NamedTuple):
     """A line of one of the user's files, counted from 1."""
 
     path: str
@@ -21,8 +21,8 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
-    """How one deployment shows a finding.
+class ShownSide:
+    """One deployment's way to show a finding.
 
     Attributes:
         commands: A shell script; secrets are variables.
@@ -56,15 +56,15 @@ class Entry:
     summary: str
     operation: str
     fingerprint: str
-    sides: tuple[Side, ...]
+    sides: tuple[ShownSide, ...]
     facts: tuple[tuple[str, str], ...] = ()
-    place: Place | None = None
+    place: FileLine | None = None
     is_accepted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """What was found for one reason.
+    """The findings that have one reason.
 
     Attributes:
         name: The rule, or what differs.
@@ -115,7 +115,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentChange:
+class ChangeLine:
     """One change between two documents, with all the places that it is seen in.
 
     Attributes:
@@ -144,12 +144,12 @@ class Comparison:
     """The changes between two documents."""
 
     title: str
-    changes: tuple[DocumentChange, ...]
+    changes: tuple[ChangeLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class RuleLine:
-    """How one rule ended.
+    """The outcome of one rule.
 
     Attributes:
         name: The rule.
@@ -187,7 +187,7 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a command found.
+    """The findings of a command, and all that a report says beside them.
 
     Attributes:
         tool: The command, such as ``understudy verify``.

@@ -12,7 +12,7 @@ from understudy.reports.content import (
     Report,
     RuleLine,
     Section,
-    Side,
+    ShownSide,
     Status,
     counted,
 )
@@ -144,7 +144,7 @@ def _entry(entry: Entry) -> str:
     )
 
 
-def _side(side: Side) -> str:
+def _side(side: ShownSide) -> str:
     title = f"<h4>{escape(side.title)}</h4>" if side.title else ""
     texts = (side.commands, side.response)
     blocks = "".join(f"<pre tabindex=0>{escape(text)}</pre>" for text in texts if text)

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from understudy.reports.console import print_line
-from understudy.reports.content import Cause, Comparison, Entry, Report, Section, Side, counted
+from understudy.reports.content import Cause, Comparison, Entry, Report, Section, ShownSide, counted
 from understudy.terminal import printable
 
 REASONS: Final = 6
@@ -120,7 +120,7 @@ class _Page:
         elif is_first or self.is_verbose:
             self._print_sides(entry.sides)
 
-    def _print_sides(self, sides: tuple[Side, ...]) -> None:
+    def _print_sides(self, sides: tuple[ShownSide, ...]) -> None:
         if self.console.width >= WIDE and self.console.is_terminal:
             table = Table.grid(padding=(0, 3), expand=True)
             for _ in sides:
@@ -132,11 +132,11 @@ class _Page:
             self.line(side.title, "dim", indent=INDENT)
             self._print_side(side)
 
-    def _print_side(self, side: Side) -> None:
+    def _print_side(self, side: ShownSide) -> None:
         for line in self._side(side):
             self.whole(line.plain, str(line.style))
 
-    def _side(self, side: Side) -> list[Text]:
+    def _side(self, side: ShownSide) -> list[Text]:
         lines = side.response.splitlines()
         shown = lines if self.is_verbose else lines[:LINES_SHOWN]
         more = [f"({len(lines) - len(shown)} more lines)"] if lines[len(shown) :] else []

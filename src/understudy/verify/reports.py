@@ -23,11 +23,11 @@ from understudy.reports.content import (
     Cause,
     Coverage,
     Entry,
-    Place,
+    FileLine,
     Report,
     RuleLine,
     Section,
-    Side,
+    ShownSide,
 )
 from understudy.reports.html import html
 from understudy.reports.junit import junit
@@ -208,7 +208,7 @@ class _Filling:
             summary=finding.summary,
             operation=finding.exchange.operation,
             fingerprint=finding.fingerprint,
-            sides=(Side("\n".join(commands(finding, self.secrets)), folded=folded),),
+            sides=(ShownSide("\n".join(commands(finding, self.secrets)), folded=folded),),
             facts=tuple((name, text) for name, text in facts if text),
             place=place_of(self.outcome, finding),
         )
@@ -233,7 +233,7 @@ _BASE_URL: Final = re.compile(r"^\s*base_url\s*=")
 _PARAMETER: Final = re.compile(r"\{[^}]*\}")
 
 
-def place_of(outcome: Outcome, finding: Finding) -> Place | None:
+def place_of(outcome: Outcome, finding: Finding) -> FileLine | None:
     """Returns the path of the finding's operation in the document in force, or the target file.
 
     Returns:
@@ -242,9 +242,9 @@ def place_of(outcome: Outcome, finding: Finding) -> Place | None:
     if outcome.document_file is not None:
         template = finding.exchange.operation.partition(" ")[2]
         lines = _lines_of_paths(outcome.document_file)
-        return Place(outcome.document_file.as_posix(), lines.get(template, 1))
+        return FileLine(outcome.document_file.as_posix(), lines.get(template, 1))
     if outcome.target_file is not None:
-        return Place(outcome.target_file.as_posix(), _line_of_address(outcome.target_file))
+        return FileLine(outcome.target_file.as_posix(), _line_of_address(outcome.target_file))
     return None
 
 
@@ -272,7 +272,7 @@ def _content(path: Path) -> str:
 
 
 VERSION: Final = 4
-"""Of the JSON report, which ``report.schema.json`` describes."""
+"""The version of the JSON report, which ``report.schema.json`` describes."""
 
 
 def json(outcome: Outcome, secrets: Mapping[str, str]) -> str:
