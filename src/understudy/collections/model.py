@@ -86,7 +86,7 @@ class ResourceParent:
 
 
 class _Rated:
-    """What was found with some confidence, and its operations."""
+    """Has operations, and a confidence with which it was found."""
 
     __slots__ = ()
     operations: tuple[ResourceOperation, ...]
