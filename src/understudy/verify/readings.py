@@ -13,8 +13,7 @@ from typing import Final
 
 from understudy.exchange.messages import Exchange
 from understudy.interface.facts import OTHERWISE, Fact, is_as_chosen
-from understudy.interface.rules import Rule
-from understudy.interface.switch_values import NumberRange
+from understudy.interface.rules import NumberRange, Rule
 from understudy.verify import rules
 from understudy.verify.checks import CheckResult, expect
 from understudy.verify.history import History

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from understudy.exchange.messages import Exchange
 from understudy.interface.facts import Fact
-from understudy.interface.switch_values import NumberRange
+from understudy.interface.rules import NumberRange
 from understudy.verify.catalogue import catalogue
 from understudy.verify.checks import TOO_MANY, Condition, proven
 from understudy.verify.history import History

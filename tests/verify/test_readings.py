@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.interface.switch_values import NumberRange
+from understudy.interface.rules import NumberRange
 from understudy.verify.readings import Bracket, bracket_of, most_trials, next_trial
 
 PIXELS = NumberRange(least=512, most=2048, unit="pixels")
