@@ -148,7 +148,7 @@ def test_the_image_of_the_example_has_the_client_of_the_store():
     project = (ROOT / "pyproject.toml").read_text()
     assert SERVICES["mock"]["build"]["target"] == "verify"
     assert installed
-    assert re.search(r"^all = \[\"understudy\[.*\bfleet\b", project, re.MULTILINE)
+    assert re.search(r"^all = \[\"understudy-mock\[.*\bfleet\b", project, re.MULTILINE)
 
 
 def test_the_manifest_is_valid_and_its_pods_share_a_store():

@@ -34,7 +34,20 @@ KINDS: Mapping[str, tuple[Callable[[], str], str]] = {
 """Name of a document to what makes it, and what is asked of it."""
 
 _NOTES = read_yaml(Path(hostile_documents.__file__).with_name("notes.yaml"))
-_JUNK: Sequence[Any] = (None, 1, "", "\r\n", "\x1b[2J", "«»", True, [], {}, {"$ref": "#/gone"}, -1, 10**400)
+_JUNK: Sequence[Any] = (
+    None,
+    1,
+    "",
+    "\r\n",
+    "\x1b[2J",
+    "«»",
+    True,
+    [],
+    {},
+    {"$ref": "#/gone"},
+    -1,
+    10**400,
+)
 
 
 def _html() -> dict[str, Any]:
