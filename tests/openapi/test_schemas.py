@@ -252,6 +252,17 @@ def test_a_schema_that_is_composed_of_too_many_is_refused_before_it_is_compiled(
     assert compiler.validator(last).is_valid(1)
 
 
+def test_a_member_that_is_composed_of_too_many_is_refused_with_its_object(read) -> None:
+    levels = [f"L{n}: {{allOf: [{', '.join(9 * [ref(n + 1)])}]}}" for n in range(12)]
+    top = f"Top: {{properties: {{enum: {{items: {ref(0)}}}}}}}"
+    text = "components:\n  schemas:\n    " + "\n    ".join([*levels, "L12: {}", top])
+    document = read(text, "3.1.0")
+    schema = document.root.child("components", "schemas", "Top")
+    assert schema is not None
+    with pytest.raises(StartupError, match=r"is composed of [0-9,]{15,} schemas"):
+        Schemas(document).expect_bounded(schema)
+
+
 def ref(number: int) -> str:
     return f"{{$ref: '#/components/schemas/L{number}'}}"
 

@@ -141,6 +141,8 @@ class Compiler:
         self._validators: dict[str, SchemaValidator] = {}
         self._composition = Composition(document.follow)
         self._invalid: dict[str, StartupError] = {}
+        self._bounded: set[str] = set()
+        """Pointers of schemas of which no part, however deep, is composed of too many."""
 
     def validator(self, schema: Node) -> SchemaValidator:
         """Returns the validator of a schema; the same one for the same place."""
@@ -155,13 +157,24 @@ class Compiler:
         Raises:
             StartupError: It is composed of too many schemas.
         """
-        composed = self._composition.count(schema)
-        if composed > COMPOSED_SCHEMAS.most:
-            msg = (
-                f"{self._document.path}: {schema.pointer} is composed of {composed:,} schemas; "
-                f"{COMPOSED_SCHEMAS.exceeded().message} Nest allOf, anyOf and oneOf less."
-            )
-            raise StartupError(msg)
+        seen: set[str] = set()
+        pending = [schema]
+        while pending:
+            part = pending.pop()
+            if part.pointer in self._bounded or part.pointer in seen:
+                continue
+            seen.add(part.pointer)
+            composed = self._composition.count(part)
+            if composed > COMPOSED_SCHEMAS.most:
+                msg = (
+                    f"{self._document.path}: {part.pointer} is composed of {composed:,} schemas; "
+                    f"{COMPOSED_SCHEMAS.exceeded().message} Nest allOf, anyOf and oneOf less."
+                )
+                raise StartupError(msg)
+            with suppress(StartupError):  # the compiler says what a reference lacks
+                pending.append(self._document.follow(part))
+            pending += _within(part)
+        self._bounded |= seen
 
     def expect_valid(self, schema: Node) -> None:
         """Accepts a schema that can be compiled.
@@ -249,6 +262,16 @@ class Compiler:
         for step in path:
             schema = schema[step]
         return self.referred(schema["$ref"])
+
+
+def _within(schema: Node, *, has_names: bool = False) -> Iterator[Node]:
+    """Yields what may be a schema directly within one."""
+    if not isinstance(schema.value, dict | list):
+        return
+    for key, part in schema.children():
+        if has_names or key not in LITERALS:
+            is_nested = isinstance(part.value, list) or (key in NAME_MAPS and not has_names)
+            yield from _within(part, has_names=True) if is_nested else (part,)
 
 
 def _reference_keyword(compiler: Compiler) -> type:

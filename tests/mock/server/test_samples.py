@@ -157,3 +157,10 @@ def test_a_member_repeats_the_path_by_its_own_name_too() -> None:
 def test_an_example_is_sent_as_the_document_has_it() -> None:
     example = "{type: object, properties: {id: {type: integer}}}, example: {id: 1}"
     assert pet(example, petId=17) == {"id": 1}
+
+
+def test_an_operation_that_declares_no_response_is_served(serve) -> None:
+    text = "{openapi: 3.1.0, info: {title: a, version: '1'}, paths: {/a: {get: {responses: {}}}}}"
+    response = serve(text, api={"handlers": {}}).get("/a")
+    assert response.status_code == 200
+    assert "x-mock-violation" not in response.headers

@@ -112,6 +112,8 @@ class ResponseValidator:
     def _fault_of_first(self, response: HandlerResponse) -> str | None:
         """Returns the same for the first response of its status and media type."""
         declared = self._operation.response(response.status)
+        if not self._operation.responses:
+            return None  # it declares none, and so excludes none
         if declared is None:
             return f"status {response.status} is not in the document"
         if response.body is None or not declared.content:

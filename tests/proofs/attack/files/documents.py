@@ -33,6 +33,9 @@ KINDS: Mapping[str, tuple[Callable[[], str], str]] = {
 }
 """Name of a document to what makes it, and what is asked of it."""
 
+_SITE = {"response_validation": "warn"}
+"""As another service's document is served."""
+
 _NOTES = read_yaml(Path(hostile_documents.__file__).with_name("notes.yaml"))
 _JUNK: Sequence[Any] = (
     None,
@@ -82,7 +85,7 @@ def served(make: Callable[[], str], target: str) -> Iterator[str]:
     """Serves a document, and yields what should not have come of it; it may be refused by a text."""
     with tempfile.TemporaryDirectory() as directory:
         try:
-            service = Service(make(), Path(directory), api={"handlers": {}})
+            service = Service(make(), Path(directory), api={"handlers": {}}, site=_SITE)
         except StartupError:
             return
         for _ in range(5):
