@@ -173,10 +173,6 @@ def state_model_schema() -> dict[str, Any]:
     return record_schema(StateModel, "A state-model file of understudy")
 
 
-if __name__ == "__main__":
-    SCHEMA_FILE.write_text(schema_text(state_model_schema()))
-
-
 STATED = "stated in the state-model file"
 
 
@@ -292,3 +288,7 @@ class _Statement:
         request_path, _ = self._schemas.opened(request_schema(operation), names)
         has_item = bool(self._schemas.members(item))
         return ResourceOperation(role, operation, request_path, steps if has_item else None)
+
+
+if __name__ == "__main__":
+    SCHEMA_FILE.write_text(schema_text(state_model_schema()))
