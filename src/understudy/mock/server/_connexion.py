@@ -79,7 +79,7 @@ class Skeleton(OpenAPISpecification):  # type: ignore[misc]  # as above
     """A document that ``skeleton`` has generated.
 
     It holds no references, and is not validated at each start, which took a tenth of it;
-    ``test_skeleton`` validates them.
+    ``tests/openapi/test_paths.py`` validates them.
     """
 
     def __init__(self, document: dict[str, Any]) -> None:
