@@ -74,7 +74,6 @@ def packed(**files: str) -> bytes:
         (packed(**{"people__x.yaml": "slug: x\nabot: y\nemails: []"}), "did you mean 'about'"),
         (packed(**{"..__..__etc__passwd": "x"}), "leads out of the fixtures directory"),
         (packed(**{"images__C:\\a.png": "x"}), "leads out of the fixtures directory"),
-        (packed(**{"": "x"}), "an entry ''"),
     ],
 )
 def test_what_is_no_fixtures_directory_is_refused_and_changes_nothing(

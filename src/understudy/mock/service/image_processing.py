@@ -219,7 +219,7 @@ def _resized(image: Image, size: int, wanted: str) -> Image:
     try:
         with Pixels.open(BytesIO(image.content)) as picture:
             # first made small, then converted: each copy of a large picture takes 160 MB
-            picture.draft(None, (2 * size, 2 * size))
+            picture.draft(None, (3 * size // 2, 3 * size // 2))  # of a JPEG
             fitted = ImageOps.fit(_of_channels(picture), (size, size), Pixels.Resampling.LANCZOS)
             fitted = _upright_in_colour(fitted, wanted)
     except UnidentifiedImageError:
