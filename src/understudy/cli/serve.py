@@ -30,8 +30,7 @@ from understudy.errors import StartupError
 from understudy.exchange.masking import masked_query
 from understudy.mock.app import Mock
 from understudy.mock.fixtures import loading
-from understudy.mock.fixtures.curl_examples import curl_lines
-from understudy.mock.fixtures.sample_credentials import sample_credentials
+from understudy.mock.fixtures.curl_examples import curl_lines, sample_credentials
 from understudy.mock.server import serving
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.hosts import is_local

@@ -44,8 +44,8 @@ from understudy.mock.store.people import (
     Profile,
     Rating,
     VerifiedAccount,
+    with_password,
 )
-from understudy.mock.store.people_lines import with_password
 from understudy.mock.store.tokens import TOKENS, Token
 from understudy.verify.target import Target, TargetApplication
 

@@ -12,7 +12,13 @@ from understudy.mock.server import guards
 from understudy.mock.server.api import Api
 from understudy.mock.server.call import HandlerResponse
 from understudy.mock.server.handlers import Handlers, shape
-from understudy.mock.service import person_pictures, person_views, resource_operations, user_info
+from understudy.mock.service import (
+    linked_pictures,
+    own_profile,
+    profiles,
+    representations,
+    resource_operations,
+)
 from understudy.mock.service.published import JSON_PATH, PATH, publish, with_published
 from understudy.mock.settings import Settings
 from understudy.mock.store.tokens import authenticate, why_invalid
@@ -29,7 +35,7 @@ TOKEN_HINT = "The tokens of the mock are listed by `understudy fixtures --list`.
 def resource_error(problem: Problem) -> HandlerResponse:
     """Returns a problem in the interface's Error shape."""
     return HandlerResponse(
-        resource_operations.error_body(problem), problem.status, headers=problem.headers
+        representations.error_body(problem), problem.status, headers=problem.headers
     )
 
 
@@ -129,12 +135,12 @@ def user_info_api(document: Document, vocabulary: Vocabulary) -> Api:
     return Api(
         document=document,
         base_path="",
-        handlers=user_info.HANDLERS,
+        handlers=own_profile.HANDLERS,
         error_response=authorization_error,
         authenticate=authenticate,
         explain_token=why_invalid,
         token_hint=TOKEN_HINT,
-        scopes=user_info.scopes(vocabulary),
+        scopes=own_profile.scopes(vocabulary),
     )
 
 
@@ -147,8 +153,8 @@ def admin_api(document: Document, steering: Handlers) -> Api:
             **steering,
             **applications_admin.HANDLERS,
             **sign_in_traces.HANDLERS,
-            **person_pictures.HANDLERS,
-            **person_views.HANDLERS,
+            **linked_pictures.HANDLERS,
+            **profiles.HANDLERS,
         },
         error_response=guards.admin_error,
         is_steering=True,

@@ -17,10 +17,9 @@ from understudy.interface.vocabulary import (
     load_vocabulary,
     with_declared_scopes,
 )
-from understudy.mock.admin.edge_cases import EdgeCaseSource
-from understudy.mock.admin.facts import FactsAdmin
+from understudy.mock.admin.edge_cases import EdgeCaseSource, SendingAdmin, Sites
 from understudy.mock.admin.handlers import handlers
-from understudy.mock.admin.sending import SendingAdmin, Sites
+from understudy.mock.admin.rules import FactsAdmin
 from understudy.mock.apis import (
     admin_api,
     authorization_api,

@@ -18,7 +18,7 @@ from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.handlers import shape
 from understudy.mock.server.listing import Listing
 from understudy.mock.server.worlds import World
-from understudy.mock.service import resource_operations
+from understudy.mock.service import representations, resource_operations
 from understudy.mock.service.published import PATH, publish
 from understudy.mock.settings import Settings, TokenPolicy
 from understudy.mock.store.tokens import authenticate
@@ -108,7 +108,7 @@ def _bound(api: Api, own: frozenset[str]) -> Api:
 
 def _error_of_all_violations(problem: Problem) -> HandlerResponse:
     """Returns a problem in our own error shape, for a document that declares none."""
-    body = resource_operations.error_body(problem)
+    body = representations.error_body(problem)
     if problem.violations:
         body = {**body, "error": " ".join(it.message for it in problem.violations)}
     return HandlerResponse(body, problem.status, headers=problem.headers)

@@ -32,8 +32,7 @@ from understudy.mock.fixtures.conversion import converted
 from understudy.mock.fixtures.record_checks import check_person
 from understudy.mock.server.worlds import World
 from understudy.mock.settings import Settings
-from understudy.mock.store.applications import APPLICATIONS, CODES, SESSIONS, Application
-from understudy.mock.store.browser_sessions import COOKIE
+from understudy.mock.store.applications import APPLICATIONS, CODES, COOKIE, SESSIONS, Application
 from understudy.mock.store.people import (
     IMAGES,
     PEOPLE,

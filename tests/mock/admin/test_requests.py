@@ -247,7 +247,7 @@ def test_a_search_beyond_a_limit_is_refused(asked: Driver, path, pattern, reason
 
 def test_a_search_ends_when_it_takes_too_long(asked: Driver, monkeypatch) -> None:
     none = Limit("search-seconds", 0, "seconds", 413)
-    monkeypatch.setattr("understudy.mock.admin.request_patterns.SEARCH_SECONDS", none)
+    monkeypatch.setattr("understudy.mock.admin.requests.SEARCH_SECONDS", none)
     assert asked.refused("POST", "/requests/find", {"urlPattern": ".*"})[0] == 413
 
 

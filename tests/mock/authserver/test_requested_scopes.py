@@ -3,7 +3,7 @@
 import pytest
 
 from understudy.interface.vocabulary import OWN_WORDS
-from understudy.mock.authserver.requested_scopes import error_in, requested
+from understudy.mock.authserver.authorization_request import error_in, requested
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from tests.mock.authserver.conftest import AUTHORIZATION, answered, hidden
 
-from understudy.mock.store.browser_sessions import COOKIE
+from understudy.mock.store.applications import COOKIE
 from understudy.mock.store.people import PEOPLE
 
 

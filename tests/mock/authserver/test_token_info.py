@@ -6,7 +6,7 @@ import pytest
 from tests.mock.authserver.conftest import OTHER, SERVER
 
 from understudy.mock.authserver.oauth_errors import OAuthError
-from understudy.mock.authserver.token_info import validate_token
+from understudy.mock.authserver.token_endpoint import validate_token
 from understudy.mock.authserver.token_lifecycle import IMPLICIT_LIFETIME, issue, revoke, revoke_all
 from understudy.mock.store.tokens import TOKENS
 

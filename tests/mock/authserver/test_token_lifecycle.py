@@ -13,14 +13,16 @@ from understudy.mock.authserver import applications
 from understudy.mock.authserver.approval import approve
 from understudy.mock.authserver.authorization_request import AuthorizationRequest, ReturnAddress
 from understudy.mock.authserver.oauth_errors import OAuthError
-from understudy.mock.authserver.token_endpoint import issue_token
-from understudy.mock.authserver.token_info import validate_token
+from understudy.mock.authserver.token_endpoint import issue_token, validate_token
 from understudy.mock.authserver.token_lifecycle import IMPLICIT_LIFETIME, revoke, revoke_all
 from understudy.mock.server.call import Call
 from understudy.mock.server.clock import Clock
 from understudy.mock.server.worlds import World
-from understudy.mock.store.applications import APPLICATIONS
-from understudy.mock.store.attempts import FAILED_CLIENT_AUTHENTICATIONS, FAILED_CODES
+from understudy.mock.store.applications import (
+    APPLICATIONS,
+    FAILED_CLIENT_AUTHENTICATIONS,
+    FAILED_CODES,
+)
 from understudy.mock.store.people import PEOPLE, Email, Person
 from understudy.mock.store.tokens import authenticate
 

@@ -5,7 +5,7 @@ from io import BytesIO
 import pytest
 from PIL import Image as Pixels
 
-from understudy.mock.service.placeholders import PLACEHOLDERS, Subject, placeholder
+from understudy.mock.service.image_processing import PLACEHOLDERS, Subject, placeholder
 
 VARYING = ("color", "initials", "identicon", "retro", "monsterid", "wavatar", "robohash")
 ADA, BEN = Subject("ada", "AM"), Subject("ben", "B")

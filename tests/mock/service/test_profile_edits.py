@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from understudy.mock.server.call import Call, Principal
 from understudy.mock.server.clock import Clock
 from understudy.mock.server.worlds import World
-from understudy.mock.service import own_profile, profile_edits, profiles
+from understudy.mock.service import own_profile, profiles
 from understudy.mock.store.people import PEOPLE, SLUGS_BY_HASH, Email, Person, Profile
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -74,13 +74,13 @@ TestProfileEdits = ProfileEdits.TestCase
 
 def test_an_edit_of_texts_keeps_what_is_stored_beside_them_and_drops_what_is_unset_there():
     person = Person("mia", "", (Email("mia@example.com"),), extra={"level": 1, "motto": ""})
-    again = profile_edits.edited(person, {"location": "Oslo"})
+    again = own_profile.edited(person, {"location": "Oslo"})
     assert (again.profile, again.extra) == (Profile(location="Oslo"), {"level": 1})
 
 
 @pytest.mark.parametrize("value", ["", None, 7, True, ["Oslo"], {}])
 def test_what_is_no_text_is_never_stored_as_one(value):
     person = Person("mia", "", (Email("mia@example.com"),), Profile(location="Bergen"))
-    again = profile_edits.edited(person, {"location": value, "company": "Fjord"})
+    again = own_profile.edited(person, {"location": value, "company": "Fjord"})
     assert isinstance(again.profile.location, str)
     assert again.profile.company == "Fjord"

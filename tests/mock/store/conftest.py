@@ -8,8 +8,7 @@ import pytest
 from tests.mock.admin.conftest import Driver, Time
 
 from understudy.mock.settings import Settings
-from understudy.mock.store.sqlite import SqliteStore
-from understudy.mock.store.state_file import FILE
+from understudy.mock.store.sqlite import FILE, SqliteStore
 
 
 def end_store(driver: Driver) -> None:

@@ -8,10 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.mock.server.worlds import World
-from understudy.mock.store.digests import SlugsByDigest
-from understudy.mock.store.hashing import HASH_BYTES
-from understudy.mock.store.people import PEOPLE, Email, Person, Profile, is_changed
-from understudy.mock.store.people_lines import PeopleLines, with_password
+from understudy.mock.store.hashing import HASH_BYTES, SlugsByDigest
+from understudy.mock.store.people import (
+    PEOPLE,
+    Email,
+    PeopleLines,
+    Person,
+    Profile,
+    is_changed,
+    with_password,
+)
 
 
 def person(number: int) -> Person:

@@ -16,8 +16,7 @@ from tests.mock.store.conftest import end_store, written
 from understudy.errors import StartupError
 from understudy.mock.authserver.throttling import FAILURES
 from understudy.mock.settings import Settings
-from understudy.mock.store.sqlite import SqliteStore
-from understudy.mock.store.state_file import FILE
+from understudy.mock.store.sqlite import FILE, SqliteStore
 from understudy.mock.store.tokens import TOKENS, Token
 
 

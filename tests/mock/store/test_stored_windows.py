@@ -11,8 +11,7 @@ from tests.mock.admin.conftest import START, Driver
 from tests.mock.store.conftest import end_store, written
 
 from understudy.mock.server.windows import Window
-from understudy.mock.store.sqlite import SqliteStore
-from understudy.mock.store.state_file import FILE
+from understudy.mock.store.sqlite import FILE, SqliteStore
 
 
 def test_a_counted_request_writes_as_much_beside_10_000_windows_as_beside_none(

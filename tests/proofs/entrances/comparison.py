@@ -18,7 +18,7 @@ from uvicorn.server import ServerState
 
 from understudy.fleet.address import store_address
 from understudy.fleet.connection import send_once
-from understudy.mock.admin import journal_entries
+from understudy.mock.admin import requests as journal_entries
 from understudy.mock.app import Mock
 from understudy.mock.server.clock import Clock
 from understudy.mock.server.protocol import HttpConnection

@@ -18,7 +18,7 @@ from understudy.limits import ARCHIVE_BYTES, FAULTS, Count, Integer
 from understudy.mock.admin.capsule_secrets import SecretReferences, SecretResolver
 from understudy.mock.admin.exporting import in_worker
 from understudy.mock.admin.faults import check_fault
-from understudy.mock.admin.journal_entries import operation_id
+from understudy.mock.admin.requests import operation_id
 from understudy.mock.fixtures.archive import archive_entry
 from understudy.mock.fixtures.record_checks import check_changes, expect_instant
 from understudy.mock.server.call import Call, HandlerResponse, Principal

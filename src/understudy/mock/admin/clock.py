@@ -1,14 +1,36 @@
 """Shows, sets, freezes and advances the time of a world (``openapi/admin.yaml``)."""
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from understudy.errors import BadRequest
-from understudy.mock.admin.instants import instant_of
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.clock import Clock, written
 from understudy.mock.server.handlers import Handlers
+
+# Reads the instants that requests of the admin API name.
+
+
+def instant_of(text: str, name: str) -> datetime:
+    """Returns the instant that a field or a parameter names.
+
+    Args:
+        text: The instant, as RFC 3339 writes it.
+        name: Name of the field or parameter, for the message.
+
+    Raises:
+        BadRequest: It is not a date and time, or has no offset.
+    """
+    try:
+        instant = datetime.fromisoformat(text)
+    except ValueError as error:
+        msg = f"{name}: {text!r} is not a date and time; write it as 2026-03-01T12:00:00Z."
+        raise BadRequest(msg) from error
+    if instant.tzinfo is None:
+        msg = f"{name}: {text!r} has no offset; end it with Z for UTC."
+        raise BadRequest(msg)
+    return instant
 
 
 def get_clock(call: Call) -> HandlerResponse:

@@ -4,12 +4,20 @@ The mock knows no generator: whoever starts it hands one in, so that a mock alon
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Protocol
+import base64
+import binascii
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final, Literal, NamedTuple, Protocol
+from urllib.parse import unquote_to_bytes, urlsplit
+
+from starlette.types import ASGIApp, Message
 
 from understudy.errors import BadRequest, NotFound, StartupError
+from understudy.exchange.masking import MASK, masked_header
 from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.guards import PRIVATE_PATHS
 from understudy.mock.server.handlers import Handlers
+from understudy.mock.server.request_context import RequestContext, context_of
 from understudy.mock.server.world_selection import Worlds
 
 
@@ -146,3 +154,197 @@ class EdgeCasesAdmin:
             msg = "This mock makes no edge cases; one that `understudy serve` starts does."
             raise NotFound(msg)
         return source
+
+
+# Sends requests to the mock for a page that may not: of another origin (``openapi/admin.yaml``).
+# A request of the journal is shown with its secrets masked. Sent again from here, it has them
+# again, and nobody has seen them.
+
+SiteName = Literal["resource", "authorization"]
+
+Sites = Mapping[SiteName, ASGIApp]
+"""The applications of the two addresses."""
+
+_COMPUTED: Final = frozenset({b"content-length", b"transfer-encoding", b"expect"})
+"""Header fields that follow from the body and the connection."""
+
+
+class _SentRequest(NamedTuple):
+    """A request that is to be sent."""
+
+    method: str
+    target: str
+    fields: list[tuple[bytes, bytes]]
+    body: bytes
+
+
+class SendingAdmin:
+    """The handler that sends requests.
+
+    Args:
+        sites: The applications of the two addresses.
+        let_go: Lets other requests use the worlds of the one that is worked on.
+    """
+
+    def __init__(self, sites: Sites, let_go: Callable[[], Awaitable[None]]) -> None:
+        self._sites = sites
+        self._let_go = let_go
+
+    @property
+    def handlers(self) -> Handlers:
+        """Method and path to handler."""
+        return {("POST", "/send"): self.send_request}
+
+    async def send_request(self, call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
+        """Responds to ``POST /send``.
+
+        Raises:
+            BadRequest: The request cannot be sent, or is one for the mock's user.
+            NotFound: The journal does not remember the request to take secrets from.
+        """
+        model = _model(call, body.get("like"))
+        request = _request(call, body, model)
+        site: SiteName = body.get("site") or _site_of(model)
+        urls = {"resource": call.site_url, "authorization": call.authorization_url}
+        await self._let_go()
+        context, status = await _exchanged(self._sites[site], request, urls[site], call)
+        return HandlerResponse({"request": context.number or None, "status": status})
+
+
+def _model(call: Call, number: int | None) -> RequestContext | None:
+    if number is None:
+        return None
+    context: RequestContext | None = call.world.journal.get(number)
+    if context is None:
+        msg = f"like: the journal of this world does not remember a request {number}."
+        raise NotFound(msg)
+    return context
+
+
+def _site_of(model: RequestContext | None) -> SiteName:
+    """Returns the address that a request was sent to."""
+    is_there = model is not None and model.site_url != model.resource_url
+    return "authorization" if is_there else "resource"
+
+
+def _request(call: Call, body: Mapping[str, Any], model: RequestContext | None) -> _SentRequest:
+    """Returns the request that a body describes; what it leaves out is as in the model."""
+    if model is None and not {"method", "url"} <= body.keys():
+        msg = "method, url: name both, or a request of the journal that is to be sent again (like)."
+        raise BadRequest(msg)
+    old = (
+        None
+        if model is None
+        else _SentRequest(
+            model.method,
+            f"{model.path}?{model.query.decode('latin-1')}" if model.query else model.path,
+            list(model.sent_headers),
+            model.body,
+        )
+    )
+    method = body.get("method") or (old.method if old else "GET")
+    target = _target(body["url"], old) if "url" in body or old is None else old.target
+    if urlsplit(target).path.startswith(PRIVATE_PATHS):
+        msg = f"url: {target!r} is a path of the mock's own user; call it as it is."
+        raise BadRequest(msg)
+    fields = _fields(body["headers"], old) if "headers" in body else (old.fields if old else [])
+    host = urlsplit(call.site_url).netloc.encode("latin-1")
+    kept = [field for field in fields if field[0] not in {*_COMPUTED, b"host"}]
+    content = _content(body, old)
+    length = [(b"content-length", b"%d" % len(content))] if content or method == "POST" else []
+    return _SentRequest(method, target, [(b"host", host), *kept, *length], content)
+
+
+def _target(url: str, old: _SentRequest | None) -> str:
+    """Returns path and query of a URL, masked values as they were sent."""
+    if not url.isascii() or not url.isprintable() or " " in url:
+        msg = f"url: {url!r} has characters that a URL must encode (RFC 3986, 2.1)."
+        raise BadRequest(msg)
+    path, mark, query = url.partition("#")[0].partition("?")
+    if old is not None and mark:
+        query = _unmasked_form(query, old.target.partition("?")[2])
+    return f"{path}{mark}{query}"
+
+
+def _fields(headers: Mapping[str, str], old: _SentRequest | None) -> list[tuple[bytes, bytes]]:
+    """Returns header fields; one that is as the journal shows it gets its credentials back."""
+    known = old.fields if old else []
+    fields = []
+    for name, text in headers.items():
+        key = name.lower().encode("ascii", "replace")
+        same = [value for field, value in known if field == key]
+        hidden = (value for value in same if masked_header(name, value.decode("latin-1")) == text)
+        fields.append((key, next(hidden, text.encode("latin-1", "replace"))))
+    return fields
+
+
+def _content(body: Mapping[str, Any], old: _SentRequest | None) -> bytes:
+    if "base64" in body:
+        try:
+            return base64.b64decode(body["base64"], validate=True)
+        except (binascii.Error, ValueError) as error:
+            msg = f"base64: {error}."
+            raise BadRequest(msg) from error
+    if "body" not in body:
+        return old.body if old else b""
+    text: str = body["body"]
+    if old is not None and MASK in text:
+        text = _unmasked_form(text, old.body.decode("latin-1"))
+    return text.encode("utf-8", "replace")
+
+
+def _unmasked_form(text: str, original: str) -> str:
+    """Returns a form or a query in which masked values are those of the original again."""
+    values: dict[str, list[str]] = {}
+    for pair in original.split("&"):
+        name, _, value = pair.partition("=")
+        values.setdefault(name, []).append(value)
+    pairs = []
+    for pair in text.split("&"):
+        name, _, value = pair.partition("=")
+        earlier = values.get(name, [])
+        before = earlier.pop(0) if earlier else None
+        pairs.append(f"{name}={before}" if value == MASK and before is not None else pair)
+    return "&".join(pairs)
+
+
+async def _exchanged(
+    site: ASGIApp, request: _SentRequest, url: str, call: Call
+) -> tuple[RequestContext, int]:
+    """Sends a request to a site, and returns its context and the status of its response."""
+    address = urlsplit(url)
+    path, _, query = request.target.partition("?")
+    raw = (call.world.prefix + path).encode("latin-1")
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": request.method,
+        "headers": request.fields,
+        "scheme": address.scheme,
+        "path": unquote_to_bytes(raw).decode("utf-8", "replace"),
+        "raw_path": raw,
+        "query_string": query.encode("latin-1"),
+        "server": (address.hostname or "127.0.0.1", address.port),
+        "client": (call.client, 0),
+        "root_path": "",
+    }
+    statuses: list[int] = []
+    is_read, is_complete = False, asyncio.Event()
+
+    async def receive() -> Message:
+        nonlocal is_read
+        if is_read:
+            await is_complete.wait()
+            return {"type": "http.disconnect"}
+        is_read = True
+        return {"type": "http.request", "body": request.body, "more_body": False}
+
+    async def send(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            statuses.append(message["status"])
+        elif not message.get("more_body", False):
+            is_complete.set()
+
+    await site(scope, receive, send)
+    return context_of(scope), statuses[-1] if statuses else 0

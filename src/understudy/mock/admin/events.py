@@ -15,7 +15,7 @@ import orjson
 
 from understudy.errors import BadRequest
 from understudy.limits import EVENT_STREAMS
-from understudy.mock.admin.journal_entries import summary
+from understudy.mock.admin.requests import summary
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.clock import written
 from understudy.mock.server.handlers import Handlers

@@ -3,10 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from understudy.interface.rules import Rule, Switch
-from understudy.mock.admin import changes, clock, exporting, people, sessions, upcoming
+from understudy.mock.admin import changes, clock, exporting, people, token_issuing
 from understudy.mock.admin import token_issuing as tokens
 from understudy.mock.admin.capsules import CapsulesAdmin
-from understudy.mock.admin.documents import DocumentsAdmin
 from understudy.mock.admin.edge_cases import EdgeCasesAdmin, EdgeCaseSource
 from understudy.mock.admin.events import EventsAdmin
 from understudy.mock.admin.exercised import Declared, ExercisedAdmin
@@ -14,7 +13,7 @@ from understudy.mock.admin.explaining import Explainer
 from understudy.mock.admin.faults import FaultsAdmin
 from understudy.mock.admin.limits import LimitsAdmin
 from understudy.mock.admin.requests import RequestsAdmin
-from understudy.mock.admin.rules import RulesAdmin
+from understudy.mock.admin.rules import DocumentsAdmin, RulesAdmin
 from understudy.mock.admin.worlds import WorldsAdmin
 from understudy.mock.server.api import Api
 from understudy.mock.server.endpoint import Endpoint, endpoints
@@ -65,9 +64,9 @@ def handlers(
         **clock.HANDLERS,
         **exporting.HANDLERS,
         **people.HANDLERS,
-        **sessions.HANDLERS,
+        **token_issuing.SESSIONS_OF_BROWSERS,
         **tokens.HANDLERS,
-        **upcoming.HANDLERS,
+        **changes.UPCOMING,
         **WorldsAdmin(worlds, apis[0].base_path, choose).handlers,
         **FaultsAdmin(list(operations)).handlers,
         **LimitsAdmin(choose, switches, rules).handlers,

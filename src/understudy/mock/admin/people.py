@@ -19,8 +19,8 @@ from understudy.mock.store.people import (
     PEOPLE,
     Person,
     is_changed,
+    with_password,
 )
-from understudy.mock.store.people_lines import with_password
 
 
 def list_people(

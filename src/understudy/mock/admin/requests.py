@@ -1,24 +1,319 @@
 """Lists, counts, searches and streams the journal of a world (``openapi/admin.yaml``)."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+import base64
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from difflib import SequenceMatcher
+from time import perf_counter
 from typing import Any, Final, TypeVar
+from urllib.parse import parse_qsl
 
 import orjson
+import re2
 
 from understudy.errors import BadRequest, NotFound, nearest
+from understudy.exchange import har
+from understudy.exchange.masking import masked_body, masked_headers, masked_query
+from understudy.limits import PATTERN_BYTES, PATTERN_CHARACTERS, PATTERNS, SEARCH_SECONDS
+from understudy.mock.admin.clock import instant_of
 from understudy.mock.admin.explaining import Explainer
-from understudy.mock.admin.instants import instant_of
-from understudy.mock.admin.journal_archive import archive
-from understudy.mock.admin.journal_entries import logged, request
-from understudy.mock.admin.request_patterns import Pattern, matches, search
 from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.clock import written
 from understudy.mock.server.handlers import Handlers
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.worlds import World
 from understudy.openapi.paths import LONGEST_COMPARED, fill
+
+# Converts an exchange of the journal to JSON in WireMock's shape, with members of the mock added.
+
+_LABEL: Final = b"x-mock-client"
+"""The header by which a client names itself, such as the test that sends a request."""
+
+
+def logged(context: RequestContext) -> dict[str, Any]:
+    """Returns an exchange with its secrets masked."""
+    return {
+        "id": context.number,
+        "request": request(context),
+        "response": response(context),
+        **_about(context),
+    }
+
+
+def _about(context: RequestContext) -> dict[str, Any]:
+    return {
+        "wasMatched": context.is_matched,
+        "timing": {"totalTime": round(context.seconds * 1000, 3)},
+        "world": context.world.name,
+        "operation": operation_id(context),
+        "identity": context.identity,
+        "person": context.principal.person if context.principal else None,
+        "fault": context.fault,
+        "preference": preference(context),
+        "notes": context.notes,
+    }
+
+
+def summary(context: RequestContext) -> dict[str, Any]:
+    """Returns an exchange as ``logged`` does, without headers and bodies but the client's names."""
+    return {
+        "id": context.number,
+        "request": {
+            "url": target(context),
+            "method": context.method,
+            "clientIp": context.client,
+            "userAgent": context.headers.get(b"user-agent", b"").decode("latin-1"),
+            "label": context.headers.get(_LABEL, b"").decode("latin-1"),
+            "loggedDate": _milliseconds(context.started),
+            "loggedDateString": written(context.started),
+        },
+        "response": {"status": context.status},
+        **_about(context),
+    }
+
+
+def operation_id(context: RequestContext) -> str | None:
+    """Returns what an exchange called; None where nothing matched."""
+    return context.endpoint.operation.operation_id if context.endpoint else None
+
+
+def preference(context: RequestContext) -> str | None:
+    """Returns the preference that the response applied (RFC 7240, 3); None for none."""
+    applied = (text for name, text in context.response_headers if name == b"preference-applied")
+    return next((text.decode("latin-1") for text in applied), None)
+
+
+def target(context: RequestContext) -> str:
+    """Returns path and query of the request, below the prefix of its world."""
+    query = masked_query(context.query.decode("latin-1"), context.secret_names)
+    return f"{context.path}?{query}" if query else context.path
+
+
+def request(context: RequestContext) -> dict[str, Any]:
+    """Returns the request, as WireMock's journal has it."""
+    headers = masked_headers(context.sent_headers)
+    query = masked_query(context.query.decode("latin-1"), context.secret_names)
+    parameters: dict[str, dict[str, Any]] = {}
+    for name, value in parse_qsl(query, keep_blank_values=True):
+        parameters.setdefault(name, {"key": name, "values": []})["values"].append(value)
+    return {
+        "url": target(context),
+        "absoluteUrl": context.site_url + target(context),
+        "method": context.method,
+        "clientIp": context.client,
+        "headers": dict(headers),
+        "queryParams": parameters,
+        "loggedDate": _milliseconds(context.started),
+        "loggedDateString": written(context.started),
+        **_body(masked_body(context.body, header(headers, "content-type"), context.secret_names)),
+    }
+
+
+def response(context: RequestContext) -> dict[str, Any]:
+    """Returns the response, as WireMock's journal has it."""
+    headers = masked_headers(context.response_headers)
+    return {
+        "status": context.status,
+        "headers": dict(headers),
+        **_body(
+            masked_body(
+                context.response_body, header(headers, "content-type"), context.secret_names
+            )
+        ),
+    }
+
+
+def header(headers: list[tuple[str, str]], name: str) -> str:
+    """Returns the value of a header; empty if it is absent."""
+    return next((text for field, text in headers if field.lower() == name), "")
+
+
+def _body(content: bytes) -> dict[str, str]:
+    encoded = base64.b64encode(content).decode()
+    try:
+        return {"body": content.decode(), "bodyAsBase64": encoded}
+    except UnicodeDecodeError:
+        return {"bodyAsBase64": encoded}
+
+
+def _milliseconds(instant: datetime) -> int:
+    return int(instant.timestamp() * 1000)
+
+
+# Exports the journal as HAR 1.2, which a browser's developer tools open.
+
+
+def archive(exchanges: Iterable[RequestContext]) -> dict[str, Any]:
+    """Returns exchanges as one archive, secrets masked."""
+    return har.archive("understudy", map(_entry, exchanges))
+
+
+def _entry(context: RequestContext) -> dict[str, Any]:
+    return har.entry(
+        context.started.isoformat(),
+        round(context.seconds * 1000, 3),
+        _request(context),
+        _response(context),
+        comment="; ".join(context.notes),
+    )
+
+
+def _request(context: RequestContext) -> dict[str, Any]:
+    headers = masked_headers(context.sent_headers)
+    query = masked_query(context.query.decode("latin-1"), context.secret_names)
+    masked = masked_body(context.body, header(headers, "content-type"), context.secret_names)
+    return har.request(
+        context.method,
+        context.site_url + target(context),
+        headers,
+        parse_qsl(query, keep_blank_values=True),
+        har.posted_text(masked) if context.body else None,
+        len(context.body),
+    )
+
+
+def _response(context: RequestContext) -> dict[str, Any]:
+    headers = masked_headers(context.response_headers)
+    masked = masked_body(
+        context.response_body, header(headers, "content-type"), context.secret_names
+    )
+    return har.response(context.status, headers, har.text(masked), len(context.response_body))
+
+
+# Matches exchanges with WireMock's request patterns, extended by members of the mock.
+
+Pattern = Mapping[str, Any]
+
+_OPTIONS: Final = re2.Options()
+"""RE2 takes time in proportion to the text, whatever the expression is."""
+_OPTIONS.dot_nl = True
+_OPTIONS.log_errors = False
+_OPTIONS.max_mem = PATTERN_BYTES.most
+"""A repetition of repetitions is small as a text, and takes seconds to compile."""
+
+
+def search(entries: Sequence[RequestContext], pattern: Pattern) -> list[RequestContext]:
+    """Returns the exchanges that fit a pattern. It may take long, and so belongs into a thread.
+
+    Raises:
+        BadRequest: A regular expression is invalid.
+        LimitExceeded: The pattern has too many comparisons, or they take too long.
+    """
+    PATTERNS.check(sum(len(tests) for tests in pattern.values() if isinstance(tests, list | dict)))
+    end = perf_counter() + SEARCH_SECONDS.most
+    found = []
+    for context in entries:
+        if perf_counter() > end:
+            raise SEARCH_SECONDS.exceeded()
+        if matches(context, pattern):
+            found.append(context)
+    return found
+
+
+def matches(context: RequestContext, pattern: Pattern) -> bool:
+    """Tells whether an exchange fits a pattern in every respect that the pattern names.
+
+    Raises:
+        BadRequest: A regular expression is invalid.
+    """
+    return all(_TESTS[name](context, wanted) for name, wanted in pattern.items())
+
+
+def _url(context: RequestContext) -> str:
+    query = context.query.decode("latin-1")
+    return f"{context.path}?{query}" if query else context.path
+
+
+def _method(context: RequestContext, wanted: str) -> bool:
+    return wanted in {"ANY", context.method}
+
+
+def _status(context: RequestContext, wanted: Any) -> bool:
+    return str(context.status) == str(wanted) or str(wanted).upper() == f"{context.status // 100}XX"
+
+
+def _headers(context: RequestContext, wanted: Mapping[str, Pattern]) -> bool:
+    headers = {
+        name.decode("latin-1"): text.decode("latin-1") for name, text in context.headers.items()
+    }
+    return all(_fits(headers.get(name.lower()), text) for name, text in wanted.items())
+
+
+def _query(context: RequestContext, wanted: Mapping[str, Pattern]) -> bool:
+    parameters = dict(parse_qsl(context.query.decode("latin-1"), keep_blank_values=True))
+    return all(_fits(parameters.get(name), text) for name, text in wanted.items())
+
+
+def _matched_body(context: RequestContext, wanted: list[Pattern]) -> bool:
+    text = context.body.decode("utf-8", "replace")
+    return all(_fits(text, pattern) for pattern in wanted)
+
+
+def _person(context: RequestContext, wanted: str) -> bool:
+    return context.principal is not None and context.principal.person == wanted
+
+
+_TESTS: Mapping[str, Callable[[RequestContext, Any], bool]] = {
+    "method": _method,
+    "url": lambda context, wanted: _url(context) == wanted,
+    "urlPath": lambda context, wanted: context.path == wanted,
+    "urlPattern": lambda context, wanted: _is_like(wanted, _url(context)),
+    "urlPathPattern": lambda context, wanted: _is_like(wanted, context.path),
+    "headers": _headers,
+    "queryParameters": _query,
+    "bodyPatterns": _matched_body,
+    "operation": lambda context, wanted: operation_id(context) == wanted,
+    "status": _status,
+    "person": _person,
+    "identity": lambda context, wanted: context.identity == wanted,
+    "fault": lambda context, wanted: context.fault == wanted,
+}
+
+
+def _fits(text: str | None, pattern: Pattern) -> bool:
+    if pattern.get("absent"):
+        return text is None
+    if text is None:
+        return False
+    options = {**pattern}
+    is_folded = options.pop("caseInsensitive", False)
+    return all(_COMPARISONS[name](text, wanted, is_folded) for name, wanted in options.items())
+
+
+def _equal(text: str, wanted: str, is_folded: bool) -> bool:  # noqa: FBT001 - of one shape in the table
+    return text.lower() == wanted.lower() if is_folded else text == wanted
+
+
+def _equal_json(text: str, wanted: Any, _is_folded: bool) -> bool:  # noqa: FBT001 - as above
+    try:
+        expected = orjson.loads(wanted) if isinstance(wanted, str) else wanted
+        return bool(orjson.loads(text) == expected)
+    except ValueError:
+        return False
+
+
+_COMPARISONS: Mapping[str, Callable[[str, Any, bool], bool]] = {
+    "equalTo": _equal,
+    "contains": lambda text, wanted, _: wanted in text,
+    "doesNotContain": lambda text, wanted, _: wanted not in text,
+    "matches": lambda text, wanted, _: _is_like(wanted, text),
+    "doesNotMatch": lambda text, wanted, _: not _is_like(wanted, text),
+    "equalToJson": _equal_json,
+    "absent": lambda _text, _wanted, _: True,
+}
+
+
+def _is_like(expression: str, text: str) -> bool:
+    PATTERN_CHARACTERS.check(len(expression))
+    try:
+        return re2.fullmatch(expression, text, options=_OPTIONS) is not None
+    except re2.error as error:
+        reason = error.args[0].decode("utf-8", "replace")
+        msg = f"{expression[:100]!r} is not a regular expression in RE2's syntax: {reason}."
+        raise BadRequest(msg) from error
+
 
 HEARTBEAT = 15.0
 """Seconds after which a silent stream says that it is still there; proxies end those that do not."""

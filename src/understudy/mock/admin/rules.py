@@ -2,8 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from msgspec import to_builtins
+
+from understudy.interface.facts import Facts
 from understudy.interface.rules import Rule
 from understudy.mock.admin.explaining import rules_of
+from understudy.mock.server.api import Api
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.handlers import Handlers
@@ -45,3 +49,55 @@ class RulesAdmin:
                 for rule in self._rules().values()
             ]
         )
+
+
+# Shows the documents that the mock serves, without an entry in the journal.
+
+
+class DocumentsAdmin:
+    """The handler of the documents.
+
+    Args:
+        apis: The resource API and the authorization server.
+    """
+
+    def __init__(self, apis: Sequence[Api]) -> None:
+        self._apis = apis
+
+    @property
+    def handlers(self) -> Handlers:
+        """Method and path to handler."""
+        return {("GET", "/documents"): self.list_documents}
+
+    def list_documents(self, _call: Call) -> HandlerResponse:
+        """Responds to ``GET /documents``."""
+        sites = ("resource", *("authorization" for _ in self._apis[1:]))
+        return HandlerResponse(
+            [
+                {"site": site, "base_path": api.base_path, "document": api.document.raw}
+                for site, api in zip(sites, self._apis, strict=True)
+            ]
+        )
+
+
+# Shows the facts that the mock was started with (``openapi/admin.yaml``).
+
+
+class FactsAdmin:
+    """The handler of the facts.
+
+    Args:
+        facts: The facts files of ``serve --facts``, in their order.
+    """
+
+    def __init__(self, facts: Sequence[Facts]) -> None:
+        self._facts = facts
+
+    @property
+    def handlers(self) -> Handlers:
+        """Method and path to handler."""
+        return {("GET", "/facts"): self.list_facts}
+
+    def list_facts(self, _call: Call) -> HandlerResponse:
+        """Responds to ``GET /facts``."""
+        return HandlerResponse(to_builtins(list(self._facts)))

@@ -9,7 +9,7 @@ from understudy.interface.vocabulary import Vocabulary
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.clock import written
 from understudy.mock.server.handlers import Handlers
-from understudy.mock.store.applications import USED_SCOPES
+from understudy.mock.store.applications import COOKIE, USED_SCOPES, begin, cookie_path, set_cookie
 from understudy.mock.store.people import PEOPLE
 from understudy.mock.store.tokens import TOKENS, Token
 from understudy.mock.store.vocabulary import vocabulary_of
@@ -85,3 +85,33 @@ HANDLERS: Handlers = {
     ("POST", "/tokens"): create_token,
     ("DELETE", "/tokens"): delete_token,
 }
+
+
+# Signs a browser in at the authorization server, without its password (``openapi/admin.yaml``).
+
+
+def create_session(call: Call, *, body: Mapping[str, str]) -> HandlerResponse:
+    """Responds to ``POST /sessions``, with the cookie in a header and in the body.
+
+    Browsers send a cookie to every port of its host (RFC 6265, 8.5), so that one of the resource
+    API's address signs in at the authorization server of the same host.
+
+    Raises:
+        BadRequest: There is no such person.
+    """
+    world, person = call.world, body["person"]
+    if world.get(PEOPLE, person) is None:
+        hint = nearest(person, list(world.keys(PEOPLE))) or "."
+        msg = f"person: there is no {person!r} in this world{hint}"
+        raise BadRequest(msg)
+    session = begin(world, person)
+    url = call.authorization_url
+    about = {
+        "person": person,
+        "auth_url": url,
+        "cookie": {"name": COOKIE, "value": session.key, "path": cookie_path(url)},
+    }
+    return HandlerResponse(about, 201, headers=(("set-cookie", set_cookie(session, url)),))
+
+
+SESSIONS_OF_BROWSERS: Handlers = {("POST", "/sessions"): create_session}

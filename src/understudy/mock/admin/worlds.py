@@ -5,8 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from understudy.errors import BadRequest, StartupError
-from understudy.mock.fixtures.listing import listing
-from understudy.mock.fixtures.subset import with_people_only
+from understudy.mock.fixtures.listing import listing, with_people_only
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.clock import written
 from understudy.mock.server.handlers import Handlers

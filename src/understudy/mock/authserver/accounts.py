@@ -5,7 +5,7 @@ from typing import Literal
 
 from understudy.mock.authserver.throttling import hold_off
 from understudy.mock.server.worlds import World
-from understudy.mock.store.attempts import FAILED_SIGN_INS
+from understudy.mock.store.applications import FAILED_SIGN_INS
 from understudy.mock.store.hashing import email_hash
 from understudy.mock.store.people import PEOPLE, SLUGS_BY_HASH, Person
 

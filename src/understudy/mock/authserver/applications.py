@@ -8,9 +8,15 @@ from understudy.errors import BadRequest, NotFound
 from understudy.interface.rules import upholds
 from understudy.mock.authserver.token_lifecycle import revoke, revoke_all
 from understudy.mock.server.worlds import World
-from understudy.mock.store.applications import APPLICATIONS, CODES, SPENT_CODES, Application
+from understudy.mock.store.applications import (
+    APPLICATIONS,
+    CODES,
+    SPENT_CODES,
+    Application,
+    problem_with_name,
+    problem_with_redirect_uri,
+)
 from understudy.mock.store.people import PEOPLE
-from understudy.mock.store.registration import problem_with_name, problem_with_redirect_uri
 from understudy.mock.store.tokens import KEY_ALPHABET, TOKENS, Token
 
 

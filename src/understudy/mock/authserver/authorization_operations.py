@@ -1,7 +1,6 @@
 """Maps the operations of the authorization server to handlers (interface, Authorization-server endpoints)."""
 
-from understudy.mock.authserver.token_endpoint import issue_token
-from understudy.mock.authserver.token_info import validate_token
+from understudy.mock.authserver.token_endpoint import issue_token, validate_token
 from understudy.mock.authserver.unattended import deciding
 from understudy.mock.server.handlers import Handlers, PageHandlers
 

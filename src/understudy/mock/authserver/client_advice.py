@@ -6,8 +6,13 @@ from understudy.errors import TooManyRequests
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.windows import WINDOW
 from understudy.mock.server.worlds import World
-from understudy.mock.store.applications import CLIENT_ADVICE, CODES, USED_SCOPES, ClientAdvice
-from understudy.mock.store.attempts import RATE_LIMITED_CLIENTS
+from understudy.mock.store.applications import (
+    CLIENT_ADVICE,
+    CODES,
+    RATE_LIMITED_CLIENTS,
+    USED_SCOPES,
+    ClientAdvice,
+)
 from understudy.mock.store.tokens import TOKENS, Token
 from understudy.mock.store.vocabulary import vocabulary_of
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 from understudy.errors import TooManyRequests
 from understudy.interface.rules import upholds
 from understudy.mock.server.worlds import Collection, World
-from understudy.mock.store.attempts import FailedAttempts
+from understudy.mock.store.applications import FailedAttempts
 
 FAILURES = 10
 """Failed attempts allowed per minute and name."""

@@ -1,21 +1,86 @@
 """Issues tokens at the token endpoint (interface, Code grant and Password grant; RFC 6749, 3.2)."""
 
+import base64
+import hmac
 from collections.abc import Callable, Mapping
+from urllib.parse import unquote_plus
 
 from understudy.interface.rules import upholds
-from understudy.mock.authserver import client_authentication
 from understudy.mock.authserver.client_advice import note_problem
 from understudy.mock.authserver.grants import authorization_code, password
 from understudy.mock.authserver.oauth_errors import (
     INVALID_REQUEST,
     NO_STORE,
     UNSUPPORTED_GRANT_TYPE,
+    InvalidClient,
     OAuthError,
+    TokenRefused,
 )
+from understudy.mock.authserver.throttling import hold_off
 from understudy.mock.server.call import Call, HandlerResponse
-from understudy.mock.store.applications import Application
+from understudy.mock.store.applications import (
+    APPLICATIONS,
+    FAILED_CLIENT_AUTHENTICATIONS,
+    Application,
+)
 from understudy.mock.store.people import account_number
-from understudy.mock.store.tokens import Token
+from understudy.mock.store.tokens import TOKENS, Token, is_valid
+
+# Authenticates clients (interface, Code grant, 2; RFC 6749, 2.3).
+
+UNKNOWN_CLIENT = ""
+"""Key of the failed attempts at all clients that do not exist: typed names have no end."""
+
+
+@upholds("token-client-credentials", "token-credentials-in-form", "token-constant-time")
+def authenticate(call: Call, client_id: str | None, client_secret: str | None) -> Application:
+    """Authenticates the client of a request to the token endpoint.
+
+    Raises:
+        InvalidClient: The credentials are missing or wrong; the response does not tell which of them.
+        TooManyRequests: There were too many failed attempts for this client.
+    """
+    if client_id is None and call.choices.get("token-endpoint-basic-auth") == "accept":
+        client_id, client_secret = _basic(call.authorization or "")
+    if client_id is None or client_secret is None:
+        raise _missing(call, client_id)
+    application = call.world.get(APPLICATIONS, client_id)
+    key = client_id if application else UNKNOWN_CLIENT
+    attempts = hold_off(call.world, FAILED_CLIENT_AUTHENTICATIONS, key)
+    expected = application.client_secret if application else ""
+    is_correct = hmac.compare_digest(expected.encode(), client_secret.encode())
+    if application is None or not is_correct:
+        attempts.failed()
+        msg = (
+            "The client is unknown or its secret is wrong; compare client_id and client_secret "
+            "with the application in the developer dashboard."
+        )
+        raise InvalidClient(msg)
+    return application
+
+
+def _basic(authorization: str) -> tuple[str | None, str | None]:
+    """Reads HTTP Basic credentials, each half of which is form-encoded (RFC 6749, 2.3.1)."""
+    scheme, _, encoded = authorization.partition(" ")
+    try:
+        text = base64.b64decode(encoded, validate=True).decode()
+    except ValueError:
+        return None, None
+    user, colon, password = text.partition(":")
+    is_basic = scheme.lower() == "basic" and colon
+    return (unquote_plus(user), unquote_plus(password)) if is_basic else (None, None)
+
+
+def _missing(call: Call, client_id: str | None) -> InvalidClient:
+    if (call.authorization or "").lower().startswith("basic "):
+        msg = (
+            "HTTP Basic is not accepted here; send client_id and client_secret as form fields. In "
+            "many client libraries this is called client_secret_post."
+        )
+        return InvalidClient(msg, headers=(("www-authenticate", 'Basic realm="understudy"'),))
+    missing = "client_id" if client_id is None else "client_secret"
+    return InvalidClient(f"{missing} is missing; send it as a form field.")
+
 
 Redeem = Callable[[Call, Application, Mapping[str, str]], Token]
 
@@ -56,9 +121,7 @@ def issue_token(
             INVALID_REQUEST, f"{in_query[0]} is in the query string; send it as a form field."
         )
     form = {name: text for name, text in body.items() if text}
-    application = client_authentication.authenticate(
-        call, form.get("client_id"), form.get("client_secret")
-    )
+    application = authenticate(call, form.get("client_id"), form.get("client_secret"))
     if origin is not None:
         note_problem(call.world, application.client_id, "secret-in-browser", call.notes)
     grant_type = form.get("grant_type")
@@ -76,6 +139,34 @@ def issue_token(
             "blog_id": account_number(token.person),
             "blog_url": f"{call.site_url}/{token.person}",
             "scope": " ".join(token.scopes),
+        },
+        headers=NO_STORE,
+    )
+
+
+# Validates tokens for their clients (interface, Token validation).
+
+
+@upholds("token-info", "token-info-foreign", "token-info-ids-strings", "token-info-unspecific")
+def validate_token(call: Call, *, client_id: str, token: str) -> HandlerResponse:
+    """Describes a token to the client it was issued to (``GET /oauth2/token-info``).
+
+    Raises:
+        TokenRefused: The token is unknown, expired or another client's; the error does not tell which.
+    """
+    record = call.world.get(TOKENS, token)
+    now = call.world.clock.now()
+    if record is None or record.client_id != client_id or not is_valid(record, now):
+        description = (
+            "The token is not valid for this client_id; send the person to authorize again."
+        )
+        raise TokenRefused(description)
+    return HandlerResponse(
+        {
+            "client_id": client_id,
+            "user_id": account_number(record.person),
+            "blog_id": account_number(record.person),
+            "scope": " ".join(record.scopes),
         },
         headers=NO_STORE,
     )

@@ -2,7 +2,7 @@
 
 from flask import Blueprint, current_app, render_template
 
-from understudy.mock.fixtures.sample_credentials import sample_credentials
+from understudy.mock.fixtures.curl_examples import sample_credentials
 from understudy.mock.pages.wsgi_bridge import base_url, exchange
 from understudy.mock.server.hosts import is_local
 from understudy.mock.server.listing import ANY_CREDENTIALS, Listing, SampleCredentials

@@ -7,8 +7,7 @@ from msgspec.structs import replace
 
 from understudy.mock.pages import wsgi_bridge
 from understudy.mock.server.request_context import RequestContext
-from understudy.mock.store.applications import SESSIONS, Session
-from understudy.mock.store.browser_sessions import COOKIE, begin, set_cookie
+from understudy.mock.store.applications import COOKIE, SESSIONS, Session, begin, set_cookie
 from understudy.mock.store.people import PEOPLE, Person
 
 CSRF_FIELD = "csrf"

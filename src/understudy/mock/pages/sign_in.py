@@ -22,7 +22,7 @@ from werkzeug.wrappers import Response as Redirect
 from understudy.errors import TooManyRequests
 from understudy.interface.rules import upholds
 from understudy.interface.scopes import AUTH, READ_PROFILE
-from understudy.mock.authserver import accounts, requested_scopes
+from understudy.mock.authserver import accounts, authorization_request
 from understudy.mock.authserver.approval import approve
 from understudy.mock.authserver.authorization_request import (
     AuthorizationRequest,
@@ -38,8 +38,14 @@ from understudy.mock.pages import sessions
 from understudy.mock.pages.wsgi_bridge import address, allow_form_redirect, exchange
 from understudy.mock.server.hosts import is_local
 from understudy.mock.server.request_context import RequestContext
-from understudy.mock.store.applications import APPLICATIONS, CONSENTS, Application, Consent, Session
-from understudy.mock.store.browser_sessions import begin
+from understudy.mock.store.applications import (
+    APPLICATIONS,
+    CONSENTS,
+    Application,
+    Consent,
+    Session,
+    begin,
+)
 from understudy.mock.store.people import PEOPLE
 from understudy.mock.store.vocabulary import vocabulary_of
 
@@ -190,7 +196,7 @@ def _consent_page(session: Session, authorization: AuthorizationRequest, query: 
     ticket = current.world.mark + current.world.identifiers.hexadecimal(32)
     current.world.put(CONSENTS, ticket, Consent(session.key, query))
     allow_form_redirect(_form_action_source(authorization.return_address.redirect_uri))
-    meanings = requested_scopes.meanings(vocabulary_of(current.world))
+    meanings = authorization_request.meanings(vocabulary_of(current.world))
     page = make_response(
         render_template(
             "consent.html",

@@ -5,14 +5,17 @@ corrected to the nearest thing that can be shown, and noted in the journal.
 """
 
 import asyncio
+import hashlib
 from typing import NamedTuple
+from xml.sax.saxutils import escape
 
-from understudy.errors import NotFound
+from understudy.errors import NotFound, nearest
 from understudy.interface.rules import upholds
 from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.handlers import Handlers
 from understudy.mock.service.person_lookup import find_by_md5, own_email_index, takes_md5
 from understudy.mock.service.picture_work import resized
-from understudy.mock.store.hashing import is_md5
+from understudy.mock.store.hashing import email_hash, is_md5
 from understudy.mock.store.people import (
     IMAGES,
     PEOPLE,
@@ -105,8 +108,6 @@ def get_image(call: Call, name: str) -> HandlerResponse:
 
 def get_icon(_call: Call, service_type: str) -> HandlerResponse:
     """Returns the icon of a service (``GET /icons/{service_type}``)."""
-    from understudy.mock.service.service_icons import service_icon  # noqa: PLC0415 - needed only here
-
     icon = service_icon(service_type.removesuffix(".svg"))
     return HandlerResponse(icon, media_type="image/svg+xml", headers=HEADERS)
 
@@ -160,8 +161,12 @@ def _picture(image: Image) -> HandlerResponse:
 
 
 def _placeholder(call: Call, rendition: _Rendition) -> Image:
-    from understudy.mock.service.image_processing import resize  # noqa: PLC0415 - importing Pillow takes too long at start
-    from understudy.mock.service.placeholders import PLACEHOLDERS, Subject, placeholder  # noqa: PLC0415 - importing Pillow takes too long at start
+    from understudy.mock.service.image_processing import (  # noqa: PLC0415 - importing Pillow takes too long at start
+        PLACEHOLDERS,
+        Subject,
+        placeholder,
+        resize,
+    )
 
     kind = rendition.default.lower() or DEFAULT_PLACEHOLDER
     if kind not in PLACEHOLDERS:
@@ -178,3 +183,39 @@ def _placeholder(call: Call, rendition: _Rendition) -> Image:
         if rendition.media_type is None
         else resize(image, rendition.pixels, rendition.media_type)
     )
+
+
+# Draws the icons of services that verified accounts belong to: a disc with a letter, as SVG.
+
+_DISC = (
+    '<svg xmlns="http://www.w3.org/2000/svg" width="32" height="32" viewBox="0 0 32 32">'
+    '<circle cx="16" cy="16" r="16" fill="hsl({hue} 45% 42%)"/>'
+    '<text x="16" y="22" fill="#fff" font-family="sans-serif" font-size="17" font-weight="600" '
+    'text-anchor="middle">{letter}</text></svg>'
+)
+
+
+def service_icon(service_type: str) -> bytes:
+    """Returns the icon of a service type; the same type always gives the same icon."""
+    hue = int.from_bytes(hashlib.sha256(service_type.encode()).digest()[:2]) % 360
+    return _DISC.format(hue=hue, letter=escape(service_type[:1].upper())).encode()
+
+
+# Shows people's pictures to the console, without a trace in the journal (``openapi/admin.yaml``).
+
+
+async def get_person_avatar(call: Call, slug: str, *, size: int = 80) -> HandlerResponse:
+    """Responds to ``GET /people/{slug}/avatar``, with a placeholder where there is no picture.
+
+    Raises:
+        NotFound: There is no such person.
+    """
+    person = call.world.get(PEOPLE, slug)
+    if person is None:
+        hint = nearest(slug, list(call.world.keys(PEOPLE))) or "."
+        msg = f"There is no person {slug!r} in this world{hint}"
+        raise NotFound(msg)
+    return await get_avatar(call, email_hash(person.emails[0].email), s=str(size))
+
+
+HANDLERS: Handlers = {("GET", "/people/{slug}/avatar"): get_person_avatar}

@@ -1,15 +1,100 @@
 """Handles the caller's own profile (interface, Authenticated own-profile operations)."""
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
-from typing import Any, Final
+from functools import cache, lru_cache
+from typing import Any, Final, get_args, get_type_hints
+
+import msgspec
+from msgspec import UNSET
+from msgspec.structs import replace
 
 from understudy.errors import BadRequest, NotFound
 from understudy.interface.rules import upholds
+from understudy.interface.scopes import AUTH
+from understudy.interface.vocabulary import Vocabulary
 from understudy.mock.server.call import Call, HandlerResponse
-from understudy.mock.service import profile_edits, representations
+from understudy.mock.server.handlers import Handlers
+from understudy.mock.service import representations
 from understudy.mock.service.person_lookup import caller, own_email_index
-from understudy.mock.store.people import PEOPLE, Person
+from understudy.mock.store.hashing import email_hash
+from understudy.mock.store.people import PEOPLE, ContactInfo, Person, Profile, account_number
+
+# Applies the members of a profile edit to a person, whatever the document in force declares. The
+# interface lists seven editable fields; newer documents declare more of them. A member that the
+# person's records have is stored there, with its type; any other is stored beside them, and
+# returned as it was sent.
+
+_NO_MEMBER: Final = object()
+
+_CONTACT_ALIASES = {"contact_email": "email", "phone": "cell_phone"}
+
+
+def edited(person: Person, changes: Mapping[str, Any]) -> Person:
+    """Returns the person with these members changed; an empty string or null unsets a member."""
+    if person.extra or not _are_texts(changes):
+        return _with_members(person, changes)
+    return replace(person, profile=replace(person.profile, **changes))
+
+
+def _are_texts(changes: Mapping[str, Any]) -> bool:
+    """Tells whether only texts are changed, and none is unset, as in most edits."""
+    values = changes.values()
+    return _texts(Profile).issuperset(changes) and all(values) and set(map(type, values)) == {str}
+
+
+def _with_members(person: Person, changes: Mapping[str, Any]) -> Person:
+    """Returns a person with members changed that may have any type."""
+    profile, contact = dict[str, Any](), dict[str, Any]()
+    extra = dict(person.extra)
+    for name, value in changes.items():
+        member = _stored(Profile, name, value)
+        if member is not _NO_MEMBER:
+            profile[name] = member
+            continue
+        contact_name = _CONTACT_ALIASES.get(name, name)
+        member = _stored(ContactInfo, contact_name, value)
+        if member is not _NO_MEMBER:
+            contact[contact_name] = member
+        extra[name] = value
+    if contact:
+        profile["contact_info"] = replace(person.profile.contact_info or ContactInfo(), **contact)
+    if extra:
+        extra = {name: value for name, value in extra.items() if value not in ("", None)}
+    return replace(person, profile=replace(person.profile, **profile), extra=extra)
+
+
+def _stored(record: type[msgspec.Struct], name: str, value: Any) -> Any:
+    """Returns a value as a record holds it; _NO_MEMBER if the record has no place for it."""
+    types = _types(record)
+    if name not in types:
+        return _NO_MEMBER
+    if value in ("", None) and name in _optional(record):
+        return UNSET
+    if type(value) is str and name in _texts(record):
+        return value
+    try:
+        return msgspec.convert(value, types[name])
+    except msgspec.ValidationError:
+        return _NO_MEMBER
+
+
+@cache
+def _types(record: type[msgspec.Struct]) -> Mapping[str, Any]:
+    return get_type_hints(record)
+
+
+@cache
+def _texts(record: type[msgspec.Struct]) -> frozenset[str]:
+    """Returns the members that take any text."""
+    types = _types(record).items()
+    return frozenset(name for name, kind in types if kind is str or str in get_args(kind))
+
+
+@cache
+def _optional(record: type[msgspec.Struct]) -> frozenset[str]:
+    """Returns the members that may be unset; the others are empty instead."""
+    return frozenset(f.name for f in msgspec.structs.fields(record) if f.default is UNSET)
+
 
 EDITABLE = (  # interface, Rules for PATCH /me/profile, 3
     "display_name",
@@ -122,6 +207,47 @@ def _enabled_caller(call: Call) -> Person:
 @upholds("profile-patch-updates-last-edit")
 def _edit(call: Call, person: Person, changes: Mapping[str, Any]) -> Person:
     now = representations.timestamp(call.world.clock.now())
-    edited = profile_edits.edited(person, {**changes, "last_profile_edit": now})
-    call.world.put(PEOPLE, person.slug, edited)
-    return edited
+    after = edited(person, {**changes, "last_profile_edit": now})
+    call.world.put(PEOPLE, person.slug, after)
+    return after
+
+
+# Tells a client who signed in (OpenID Connect Core 1.0, 5.3), with ``serve --user-info``. The
+# interface has no such operation; generic OAuth libraries ask for one after the sign-in.
+
+_CLAIMS: Final = {
+    "given_name": "first_name",
+    "family_name": "last_name",
+    "zoneinfo": "timezone",
+}
+"""Claim to the member of a profile that it repeats, where the person has set it."""
+
+
+def get_user_info(call: Call) -> HandlerResponse:
+    """Describes the account of an access token (``GET`` and ``POST /oauth2/userinfo``)."""
+    person = caller(call)
+    primary = person.emails[0]
+    claims: dict[str, Any] = {
+        "sub": account_number(person.slug),
+        "name": person.profile.display_name,
+        "preferred_username": person.slug,
+        "profile": representations.profile_url(call.site_url, person.slug),
+        "email": primary.email,
+        "email_verified": True,
+    }
+    if primary.avatar is not None:
+        claims["picture"] = representations.avatar_url(call.site_url, email_hash(primary.email))
+    members = {claim: getattr(person.profile, name) for claim, name in _CLAIMS.items()}
+    claims |= {claim: value for claim, value in members.items() if value}
+    return HandlerResponse(claims, headers=(("cache-control", "no-store"),))
+
+
+HANDLERS: Handlers = {
+    ("GET", "/oauth2/userinfo"): get_user_info,
+    ("POST", "/oauth2/userinfo"): get_user_info,
+}
+
+
+def scopes(vocabulary: Vocabulary) -> dict[tuple[str, str], frozenset[str]]:
+    """Returns what both operations need, in the words of a deployment."""
+    return dict.fromkeys(HANDLERS, frozenset({vocabulary.words[AUTH]}))

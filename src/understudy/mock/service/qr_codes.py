@@ -9,7 +9,7 @@ from understudy.errors import NotFound
 from understudy.interface.rules import upholds
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.recent import Recent
-from understudy.mock.service import addresses
+from understudy.mock.service import representations
 from understudy.mock.service.person_lookup import find_person
 from understudy.mock.service.qr_options import (
     DEFAULT_SIZE,
@@ -69,11 +69,11 @@ def _response(picture: bytes, status: str) -> HandlerResponse:
 @upholds("qr-points-to-profile", "qr-unknown-hash")
 def _profile_url(call: Call, person: Person | None, identifier: str) -> str:
     if person is not None:
-        return addresses.profile_url(call.site_url, person.slug)
+        return representations.profile_url(call.site_url, person.slug)
     if call.choices.get("qr-unknown-hash") == "404":
         msg = f"There is no profile for {identifier!r}."
         raise NotFound(msg, code="profile_not_found")
-    return addresses.profile_url(call.site_url, identifier)
+    return representations.profile_url(call.site_url, identifier)
 
 
 @upholds("qr-utm-parameters")

@@ -6,16 +6,41 @@ way to build a body.
 
 from collections.abc import Mapping
 from datetime import datetime
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Final
+from urllib.parse import quote
 
 from msgspec import UNSET, UnsetType, to_builtins
 
+from understudy.errors import Problem
 from understudy.interface.rules import upholds
 from understudy.mock.server.call import SharedBodies, SharedBody
-from understudy.mock.service import addresses
 from understudy.mock.store.hashing import email_hash
 from understudy.mock.store.people import Avatar, Person, Profile
+
+
+def profile_url(site_url: str, slug: str) -> str:
+    """Returns the URL of a person's profile page."""
+    return f"{site_url}/{slug}"
+
+
+def avatar_url(site_url: str, identifier: str) -> str:
+    """Returns the URL of an avatar picture, by e-mail hash or by image_id."""
+    return f"{site_url}/avatar/{identifier}"
+
+
+@lru_cache(maxsize=4096)
+def image_url(site_url: str, name: str) -> str:
+    """Returns the URL of a fixture image."""
+    return f"{site_url}/image/{quote(name)}"
+
+
+@lru_cache(maxsize=4096)
+def icon_url(site_url: str, service_type: str) -> str:
+    """Returns the URL of the icon of a service."""
+    return f"{site_url}/icons/{quote(service_type)}.svg"
+
 
 _BODIES: Final = SharedBodies()
 
@@ -58,7 +83,7 @@ def full_profile(person: Person, site_url: str, *, is_owner: bool = False) -> di
     if isinstance(profile.gallery, tuple):
         body["gallery"] = [
             {
-                "url": addresses.image_url(site_url, image.image),
+                "url": image_url(site_url, image.image),
                 **_if_set("alt_text", image.alt_text),
             }
             for image in profile.gallery
@@ -80,8 +105,8 @@ def _base(person: Person, site_url: str, accounts: list[dict[str, Any]]) -> dict
     body: dict[str, Any] = {
         "hash": hash_,
         "display_name": profile.display_name,
-        "profile_url": addresses.profile_url(site_url, person.slug),
-        "avatar_url": addresses.avatar_url(site_url, hash_) if primary.avatar else "",
+        "profile_url": profile_url(site_url, person.slug),
+        "avatar_url": avatar_url(site_url, hash_) if primary.avatar else "",
         "avatar_alt_text": _alt_text(person),
         "location": profile.location,
         "description": profile.description,
@@ -92,7 +117,7 @@ def _base(person: Person, site_url: str, accounts: list[dict[str, Any]]) -> dict
         "pronouns": profile.pronouns,
     }
     if profile.header_image is not UNSET:
-        image = addresses.image_url(site_url, profile.header_image.image)
+        image = image_url(site_url, profile.header_image.image)
         body["header_image"] = f"url('{image}') {profile.header_image.style}"
     if profile.hide_default_header_image is not UNSET:
         body["hide_default_header_image"] = profile.hide_default_header_image
@@ -117,7 +142,7 @@ def _accounts(
         {
             "service_type": account.service_type,
             "service_label": account.service_label,
-            "service_icon": addresses.icon_url(site_url, account.service_type),
+            "service_icon": icon_url(site_url, account.service_type),
             "url": account.url,
             "is_hidden": account.is_hidden,
         }
@@ -167,9 +192,17 @@ def avatar(record: Avatar, site_url: str, *, selected: bool) -> dict[str, Any]:
     """Returns an avatar; ``selected`` is True if it is selected for the e-mail address in question."""
     return {
         "image_id": record.image_id,
-        "image_url": addresses.avatar_url(site_url, record.image_id),
+        "image_url": avatar_url(site_url, record.image_id),
         "rating": record.rating,
         "alt_text": record.alt_text,
         "selected": selected,
         "updated_date": record.updated_date,
     }
+
+
+@upholds("error-shape")
+def error_body(problem: Problem) -> dict[str, Any]:
+    """Returns a problem in the interface's Error shape."""
+    if problem.code is None:
+        return {"error": problem.message}
+    return {"error": problem.message, "code": problem.code}

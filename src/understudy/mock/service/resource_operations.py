@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from understudy.errors import Problem
-from understudy.interface.rules import upholds
 from understudy.interface.scopes import AUTH, MANAGE_PROFILE, READ_PROFILE
 from understudy.interface.vocabulary import OWN_WORDS, Vocabulary
 from understudy.mock.server.api import Precondition
@@ -112,11 +110,3 @@ AUTHENTICATED_QUOTA = 1000  # an hour; interface, Limits
 def quota(principal: Principal | None) -> int:
     """Returns the requests allowed in an hour."""
     return ANONYMOUS_QUOTA if principal is None else AUTHENTICATED_QUOTA
-
-
-@upholds("error-shape")
-def error_body(problem: Problem) -> dict[str, Any]:
-    """Returns a problem in the interface's Error shape."""
-    if problem.code is None:
-        return {"error": problem.message}
-    return {"error": problem.message, "code": problem.code}

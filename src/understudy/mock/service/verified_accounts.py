@@ -7,7 +7,7 @@ interface, has not. They are bound where the document in force has them.
 from itertools import islice
 
 from understudy.mock.server.call import Call, HandlerResponse
-from understudy.mock.service import addresses, people_indexes, representations
+from understudy.mock.service import person_lookup, representations
 from understudy.mock.store.people import PEOPLE, Person
 
 PAGE_LENGTH = 20
@@ -19,7 +19,7 @@ def search_profiles(
     """Returns public profiles with a verified account of this user name."""
     world, wanted = call.world, username.lower().removeprefix("@")
     changed = (person.slug for person in world.added(PEOPLE))
-    slugs = dict.fromkeys((*people_indexes.slugs_by_account(world).get(wanted, ()), *changed))
+    slugs = dict.fromkeys((*person_lookup.slugs_by_account(world).get(wanted, ()), *changed))
     matches = [
         person
         for person in (world.get(PEOPLE, slug) for slug in slugs)
@@ -45,14 +45,14 @@ def list_services(call: Call) -> HandlerResponse:
         for person in call.world.added(PEOPLE)
         for account in person.profile.verified_accounts
     }
-    labels = {**people_indexes.service_labels(call.world), **changed}
+    labels = {**person_lookup.service_labels(call.world), **changed}
     return HandlerResponse(
         {
             "services": [
                 {
                     "service_type": service_type,
                     "service_label": label,
-                    "service_icon": addresses.icon_url(call.site_url, service_type),
+                    "service_icon": representations.icon_url(call.site_url, service_type),
                 }
                 for service_type, label in sorted(labels.items())
             ]
@@ -63,7 +63,7 @@ def list_services(call: Call) -> HandlerResponse:
 def _has_account(person: Person, username: str, service: str) -> bool:
     """Tells whether a shown account's URL ends with the user name, which is in lower case."""
     return any(
-        people_indexes.username(account) == username
+        person_lookup.username(account) == username
         for account in person.profile.verified_accounts
         if not account.is_hidden and service in {"", account.service_type}
     )

@@ -8,15 +8,13 @@ from understudy.mock.store.applications import (
     CLIENT_ADVICE,
     CODES,
     CONSENTS,
-    SESSIONS,
-    SPENT_CODES,
-    USED_SCOPES,
-)
-from understudy.mock.store.attempts import (
     FAILED_CLIENT_AUTHENTICATIONS,
     FAILED_CODES,
     FAILED_SIGN_INS,
     RATE_LIMITED_CLIENTS,
+    SESSIONS,
+    SPENT_CODES,
+    USED_SCOPES,
 )
 from understudy.mock.store.items import ANY_ITEMS, DELETED_ITEMS, LAST_NUMBERS
 from understudy.mock.store.people import IMAGES, PEOPLE, SLUGS_BY_HASH, SLUGS_BY_IMAGE_ID

@@ -13,8 +13,13 @@ from understudy.mock.authserver.throttling import hold_off
 from understudy.mock.authserver.token_lifecycle import issue, revoke
 from understudy.mock.server.call import Call
 from understudy.mock.server.worlds import World
-from understudy.mock.store.applications import CODES, SPENT_CODES, Application, AuthorizationCode
-from understudy.mock.store.attempts import FAILED_CODES
+from understudy.mock.store.applications import (
+    CODES,
+    FAILED_CODES,
+    SPENT_CODES,
+    Application,
+    AuthorizationCode,
+)
 from understudy.mock.store.tokens import Token
 
 REMEMBERED = 1000

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from understudy.interface.rules import upholds
-from understudy.mock.authserver import accounts, requested_scopes
+from understudy.mock.authserver import accounts, authorization_request
 from understudy.mock.authserver.oauth_errors import (
     INVALID_GRANT,
     INVALID_REQUEST,
@@ -37,8 +37,8 @@ def redeem(call: Call, application: Application, form: Mapping[str, str]) -> Tok
         missing = "username" if username is None else "password"
         raise OAuthError(INVALID_REQUEST, f"{missing} is missing; send it as a form field.")
     vocabulary = vocabulary_of(call.world)
-    scopes = requested_scopes.requested(tuple(form.items())) or vocabulary.scope_names
-    scope_error = requested_scopes.error_in(scopes, vocabulary)
+    scopes = authorization_request.requested(tuple(form.items())) or vocabulary.scope_names
+    scope_error = authorization_request.error_in(scopes, vocabulary)
     if scope_error is not None:
         raise OAuthError(INVALID_SCOPE, scope_error)
     person = accounts.find_account(call.world, username)
