@@ -18,7 +18,7 @@ from uvicorn.server import ServerState
 
 from understudy.fleet.address import store_address
 from understudy.fleet.connection import send_once
-from understudy.mock.admin import requests as journal_entries
+from understudy.mock.admin import requests
 from understudy.mock.app import Mock
 from understudy.mock.server.clock import Clock
 from understudy.mock.server.protocol import HttpConnection
@@ -181,7 +181,7 @@ class Entrance:
     def journal(self) -> list[object]:
         """Returns what was journalled since the last call."""
         told: list[object] = [
-            (e.number, e.notes, e.identity, e.fault, _requested(e), journal_entries.response(e))
+            (e.number, e.notes, e.identity, e.fault, _requested(e), requests.response(e))
             for e in self.entries
         ]
         self.entries.clear()
@@ -192,7 +192,7 @@ def _requested(entry: RequestContext) -> dict[str, Any]:
     endpoint = entry.endpoint
     operation = endpoint.operation.operation_id if endpoint else None
     reason = entry.refusal and (entry.refusal.problem.message, entry.refusal.rules[:1])
-    return {**journal_entries.request(entry), "operation": operation, "refusal": reason}
+    return {**requests.request(entry), "operation": operation, "refusal": reason}
 
 
 def _by_the_stack(site: Any) -> Any:
