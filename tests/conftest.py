@@ -19,6 +19,10 @@ from tests.needs import closing_line
 settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("house")
 
+os.environ.setdefault(
+    "HYPOTHESIS_STORAGE_DIRECTORY", str(Path(__file__).parents[1] / "build" / "hypothesis")
+)  # so that a run of verify in a test leaves nothing in the cache of whoever runs the tests
+
 CONFIGURATION = "COVERAGE_PROCESS_CONFIG"
 """The variable by which ``coverage run`` has child processes measured (``patch = subprocess``)."""
 
