@@ -30,9 +30,6 @@ from understudy.mock.server.forms import form_members
 from understudy.mock.server.guards import Cors
 from understudy.mock.service import avatars, own_profile
 
-# Gives refusals the status and the error code that a switch chooses, as the interface leaves them
-# open.
-
 SWITCHES_OF_CODES: Final[Mapping[str, str]] = {
     "invalid_token": "invalid-token-error",
     "insufficient_scope": "missing-scope-error",

@@ -1,4 +1,4 @@
-"""Lists the changes of a world, compares two moments, and rewinds it (``openapi/admin.yaml``)."""
+"""Lists a world's changes and what its time will end, and rewinds it (``openapi/admin.yaml``)."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -134,10 +134,6 @@ HANDLERS: Handlers = {
     ("POST", "/changes/rewind"): rewind_world,
     ("GET", "/changes/difference"): compare_moments,
 }
-
-
-# Lists what the time of a world will end next: codes, tokens and windows
-# (``openapi/admin.yaml``).
 
 
 class Upcoming(NamedTuple):

@@ -1,4 +1,4 @@
-"""Shows, sets, freezes and advances the time of a world (``openapi/admin.yaml``)."""
+"""Shows, sets, freezes and advances the time of a world, and reads instants (``openapi/admin.yaml``)."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -8,8 +8,6 @@ from understudy.errors import BadRequest
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.clock import Clock, written
 from understudy.mock.server.handlers import Handlers
-
-# Reads the instants that requests of the admin API name.
 
 
 def instant_of(text: str, name: str) -> datetime:

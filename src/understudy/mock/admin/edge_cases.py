@@ -156,7 +156,6 @@ class EdgeCasesAdmin:
         return source
 
 
-# Sends requests to the mock for a page that may not: of another origin (``openapi/admin.yaml``).
 # A request of the journal is shown with its secrets masked. Sent again from here, it has them
 # again, and nobody has seen them.
 

@@ -1,4 +1,4 @@
-"""Reports what a test suite used of the contract: operations, statuses and identities."""
+"""Reports what a test suite used of the contract, and draws it: operations, statuses, identities."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -8,8 +8,6 @@ from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.handlers import Handlers
 from understudy.mock.server.journal import Exercised
 from understudy.mock.server.world_selection import Worlds
-
-# Draws which parts of the contract were exercised, as SVG.
 
 _WIDTH, _ROW, _LEFT, _TOP = 720, 22, 210, 52
 """Pixels: the whole width, the height of a row, where the cells begin, and the first row."""

@@ -1,4 +1,4 @@
-"""Lists, counts, searches and streams the journal of a world (``openapi/admin.yaml``)."""
+"""Lists, searches, streams and exports the journal of a world, in WireMock's shape and as HAR."""
 
 import asyncio
 import base64
@@ -25,8 +25,6 @@ from understudy.mock.server.handlers import Handlers
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.worlds import World
 from understudy.openapi.paths import LONGEST_COMPARED, fill
-
-# Converts an exchange of the journal to JSON in WireMock's shape, with members of the mock added.
 
 _LABEL: Final = b"x-mock-client"
 """The header by which a client names itself, such as the test that sends a request."""
@@ -142,9 +140,6 @@ def _milliseconds(instant: datetime) -> int:
     return int(instant.timestamp() * 1000)
 
 
-# Exports the journal as HAR 1.2, which a browser's developer tools open.
-
-
 def archive(exchanges: Iterable[RequestContext]) -> dict[str, Any]:
     """Returns exchanges as one archive, secrets masked."""
     return har.archive("understudy", map(_entry, exchanges))
@@ -181,8 +176,6 @@ def _response(context: RequestContext) -> dict[str, Any]:
     )
     return har.response(context.status, headers, har.text(masked), len(context.response_body))
 
-
-# Matches exchanges with WireMock's request patterns, extended by members of the mock.
 
 Pattern = Mapping[str, Any]
 

@@ -1,4 +1,4 @@
-"""Lists the rules of the contract with the operations whose handlers hold them."""
+"""Shows what a mock goes by: the rules and who holds them, its documents, the facts it was given."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -51,9 +51,6 @@ class RulesAdmin:
         )
 
 
-# Shows the documents that the mock serves, without an entry in the journal.
-
-
 class DocumentsAdmin:
     """The handler of the documents.
 
@@ -78,9 +75,6 @@ class DocumentsAdmin:
                 for site, api in zip(sites, self._apis, strict=True)
             ]
         )
-
-
-# Shows the facts that the mock was started with (``openapi/admin.yaml``).
 
 
 class FactsAdmin:

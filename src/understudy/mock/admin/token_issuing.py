@@ -1,4 +1,4 @@
-"""Issues access tokens for tests, without a sign-in (``openapi/admin.yaml``)."""
+"""Issues tokens and signs browsers in, for tests without a sign-in (``openapi/admin.yaml``)."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -85,9 +85,6 @@ HANDLERS: Handlers = {
     ("POST", "/tokens"): create_token,
     ("DELETE", "/tokens"): delete_token,
 }
-
-
-# Signs a browser in at the authorization server, without its password (``openapi/admin.yaml``).
 
 
 def create_session(call: Call, *, body: Mapping[str, str]) -> HandlerResponse:

@@ -21,8 +21,6 @@ from understudy.mock.authserver.oauth_errors import (
 )
 from understudy.mock.store.applications import Application
 
-# Reads the scopes of a request, and describes them to people (interface, Authorization request).
-
 _INDEXED = re.compile(r"scope\[([0-9]{0,6})\]")
 
 

@@ -21,8 +21,6 @@ from understudy.mock.server.worlds import World
 from understudy.mock.store.applications import APPLICATIONS, Application
 from understudy.mock.store.vocabulary import vocabulary_of
 
-# Judges the parameters of a traced sign-in, each with advice where a client could do better.
-
 _ORIGIN = (b"origin", b"sec-fetch-mode")
 """Headers that a browser sends for a script, and no server does."""
 

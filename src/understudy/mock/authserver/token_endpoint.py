@@ -1,4 +1,4 @@
-"""Issues tokens at the token endpoint (interface, Code grant and Password grant; RFC 6749, 3.2)."""
+"""Issues and validates tokens, and authenticates clients (interface, Code grant; RFC 6749, 2.3, 3.2)."""
 
 import base64
 import hmac
@@ -25,8 +25,6 @@ from understudy.mock.store.applications import (
 )
 from understudy.mock.store.people import account_number
 from understudy.mock.store.tokens import TOKENS, Token, is_valid
-
-# Authenticates clients (interface, Code grant, 2; RFC 6749, 2.3).
 
 UNKNOWN_CLIENT = ""
 """Key of the failed attempts at all clients that do not exist: typed names have no end."""
@@ -142,9 +140,6 @@ def issue_token(
         },
         headers=NO_STORE,
     )
-
-
-# Validates tokens for their clients (interface, Token validation).
 
 
 @upholds("token-info", "token-info-foreign", "token-info-ids-strings", "token-info-unspecific")

@@ -185,8 +185,6 @@ def _placeholder(call: Call, rendition: _Rendition) -> Image:
     )
 
 
-# Draws the icons of services that verified accounts belong to: a disc with a letter, as SVG.
-
 _DISC = (
     '<svg xmlns="http://www.w3.org/2000/svg" width="32" height="32" viewBox="0 0 32 32">'
     '<circle cx="16" cy="16" r="16" fill="hsl({hue} 45% 42%)"/>'
@@ -199,9 +197,6 @@ def service_icon(service_type: str) -> bytes:
     """Returns the icon of a service type; the same type always gives the same icon."""
     hue = int.from_bytes(hashlib.sha256(service_type.encode()).digest()[:2]) % 360
     return _DISC.format(hue=hue, letter=escape(service_type[:1].upper())).encode()
-
-
-# Shows people's pictures to the console, without a trace in the journal (``openapi/admin.yaml``).
 
 
 async def get_person_avatar(call: Call, slug: str, *, size: int = 80) -> HandlerResponse:

@@ -1,4 +1,4 @@
-"""Defines the records of the authorization server: applications, codes, consents and sessions."""
+"""Defines the records of the authorization server, and the rules for registering an application."""
 
 import re
 from datetime import datetime
@@ -133,9 +133,6 @@ CLIENT_ADVICE: Collection[ClientAdvice] = Collection(
 """client_id, a space and the problem to the advice."""
 
 
-# Defines the records of failed attempts, which the authorization server counts against guessing.
-
-
 class FailedAttempts(Struct, frozen=True):
     """Wrong guesses at one secret.
 
@@ -168,8 +165,6 @@ RATE_LIMITED_CLIENTS: Collection[datetime] = Collection(
 )
 """client_id to when a request with its token was first answered 429 within the hour."""
 
-
-# Begins browser sessions at the authorization server, and writes their cookie.
 
 COOKIE = "understudy_session"
 
@@ -210,9 +205,6 @@ def set_cookie(session: Session, url: str) -> str:
     secure = "; Secure" if url.startswith("https:") else ""
     return f"{COOKIE}={session.key}; HttpOnly; Path={cookie_path(url)}; SameSite=Lax{secure}"
 
-
-# Holds the rules for registering an application: its name and its redirect addresses. The
-# dashboard, the admin API and the loader of fixtures apply the same rules.
 
 MAX_NAME = 80
 """Characters; a person must be able to read the name on the consent page."""

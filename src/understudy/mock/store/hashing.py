@@ -1,4 +1,4 @@
-"""Computes e-mail hashes, the public names of accounts (interface, Profile)."""
+"""Computes e-mail hashes, the public names of accounts (interface, Profile), and keeps many of them."""
 
 import hashlib
 import re

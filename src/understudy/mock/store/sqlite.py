@@ -30,8 +30,6 @@ from understudy.mock.server.worlds import (
 )
 from understudy.mock.store.state_rows import WINDOWS, Blobs, Rows
 
-# Gathers what a request changes until it is written to the state database.
-
 Statement = tuple[str, tuple[Any, ...]]
 """SQL, and the values for its question marks."""
 
@@ -99,8 +97,6 @@ class PendingChanges:
         self._touched.clear()
         self.is_only_counted = True
 
-
-# Opens the state database, and sets aside what of it cannot be read.
 
 FILE = "worlds.sqlite"
 VERSION = 3
