@@ -21,10 +21,10 @@ DOCUMENTS = ("service", "authorization", "web", "admin", "user-info")
 
 
 def operations_of_the_service() -> Iterator[str]:
-    """Yields every operationId and path, but for the one that the server itself answers."""
+    """Yields every operationId and path, but for the two that the server itself answers."""
     for name in DOCUMENTS:
         for operation in operations(load(openapi_directory() / f"{name}.yaml")):
-            if operation.path != "/health":
+            if operation.path not in {"/health", "/ready"}:
                 yield operation.operation_id
                 yield operation.path
 
