@@ -147,8 +147,7 @@ def test_a_fact_that_has_changed_ends_the_command_with_1(target, tmp_path):
     path.write_text(facts_text(Facts("https://a.example", "2026-10-01", 1, (fact,), ())))
     result = drift("--target", target, "--rules", "qr-unknown-hash", "--facts", path, "--quiet")
     assert result.exit_code == 1
-    words = " ".join(result.output.split())
-    assert "now picture when learnt on 2026-10-01 404" in words
+    assert "now: picture; when learnt on 2026-10-01: 404" in result.output
     assert "/v3/qr-code/understudy-made-up-slug" in result.output
 
 

@@ -144,10 +144,15 @@ def _fact(fact: ReportedFact) -> Cause:
         operation=fact.request.rpartition(" as ")[0],
         fingerprint=fact.fingerprint,
         sides=(ShownSide(fact.commands, response=fact.response),),
-        facts=(("now", fact.now), (f"when learnt on {fact.learnt}", fact.before)),
         is_accepted=fact.is_accepted,
     )
-    return Cause(fact.rule, fact.question, (entry,), rule=f"fact-{fact.rule}")
+    return Cause(
+        fact.rule,
+        fact.question,
+        (entry,),
+        rule=f"fact-{fact.rule}",
+        readings=(("now", fact.now), (f"when learnt on {fact.learnt}", fact.before)),
+    )
 
 
 def _cause(cause: ReportedCause) -> Cause:
