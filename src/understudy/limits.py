@@ -42,7 +42,7 @@ class Limit(NamedTuple):
 
 
 Count = Annotated[int, Meta(ge=0, le=2**53)]
-"""How many: what every reader of JSON can keep (RFC 8259, 6)."""
+"""Largest count that every reader of JSON keeps exactly (RFC 8259, 6)."""
 
 Integer = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 """A whole number that the writer of JSON takes."""

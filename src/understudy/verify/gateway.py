@@ -210,7 +210,7 @@ CLIENT_ERRORS = (httpx.LocalProtocolError, httpx.UnsupportedProtocol, httpx.Inva
 """Errors of the client's own, such as an illegal header value; the deployment got no request."""
 
 GRACE: Final = timedelta(seconds=10)
-"""How long a run that is ended waits for the response to a write that it has sent."""
+"""Longest wait of a run that is ended for the response to a write that it has sent."""
 
 UNDO = "undo"
 """The source of requests that restore what was changed."""

@@ -19,7 +19,7 @@ from understudy.verify.history import History
 from understudy.verify.probe_client import ProbeClient
 
 UPLOADING: Final = ("owner", "writes", "uploads")
-"""What an experiment needs that uploads pictures."""
+"""The needs of an experiment that uploads pictures."""
 
 DELETED: Final = "the uploaded avatars are deleted"
 ISSUED: Final = "the tokens that were issued remain"

@@ -42,7 +42,7 @@ from understudy.mock.store.collections import COLLECTIONS
 ENTRY: Final = "capsule.json"
 
 Line = Annotated[str, Meta(pattern=r"^[\t -~\x80-\xff]*\Z")]
-"""What the value of a header field may be (RFC 9110, 5.5)."""
+"""Values that a header field may have (RFC 9110, 5.5)."""
 
 Word = Annotated[str, Meta(pattern=r"^[!-~]{1,2000}\Z")]
 """Printable characters without a space."""

@@ -28,10 +28,10 @@ _THREADS: Final = ThreadPoolExecutor(2, "understudy-pictures")
 """Their own, so that pictures that wait for their turn keep nothing else waiting."""
 
 _GATE: Final = ThreadPoolExecutor(1, "understudy-large-pictures")
-"""Its one thread waits for the process of a large picture, so there is one at a time."""
+"""One thread waits for the process of a large picture, so there is one at a time."""
 
 _RESIZED: Final[Recent[tuple[bytes, int, str | None], Image]] = Recent(64)
-"""Large pictures at the sizes that were asked for last, by the digest of their bytes."""
+"""Large pictures at the sizes that were requested last, by the digest of their bytes."""
 
 _KEPT_BYTES: Final = 256 * 1024
 
@@ -45,7 +45,7 @@ class PictureJob(msgspec.Struct, frozen=True):
 
 
 class PictureResult(msgspec.Struct, frozen=True):
-    """What came of a job: a picture, or the text and the code of its refusal."""
+    """The result of a job: a picture, or the text and the code of its refusal."""
 
     image: Image | None = None
     message: str = ""

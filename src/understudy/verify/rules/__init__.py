@@ -1,4 +1,4 @@
-"""What judges the rules: checks, probes and readings of switches, one module a section of the interface."""
+"""Judges the rules: checks, probes and readings of switches, one module a section of the interface."""
 
 from understudy.verify.rules import (
     authorize,

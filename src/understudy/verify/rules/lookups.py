@@ -1,4 +1,4 @@
-"""Who is found by which identifier, with what status, and where the addresses lead (interface, Public operations)."""
+"""Judges who is found by which identifier, with what status, and where addresses lead (interface)."""
 
 import re
 from typing import Any, Final

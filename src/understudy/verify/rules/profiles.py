@@ -1,4 +1,4 @@
-"""What a profile and its parts hold, of what type and form (interface, Profile)."""
+"""Judges the members of a profile and of its parts: type and form (interface, Profile)."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""What a write must leave alone: every other view of a profile, other avatars and addresses (interface).
+"""Judges that a write leaves the rest alone: other views of a profile, other avatars and addresses.
 
 Each check compares a view with the same view before, whoever requested it and whatever was written
 in between, so that it judges recorded traffic like the probes' own.

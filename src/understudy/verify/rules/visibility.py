@@ -1,4 +1,4 @@
-"""Who sees what of a profile: the public, a token, its owner, others (interface, Profile)."""
+"""Judges which members of a profile the public, a token, its owner and others see (interface, Profile)."""
 
 from collections.abc import Mapping
 from typing import Any
