@@ -76,6 +76,7 @@ def mutations_of(data: TestData) -> Callable[[OperationContext], Iterator[Mutati
         yield from _addresses(context, data.redirect_uri)
         yield from _flows(context)
         yield from _scopes(context)
+        yield from _scopes_left_open(context)
         yield from _challenges(context)
         if data.denial:
             yield from _denials(context, data.denial)
@@ -209,16 +210,19 @@ def _challenges(context: OperationContext) -> Iterator[Mutation]:
         yield context.refused(part, "option", description, source, rule(source), apply)
 
 
+def _scoped(
+    context: OperationContext, kind: str, what: str, source: str, *pairs: tuple[str, str]
+) -> Mutation:
+    made = {"valid": context.accepted, "invalid": context.refused}.get(kind, context.left_open)
+    mutation = made(
+        "query scope", "scope", f"scope: {what}", source, rule(source), _with_scopes(*pairs)
+    )
+    return mutation._replace(is_option=kind == "valid")
+
+
 def _scopes(context: OperationContext) -> Iterator[Mutation]:
+    scoped = partial(_scoped, context)
     auth, read, manage = AUTH, READ_PROFILE, MANAGE_PROFILE
-
-    def scoped(kind: str, what: str, source: str, *pairs: tuple[str, str]) -> Mutation:
-        made = {"valid": context.accepted, "invalid": context.refused}.get(kind, context.left_open)
-        mutation = made(
-            "query scope", "scope", f"scope: {what}", source, rule(source), _with_scopes(*pairs)
-        )
-        return mutation._replace(is_option=kind == "valid")
-
     yield scoped("valid", "scope[0] alone", "scope-indexed-array", ("scope[0]", auth))
     yield scoped(
         "valid",
@@ -253,6 +257,12 @@ def _scopes(context: OperationContext) -> Iterator[Mutation]:
         ("scope[0]", auth),
         ("scope[0]", read),
     )
+
+
+def _scopes_left_open(context: OperationContext) -> Iterator[Mutation]:
+    """Yields requests whose scopes are written in a way that the interface does not describe."""
+    scoped = partial(_scoped, context)
+    auth, read = AUTH, READ_PROFILE
     for what, name in {
         "empty brackets": "scope[]",
         "an index of letters": "scope[a]",

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator
+from functools import partial
 
 from understudy.cases import drafts
 from understudy.cases.drafts import Draft, DraftChange
@@ -295,31 +296,40 @@ def _image_ids(
     )
 
 
-def _tokens(context: OperationContext, key: str) -> Iterator[Mutation]:
-    def with_token(what: str, name: str, rule_id: str, statuses: tuple[str, ...]) -> Mutation:
-        description = f"Authorization: {what}"
-        apply = sending(f"Bearer {variable(name)}")
-        if not statuses:
-            return context.accepted(
-                BEARER_PART, "authorization", description, rule_id, rule(rule_id), apply
-            )
-        mutation = context.refused(
+def _with_token(
+    context: OperationContext, what: str, name: str, rule_id: str, statuses: tuple[str, ...]
+) -> Mutation:
+    description = f"Authorization: {what}"
+    apply = sending(f"Bearer {variable(name)}")
+    if not statuses:
+        return context.accepted(
             BEARER_PART, "authorization", description, rule_id, rule(rule_id), apply
         )
-        return mutation._replace(statuses=statuses)
+    mutation = context.refused(
+        BEARER_PART, "authorization", description, rule_id, rule(rule_id), apply
+    )
+    return mutation._replace(statuses=statuses)
 
+
+def _tokens_of_qr_code(context: OperationContext) -> Iterator[Mutation]:
+    source = "qr-no-authentication"
+    yield _with_token(context, "a token, though none is read", "TOKEN", source, ())
+    yield _with_token(context, "an expired token", "EXPIRED_TOKEN", source, ())
+    yield context.accepted(
+        BEARER_PART,
+        "authorization",
+        "Authorization: a token that was never issued",
+        source,
+        rule(source),
+        sending("Bearer understudy-unknown"),
+    )
+
+
+def _tokens(context: OperationContext, key: str) -> Iterator[Mutation]:
     if key == QR_CODE:
-        yield with_token("a token, though none is read", "TOKEN", "qr-no-authentication", ())
-        yield with_token("an expired token", "EXPIRED_TOKEN", "qr-no-authentication", ())
-        yield context.accepted(
-            BEARER_PART,
-            "authorization",
-            "Authorization: a token that was never issued",
-            "qr-no-authentication",
-            rule("qr-no-authentication"),
-            sending("Bearer understudy-unknown"),
-        )
+        yield from _tokens_of_qr_code(context)
         return
+    with_token = partial(_with_token, context)
     unauthorized = ("401",)
     yield with_token(
         "an expired token",

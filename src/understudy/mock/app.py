@@ -6,6 +6,8 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from starlette.types import ASGIApp
+
 from understudy import plugins
 from understudy.errors import StartupError, nearest
 from understudy.interface.recognition import interface_operations
@@ -180,8 +182,7 @@ class Mock:
         own: ResponseValidation = "refuse" if self._settings.document is None else "warn"
         return self._settings.response_validation or own
 
-    def _build(self) -> None:
-        words = vocabulary_of(self.world)
+    def _resource_api(self, words: Vocabulary) -> Api:
         document = self._declared
         if self._settings.document is None:
             document = in_words(document, words)
@@ -190,6 +191,31 @@ class Mock:
         )
         if self._state is not None:
             resource = replace(resource, document_handlers=self._state.handlers)
+        return resource
+
+    def _site_config(
+        self, apis: tuple[Api, ...], elsewhere: ASGIApp, *, has_sign_in: bool
+    ) -> SiteConfig:
+        return SiteConfig(
+            apis=apis,
+            worlds=self.worlds,
+            elsewhere=with_console(elsewhere),
+            choose=self._choose,
+            response_validation=self._response_validation,
+            records=[observe],
+            log=self._record,
+            closed=CLOSED if has_sign_in else guards.PRIVATE_PATHS,
+            addresses=self._addresses_of_resource(),
+            admin_token=self._settings.admin_token,
+            admin_hosts=frozenset(self._settings.admin_hosts),
+            guarded=GUARDED if has_sign_in else (),
+            page_hosts=self._page_hosts(),
+            shared=self._store,
+        )
+
+    def _build(self) -> None:
+        words = vocabulary_of(self.world)
+        resource = self._resource_api(words)
         web = web_api(load(self._openapi / "web.yaml"))
         declared = in_words(load(self._openapi / "authorization.yaml"), words)
         authserver = authorization_api(declared, self._approver())
@@ -220,31 +246,18 @@ class Mock:
         has_sign_in = is_single or self.listing is None
         first_group: PageGroup = "operations" if self.listing else "people"
         page_groups: tuple[PageGroup, ...] = (first_group, "authorization")
-        common = SiteConfig(
-            apis=(
+        common = self._site_config(
+            (
                 *beside(resource, sign_in if is_single else (), web, administration),
                 definition_api(resource),
             ),
-            worlds=self.worlds,
-            elsewhere=with_console(
-                pages(
-                    resource.base_path,
-                    page_groups if is_single else page_groups[:1],
-                    self._page_hosts(),
-                    self.listing,
-                )
+            pages(
+                resource.base_path,
+                page_groups if is_single else page_groups[:1],
+                self._page_hosts(),
+                self.listing,
             ),
-            choose=self._choose,
-            response_validation=self._response_validation,
-            records=[observe],
-            log=self._record,
-            closed=CLOSED if has_sign_in else guards.PRIVATE_PATHS,
-            addresses=self._addresses_of_resource(),
-            admin_token=self._settings.admin_token,
-            admin_hosts=frozenset(self._settings.admin_hosts),
-            guarded=GUARDED if has_sign_in else (),
-            page_hosts=self._page_hosts(),
-            shared=self._store,
+            has_sign_in=has_sign_in,
         )
         self._tell_store((*common.apis, *sign_in))
         site = Site(common)

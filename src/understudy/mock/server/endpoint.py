@@ -263,13 +263,10 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
             ),
             is_limited=shape(operation.method, operation.path) in limited,
             page=pages.get(shape(operation.method, operation.path)),
-            parameters=tuple(
-                ParameterReader(
-                    p,
-                    schemas.for_requests,
-                    reads_numbers=shape(operation.method, operation.path) in numeric_booleans,
-                )
-                for p in operation.parameters
+            parameters=_parameter_readers(
+                operation,
+                schemas,
+                reads_numbers=shape(operation.method, operation.path) in numeric_booleans,
             ),
             reads_query=any(p.location == "query" for p in operation.parameters),
             reads_headers=any(p.location in {"header", "cookie"} for p in operation.parameters),
@@ -285,4 +282,13 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
             errors=DeclaredErrors(operation, schemas.for_responses, api.header_names, usual),
         )
         for operation, binding in zip(declared, bindings, strict=True)
+    )
+
+
+def _parameter_readers(
+    operation: Operation, schemas: Schemas, *, reads_numbers: bool
+) -> tuple[ParameterReader, ...]:
+    return tuple(
+        ParameterReader(parameter, schemas.for_requests, reads_numbers=reads_numbers)
+        for parameter in operation.parameters
     )
