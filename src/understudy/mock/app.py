@@ -40,7 +40,7 @@ from understudy.mock.pages.page_routing import pages
 from understudy.mock.policies import mark_mechanisms
 from understudy.mock.server import guards
 from understudy.mock.server.api import Api
-from understudy.mock.server.endpoint import endpoints
+from understudy.mock.server.endpoint import Endpoint, endpoints
 from understudy.mock.server.handlers import Handlers, InferredState, shape
 from understudy.mock.server.journal import Journal
 from understudy.mock.server.journaling import RequestListener
@@ -213,13 +213,7 @@ class Mock:
             shared=self._store,
         )
 
-    def _build(self) -> None:
-        words = vocabulary_of(self.world)
-        resource = self._resource_api(words)
-        web = web_api(load(self._openapi / "web.yaml"))
-        declared = in_words(load(self._openapi / "authorization.yaml"), words)
-        authserver = authorization_api(declared, self._approver())
-        sign_in = (authserver, *self._user_info(words))
+    def _admin_api(self, resource: Api, authserver: Api) -> Api:
         steering = handlers(
             worlds=self.worlds,
             apis=(resource, authserver),
@@ -228,17 +222,20 @@ class Mock:
             switches=lambda: switches(self._rules()),
             edge_cases=lambda: self.edge_cases,
         )
-        administration = admin_api(
+        return admin_api(
             load(self._openapi / "admin.yaml"), {**steering, **self._console_handlers()}
         )
+
+    def _build(self) -> None:
+        words = vocabulary_of(self.world)
+        resource = self._resource_api(words)
+        web = web_api(load(self._openapi / "web.yaml"))
+        declared = in_words(load(self._openapi / "authorization.yaml"), words)
+        authserver = authorization_api(declared, self._approver())
+        sign_in = (authserver, *self._user_info(words))
+        administration = self._admin_api(resource, authserver)
         self.base_path = resource.base_path
-        published = shape("GET", PATH)
-        self.endpoints = [
-            endpoint
-            for endpoint in endpoints(resource)
-            if endpoint.binding.handler is None
-            or shape(endpoint.operation.method, endpoint.operation.path) != published
-        ]
+        self.endpoints = _served_endpoints(resource)
         self.title = str(resource.document.raw.get("info", {}).get("title", "an API"))
         self.listing = listing(self.title, self.endpoints, self._settings.tokens)
         is_single = self._settings.single_port
@@ -322,3 +319,14 @@ class Mock:
     def _public(self, url: str | None) -> str:
         """Returns a public address without the base path of the document in force."""
         return (url or "").rstrip("/").removesuffix(self.base_path).rstrip("/")
+
+
+def _served_endpoints(resource: Api) -> list[Endpoint]:
+    """Returns the endpoints of the document, without our own that publishes it."""
+    published = shape("GET", PATH)
+    return [
+        endpoint
+        for endpoint in endpoints(resource)
+        if endpoint.binding.handler is None
+        or shape(endpoint.operation.method, endpoint.operation.path) != published
+    ]

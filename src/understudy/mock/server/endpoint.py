@@ -249,9 +249,7 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
             operation=operation,
             schemas=schemas,
             binding=binding,
-            document_handler=api.document_handlers.get((operation.method, operation.path))
-            if binding.handler is None
-            else None,
+            document_handler=_document_handler(api, operation, binding),
             # who may call the admin API is decided before routing, by admin_guard
             access=Access("unread")
             if api.is_steering
@@ -292,3 +290,9 @@ def _parameter_readers(
         ParameterReader(parameter, schemas.for_requests, reads_numbers=reads_numbers)
         for parameter in operation.parameters
     )
+
+
+def _document_handler(api: Api, operation: Operation, binding: Binding) -> DocumentHandler | None:
+    if binding.handler is not None:
+        return None
+    return api.document_handlers.get((operation.method, operation.path))
