@@ -1,6 +1,9 @@
 """A response is cut when its own time is over, and not by the time of one before it."""
 
+import sys
 from collections.abc import Iterator
+from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -50,3 +53,48 @@ def test_the_next_response_has_the_whole_time_for_itself(watched: Watched) -> No
     watched.now = 3
     watched.dog.begin()
     assert [watched.at(7.9), watched.at(8)] == [0, 1]
+
+
+class InterruptsAt:
+    """Interrupts this thread at one call or return of a Python function, as a signal can.
+
+    Args:
+        number: Which of them, from 0.
+    """
+
+    def __init__(self, number: int) -> None:
+        self._left = number
+
+    def __enter__(self) -> None:
+        sys.settrace(self._traced)
+
+    def __exit__(self, *_error: object) -> None:
+        sys.settrace(None)
+
+    @property
+    def is_over(self) -> bool:
+        """True once it has interrupted."""
+        return self._left < 0
+
+    def _traced(self, _frame: FrameType, event: str, _argument: object) -> Any:
+        if event in {"call", "return"}:
+            self._left -= 1
+            if self._left == -1:
+                raise KeyboardInterrupt
+        return self._traced
+
+
+def test_an_interrupt_at_any_function_leaves_the_watchdog_free(watched: Watched) -> None:
+    watched.dog.end(watched.dog.begin())  # starts the thread, which then stands
+    for number in range(100):
+        interrupt = InterruptsAt(number)
+        try:
+            with interrupt:
+                watched.dog.end(watched.dog.begin())
+        except KeyboardInterrupt:
+            pass
+        assert watched.dog._lock.acquire(timeout=60)
+        watched.dog._lock.release()
+        if not interrupt.is_over:
+            return
+    pytest.fail("the watchdog calls more functions than were interrupted")

@@ -64,14 +64,17 @@ class Watchdog:
         self._seconds = seconds
         self._cut = cut
         self._watches: set[Watch] = set()
-        self._condition = threading.Condition()
+        # Entered by itself: an interrupt of the main thread at the end of Condition.__enter__, which is
+        # written in Python, would leave the lock taken for good.
+        self._lock = threading.Lock()
+        self._condition = threading.Condition(self._lock)
         self._thread: threading.Thread | None = None
         self._is_closed = False
 
     def begin(self) -> Watch:
         """Watches a response from now on."""
         watch = Watch(self._seconds)
-        with self._condition:
+        with self._lock:
             self._watches.add(watch)
             if self._thread is None:
                 self._is_closed = False
@@ -81,12 +84,12 @@ class Watchdog:
 
     def end(self, watch: Watch) -> None:
         """Watches a response no longer."""
-        with self._condition:
+        with self._lock:
             self._watches.discard(watch)
 
     def close(self) -> None:
         """Ends the thread."""
-        with self._condition:
+        with self._lock:
             self._is_closed = True
             self._condition.notify()
             thread = self._thread
@@ -94,7 +97,7 @@ class Watchdog:
             thread.join()
 
     def _run(self) -> None:
-        with self._condition:
+        with self._lock:
             is_idle = False
             while not self._is_closed and not (is_idle and not self._watches):
                 is_idle = not self._watches
