@@ -24,6 +24,7 @@ RUN: Final = "UNDERSTUDY_TEST_RUN"
 
 POOLS: Final = (
     *("AnyIO worker thread", "Dummy-"),
+    "loop-watchdog",
     "asyncio-portal-",  # Schemathesis has one for the process, to ask applications through
 )
 """Threads that a server starts when it is first asked, and ends with itself or the process."""

