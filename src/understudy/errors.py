@@ -47,12 +47,14 @@ class MissingExtra(StartupError):
 
 _EXTRAS = {
     "faker": "people",
+    "filelock": "verify",
     "hiredis": "fleet",
     "hypothesis": "verify",
     "jsonschema_path": "verify",
     "mcp": "mcp",
     "pillow_heif": "heic",
     "openapi_core": "verify",
+    "pydantic": "mcp",
     "redis": "fleet",
     "pytest": "pytest",
     "schemathesis": "verify",

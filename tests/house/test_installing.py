@@ -16,6 +16,8 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from tests.needs import program
 
+from understudy.errors import MissingExtra, missing_extra
+
 ROOT = Path(__file__).parents[2]
 
 LOOKS_UP = (
@@ -118,6 +120,20 @@ def test_a_command_that_needs_an_extra_says_which(bare: Path, words: tuple[str, 
     done = run(bare, "-m", "understudy", *words)
     assert done.returncode == 2
     assert re.search(rf"^Error: .* pip install 'understudy-mock\[{extra}\]'$", done.stderr, re.M)
+
+
+def test_every_package_of_an_extra_is_known_to_be_of_one():
+    lines = map(Requirement, importlib.metadata.requires("understudy-mock") or ())
+    extras = {canonicalize_name(it.name) for it in lines if it.marker and "extra" in str(it.marker)}
+    assert {"filelock", "pydantic", "zxing-cpp"} <= extras
+    modules = {
+        module
+        for module, makers in importlib.metadata.packages_distributions().items()
+        if extras & set(map(canonicalize_name, makers)) and module.isidentifier()
+    }
+    public = {module for module in modules if not module.startswith("_")} - {"py"}  # within pytest
+    errors = {module: missing_extra(ModuleNotFoundError(name=module)) for module in public}
+    assert [it for it, error in errors.items() if not isinstance(error, MissingExtra)] == []
 
 
 @pytest.mark.parametrize("way", ["pip", "uv", "pipx"])

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Final
 
 import httpx
-from filelock import FileLock, Timeout
 
 from understudy.errors import StartupError, missing_extra
 from understudy.interface.vocabulary import load_vocabulary
@@ -213,6 +212,8 @@ def locked(deployment: Deployment) -> Iterator[None]:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
+    from filelock import FileLock, Timeout  # noqa: PLC0415 - of an extra
+
     lock = FileLock(path.with_name(f"{path.name}.lock"), blocking=False)
     try:
         lock.acquire()
