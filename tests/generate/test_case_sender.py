@@ -135,6 +135,15 @@ def test_everything_is_put_back(deployed: Start):
     assert own_state(one) == before
 
 
+def test_what_needs_an_address_that_the_target_does_not_give_is_not_sent(deployed: Start):
+    one, target = deployed()
+    text = target.read_text().replace(f'auth_url = "{one.auth_url}"', "")
+    target.write_text(text.replace("[application]", '[application]\napprove = "mock_approve=ada"'))
+    done, lines = send("issueToken", "--target", target, "--kind", "valid", "--count", 20)
+    assert done.exit_code == 0, done.stderr
+    assert "not sent: the target has no CODE" in {line["outcome"] for line in lines}
+
+
 def test_what_the_target_does_not_permit_is_not_sent(deployed: Start):
     one, target = deployed(mode="observe")
     before = own_state(one)

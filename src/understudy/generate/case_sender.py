@@ -288,7 +288,7 @@ class CaseSender:
 
     def _code(self) -> dict[str, str]:
         """Returns a new authorization code, where the target can approve without a person."""
-        if not self._approval:
+        if not self._approval or self.run.deployment.target.auth_url is None:
             return {}
         query = {
             "client_id": self.test_data.client_id,
@@ -304,7 +304,12 @@ class CaseSender:
         return {"CODE": parameters["code"]} if "code" in parameters else {}
 
     def _avatar(self) -> str | None:
-        """Uploads an avatar, where that is permitted, or else returns an existing one."""
+        """Uploads an avatar, where that is permitted, or else returns an existing one.
+
+        Without the credential of an owner, as of another service, there is none.
+        """
+        if not self._probe_client.has("owner"):
+            return None
         file = ("a.png", uploads.png(), "image/png")
         try:
             avatar = self._probe_client.send(
