@@ -75,6 +75,35 @@ def test_a_store_that_was_emptied_begins_anew(server: StoreServer, replicas: Rep
     assert other.admin("GET", "/requests")["meta"]["total"] == 3
 
 
+def test_a_default_world_with_another_identity_is_still_the_one_that_is_served(
+    server: StoreServer, replicas: Replicas
+) -> None:
+    one, other = replicas
+    patched(one, "Before")
+    assert location(other) == "Before"
+    server.send("HSET", "understudy:world:default:about", "id", "another")
+    patched(one, "After")
+    assert location(other) == "After"
+    for driver in replicas:
+        assert [it["name"] for it in driver.get("/__admin/worlds").json()] == ["default"]
+        assert driver.admin("GET", "/requests")["meta"]["total"] == 4
+
+
+def test_a_change_that_cannot_be_read_leaves_a_world_that_takes_changes(
+    server: StoreServer, replicas: Replicas
+) -> None:
+    one, other = replicas
+    assert location(other) != "Kept"
+    patched(one, "Kept")
+    changes = "understudy:world:default:changes"
+    newest = server.send("LINDEX", changes, -1)
+    server.send("LSET", changes, -1, newest[:32] + b"garbage")
+    assert other.get("/v3/me/profile", token="ada-full").status_code == 503
+    server.send("LSET", changes, -1, newest)
+    assert patched(other, "After").status_code == 200
+    assert location(one) == location(other) == "After"
+
+
 def test_generated_names_begin_anew_with_a_store_that_was_emptied(
     server: StoreServer, replicas: Replicas
 ) -> None:

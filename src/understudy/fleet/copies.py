@@ -1,6 +1,7 @@
 """Keeps the copy of a world that a replica works with, and brings it up to date."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from itertools import islice
 from typing import Any
@@ -95,6 +96,9 @@ class Copies:
             self.forget(name)
             return
         copy = self.of(name)
+        blobs = {} if state.windows is None else dict(pairs(state.windows))
+        windows = {who.decode(): blob for who, blob in blobs.items()}
+        decoded = self._windows(windows)  # before anything is taken: it may be unreadable
         if state.whole is not None:
             world = self._load(name, copy, state, state.whole)
         else:
@@ -103,9 +107,8 @@ class Copies:
                 self._repeat(world, logged)
         copy.id, copy.tag = state.id, state.tag
         if state.windows is not None:
-            copy.windows = {who.decode(): window for who, window in pairs(state.windows)}
-            copy.counted = state.counted
-            world.windows = self._windows(copy.windows)
+            copy.windows, copy.counted = windows, state.counted
+            world.windows = decoded
         if state.journal is not None:
             self._take_journal(world, copy, state.journal)
 
@@ -126,6 +129,8 @@ class Copies:
     def _take_windows(self, world: World, others: Sequence[bytes]) -> None:
         copy = self.of(world.name)
         for who, window in pairs(others):
+            if window:
+                self._rows.decoded(WINDOWS.name, window)  # what cannot be read is not kept
             self.keep_window(copy, who.decode(), window)
             self.put_back_window(world, copy, who.decode())
 
@@ -153,17 +158,17 @@ class Copies:
         number, idle, beginning, baseline, settings, total, copy.changed = whole
         world = self._worlds.copied(name)
         start = self._rows.decoded_snapshot(beginning) if beginning else self._worlds.beginning()
-        if world is None or (copy.id != state.id and copy.id):
+        if world is None or (name != DEFAULT and copy.id != state.id):
             world = self._worlds.adopt(name, start, number)
             copy.journal = NO_ENTRY
-        elif not copy.id and name != self._worlds.default.name:
-            world = self._worlds.adopt(name, start, number)
+        elif copy.id and copy.id != state.id:  # the server holds on to the default world
+            world.journal.resume(0)
+            copy.journal = NO_ENTRY
         copy.idle = timedelta(milliseconds=int(idle)) if int(idle) else None
         self._worlds.keep_idle(name, copy.idle)
         snapshot = self._rows.decoded_world(baseline or None, self._overlay(state), settings)
-        store, world.store = world.store, None
-        world.become(snapshot)
-        world.store = store
+        with _unnoted(world):
+            world.become(snapshot)
         begins_at = total if copy.changed else 0  # where nothing was changed, nothing is missing
         world.history.restart(world.identifiers.count, world.settings, begins_at)
         return world
@@ -199,14 +204,13 @@ class Copies:
         """Repeats what another replica has committed."""
         number = int(logged[:_NUMBER_DIGITS])
         change = msgspec.msgpack.decode(logged[_NUMBER_DIGITS:], type=LoggedChange)
-        store, world.store = world.store, None
-        for collection, key, blob in change.rows:
-            record = None if blob is None else self._rows.decoded(collection, blob)
-            world.apply(RecordChange(collection, key, record))
-        if change.settings:
-            take_settings(world, msgspec.msgpack.decode(change.settings, type=WorldSettings))
-            world.note_change()
-        world.store = store
+        with _unnoted(world):
+            for collection, key, blob in change.rows:
+                record = None if blob is None else self._rows.decoded(collection, blob)
+                world.apply(RecordChange(collection, key, record))
+            if change.settings:
+                take_settings(world, msgspec.msgpack.decode(change.settings, type=WorldSettings))
+                world.note_change()
         changes = collected(world)
         if changes is not None:
             numbers = (number - 1, number) if change.is_journalled else (number, None)
@@ -234,6 +238,16 @@ class Copies:
         journal.listeners = listeners
         journal.exercised = exercised_counts(exercised)
         copy.journal = last
+
+
+@contextmanager
+def _unnoted(world: World) -> Iterator[None]:
+    """Changes a world to what the store has, which need not be told; nor after a row that cannot be read."""
+    store, world.store = world.store, None
+    try:
+        yield
+    finally:
+        world.store = store
 
 
 def take_settings(world: World, settings: WorldSettings) -> None:
