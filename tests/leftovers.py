@@ -1,8 +1,8 @@
 """Fails a test that leaves a thread or a process behind, so that nobody else is charged with it.
 
-What a fixture of a wider scope starts may live until that fixture ends; anything else has to be over when the
-test is torn down. A process whose parent is gone is found when the session ends, by the name of the test in its
-environment.
+What a fixture of a wider scope starts may live until that fixture ends, and so may what takes its place; what
+is started for the whole run says so. Anything else has to be over when the test is torn down. A process whose
+parent is gone is found when the session ends, by the name of the test in its environment.
 """
 
 import os
@@ -11,6 +11,7 @@ import time
 import uuid
 from collections.abc import Generator, Iterator
 from concurrent.futures import thread
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +23,9 @@ GRACE: Final = 10.0
 RUN: Final = "UNDERSTUDY_TEST_RUN"
 """The variable by which processes of this run are told from those of another one on the machine."""
 
+TEST: Final = "PYTEST_CURRENT_TEST"
+"""The variable by which pytest names the test that runs."""
+
 POOLS: Final = (
     *("AnyIO worker thread", "Dummy-"),
     "loop-watchdog",
@@ -32,6 +36,27 @@ POOLS: Final = (
 _OF_EXECUTORS: Final = thread._threads_queues
 
 Started = threading.Thread | int
+
+_for_the_run: set[Started] = set()
+_replaced: dict[int, int] = {}
+
+
+@contextmanager
+def kept_for_the_run() -> Iterator[None]:
+    """Lets live on what is started here by the test that happens to be the first to need it."""
+    before = _living()
+    test = os.environ.pop(TEST, None)  # nor is it an orphan of that test: it ends with the process
+    try:
+        yield
+    finally:
+        if test is not None:
+            os.environ[TEST] = test
+    _for_the_run.update(_living() - before)
+
+
+def take_over(process: int, before: int) -> None:
+    """Takes that a process has the place of one that a fixture has started, and ends with that fixture."""
+    _replaced[process] = before
 
 
 def _children() -> Iterator[int]:
@@ -61,6 +86,15 @@ def _described(started: Started) -> str:
     return f"process {started}: {command.replace(bytes(1), b' ').decode(errors='replace').strip()}"
 
 
+def _living() -> set[Started]:
+    threads = {
+        it
+        for it in threading.enumerate()
+        if it not in _OF_EXECUTORS and not it.name.startswith(POOLS)
+    }
+    return {*threads, *_children()}
+
+
 class Leftovers:
     """Knows what lives on purpose."""
 
@@ -68,17 +102,8 @@ class Leftovers:
         self._known: set[Started] = set()
         self._owned: dict[int, set[Started]] = {}
 
-    @staticmethod
-    def _living() -> set[Started]:
-        threads = {
-            it
-            for it in threading.enumerate()
-            if it not in _OF_EXECUTORS and not it.name.startswith(POOLS)
-        }
-        return {*threads, *_children()}
-
     def pytest_collection_finish(self) -> None:
-        self._known = self._living()
+        self._known = _living()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(
@@ -86,9 +111,9 @@ class Leftovers:
     ) -> Generator[None, object, object]:
         if fixturedef.scope == "function":
             return (yield)
-        before = self._living()
+        before = _living()
         result = yield  # one that fails halfway owns nothing, and the test is charged
-        self._owned[id(fixturedef)] = self._living() - before
+        self._owned[id(fixturedef)] = _living() - before
         return result
 
     def pytest_fixture_post_finalizer(self, fixturedef: pytest.FixtureDef[Any]) -> None:
@@ -106,7 +131,11 @@ class Leftovers:
 
     def _left(self) -> set[Started]:
         """Returns what should be over and is not."""
-        left = self._living() - self._known.union(*self._owned.values())
+        expected = self._known.union(_for_the_run, *self._owned.values())
+        for new, before in _replaced.items():  # the earliest first
+            if before in expected:
+                expected.add(new)
+        left = _living() - expected
         deadline = time.monotonic() + GRACE
         while left:
             left = {
@@ -147,7 +176,7 @@ class Orphans:
                 variables = (place / "environ").read_bytes().split(b"\0")
             except OSError:
                 continue  # over, or another user's
-            tests = [it for it in variables if it.startswith(b"PYTEST_CURRENT_TEST=")]
+            tests = [it for it in variables if it.startswith(f"{TEST}=".encode())]
             process = int(place.name)
             if mark in variables and tests and process != os.getpid() and not _is_over(process):
                 test = tests[0].partition(b"=")[2].decode(errors="replace")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.leftovers import take_over
 from tests.needs import program
 
 from understudy.fleet.address import StoreAddress
@@ -62,7 +63,9 @@ class StoreServer:
 
     def start_again(self) -> None:
         """Starts it at the same port, after it was stopped."""
+        before = self.process.pid
         self.process = self._started()
+        take_over(self.process.pid, before)
 
 
 @contextmanager

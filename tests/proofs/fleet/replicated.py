@@ -19,6 +19,7 @@ from typing import Any, TypeVar, cast
 import httpx
 from starlette.types import Scope
 from tests.house.documentation import ROOT
+from tests.leftovers import kept_for_the_run
 from tests.proofs.fleet.round_robin import LoopThread, RoundRobin
 from tests.store_server import store_server
 
@@ -96,7 +97,8 @@ class _Environment:
 
 @cache
 def _environment() -> _Environment:
-    return _Environment()
+    with kept_for_the_run():
+        return _Environment()
 
 
 def shared_database() -> StoreAddress:
