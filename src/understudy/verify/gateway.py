@@ -6,7 +6,7 @@ leak (a tool that was configured to send no writes sent twenty-six).
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple, Protocol
@@ -329,17 +329,32 @@ class Gateway:
         out after undoing has read the lists that it goes by. Signals interrupt the main thread alone, so
         another one sends.
         """
-        pool = ThreadPoolExecutor(1)
-        sent = pool.submit(self._transmit, admitted, source)
-        pool.shutdown(wait=False)
+        results: list[Exchange | BaseException] = []
+        under_way = (
+            threading.Lock()
+        )  # a lock alone: an interrupt within a Condition leaves it taken
+        under_way.acquire()
+
+        def send() -> None:
+            try:
+                results.append(self._transmit(admitted, source))
+            except BaseException as error:  # raised again in the main thread
+                results.append(error)
+            under_way.release()
+
         try:
-            exchange = sent.result()
+            threading.Thread(target=send, name="write", daemon=True).start()
+            under_way.acquire()
         except KeyboardInterrupt:
-            wait([sent], GRACE.total_seconds())
-            if sent.done() and sent.exception() is None:
-                self._announce(sent.result())
+            if not results:
+                under_way.acquire(timeout=GRACE.total_seconds())
+            if results and isinstance(results[0], Exchange):
+                self._announce(results[0])
             raise
-        return self._announce(exchange)
+        result = results[0]
+        if isinstance(result, BaseException):
+            raise result
+        return self._announce(result)
 
     @staticmethod
     def _is_write(request: Request, identity: Identity) -> bool:
