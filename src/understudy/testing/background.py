@@ -35,6 +35,7 @@ class Background:
         self._authorization = serving.bind(settings.host, 0, "--auth-port")
         self._waker, self._wakened = socket.socketpair()
         self._stop: Callable[[], object] | None = None
+        self._is_stopping = False
         self.failure: StartupError | None = None
         self.url = serving.url_of(self._resource)
         self.auth_url = serving.url_of(self._authorization)
@@ -43,6 +44,7 @@ class Background:
 
     def stop(self) -> None:
         """Stops the mock, if it ever started."""
+        self._is_stopping = True  # first, as the server may become ready at this moment
         self._waker.send(b"x")
         if self._stop is not None:
             self._stop()
@@ -73,6 +75,8 @@ class Background:
 
         def ready(stop: Callable[[], None]) -> None:
             self._stop = partial(loop.call_soon_threadsafe, stop)
+            if self._is_stopping:
+                stop()
 
         mock = Mock(self._settings, None, Addresses(self.url, self.auth_url))
         applications = {self._authorization: mock.authorization, self._resource: mock.resource}
