@@ -99,6 +99,9 @@ def run(place: Path, text: str) -> str:
     done = subprocess.run(
         [sys.executable, "-c", program, *options[:-2], str(place / "none.ini"), str(place)],
         cwd=ROOT,
+        env={
+            name: text for name, text in os.environ.items() if name != "CI"
+        },  # repeats messages whole
         capture_output=True,
         text=True,
         check=False,

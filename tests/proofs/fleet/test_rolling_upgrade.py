@@ -26,6 +26,12 @@ def older(tmp_path_factory: pytest.TempPathFactory) -> str:
     if archive.returncode:
         pytest.skip(f"this clone's history does not reach back to {OLDER}")
     subprocess.run(["tar", "-x", "-C", str(place)], input=archive.stdout, check=True)
+    # it asks for its version under the name that the distribution had then
+    information = place / "src" / "understudy-0.1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: understudy\nVersion: 0.1.0\n"
+    )
     return str(place / "src")
 
 
