@@ -133,8 +133,25 @@ def deployment(
     )
 
 
+class RequestedReports:
+    """Tells the reports that are files from the one that GitHub reads from the log."""
+
+    __slots__ = ()
+    reports: tuple[tuple[str, Path], ...]
+
+    @property
+    def files(self) -> tuple[tuple[str, Path], ...]:
+        """Format and file of each report that is written."""
+        return tuple((name, path) for name, path in self.reports if name != GITHUB)
+
+    @property
+    def is_github(self) -> bool:
+        """True to print annotations, and to write the job summary where there is one."""
+        return any(name == GITHUB for name, _ in self.reports)
+
+
 @dataclass(frozen=True, slots=True)
-class Reporting:
+class Reporting(RequestedReports):
     """The reports of an outcome, and what its exit code depends on."""
 
     reports: tuple[tuple[str, Path], ...] = option(
@@ -159,16 +176,6 @@ class Reporting:
     verbose: bool = option(
         default=False, help="Print consequences, notes and unchecked rules in full."
     )
-
-    @property
-    def files(self) -> tuple[tuple[str, Path], ...]:
-        """Format and file of each report that is written."""
-        return tuple((name, path) for name, path in self.reports if name != GITHUB)
-
-    @property
-    def is_github(self) -> bool:
-        """True to print annotations, and to write the job summary where there is one."""
-        return any(name == GITHUB for name, _ in self.reports)
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,7 +334,7 @@ def _drift_formats() -> Collection[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class DriftOptions:
+class DriftOptions(RequestedReports):
     """The options of ``understudy drift``."""
 
     target: Path | None = option(
@@ -393,16 +400,6 @@ class DriftOptions:
     def where(self) -> Any:
         """The deployment, as ``DeploymentOptions``."""
         return deployment(self.target, DeploymentAddresses(), self.limits, seed=self.seed)
-
-    @property
-    def files(self) -> tuple[tuple[str, Path], ...]:
-        """Format and file of each report that is written."""
-        return tuple((name, path) for name, path in self.reports if name != GITHUB)
-
-    @property
-    def is_github(self) -> bool:
-        """True to print annotations, and to write the job summary where there is one."""
-        return any(name == GITHUB for name, _ in self.reports)
 
 
 @dataclass(frozen=True, slots=True)
