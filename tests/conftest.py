@@ -34,8 +34,13 @@ A reason that begins with ``this`` is of the system: no other run has what is mi
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Adds an option to run what an earlier run has skipped."""
-    about = "run only the tests that stand in FILE, as build/skipped-tests.txt lists them"
+    """Adds an option to run what an earlier run has skipped.
+
+    Write it with an equals sign: before this file is read, pytest takes a value that stands apart for a path of tests.
+    """
+    about = (
+        "run only the tests that stand in FILE, as build/skipped-tests.txt lists them: --only=FILE"
+    )
     parser.addoption("--only", type=Path, metavar="FILE", help=about)
 
 
