@@ -8,8 +8,8 @@ import pytest
 from tests.direct_transport import DirectTransport
 from tests.mock.admin.conftest import SITE, Driver
 
+from understudy.fleet.link import StoreClock
 from understudy.fleet.shared_store import SharedWorldStore
-from understudy.fleet.store_clock import StoreClock
 from understudy.mock.app import Mock
 from understudy.mock.server.clock import machine_time
 

@@ -9,9 +9,7 @@ import pytest
 from tests.mock.admin.conftest import SITE, Driver
 
 from understudy.fleet import copies
-from understudy.fleet.copies import Copies
-from understudy.fleet.world_list import WorldList
-from understudy.fleet.world_state import WorldState
+from understudy.fleet.copies import Copies, WorldList, WorldState
 from understudy.limits import WORLD_COPIES
 from understudy.mock.app import Mock
 

@@ -4,7 +4,7 @@ from types import MappingProxyType
 
 import msgspec
 
-from understudy.fleet.packing import Packable, packed
+from understudy.fleet.connection import Packable, packed
 
 
 def test_every_kind_of_value_is_read_back() -> None:

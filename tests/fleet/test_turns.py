@@ -11,10 +11,10 @@ from tests.mock.admin.conftest import SITE, Driver
 from tests.patient import PATIENCE
 from tests.store_server import StoreServer
 
-from understudy.fleet import shared_store, turns
-from understudy.fleet.scripts import COMMIT, Script
+from understudy.fleet import link, shared_store
+from understudy.fleet.connection import COMMIT, Script
+from understudy.fleet.link import Turns
 from understudy.fleet.shared_store import SharedWorldStore
-from understudy.fleet.turns import Turns
 from understudy.mock.app import Mock
 
 Replicas = tuple[Driver, Driver]
@@ -114,7 +114,7 @@ def race(replicas: Replicas, monkeypatch: pytest.MonkeyPatch) -> Race:
 def test_a_replica_whose_commit_was_refused_has_its_turn_before_others(
     race: Race, replicas: Replicas, server: StoreServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(turns, "_PATIENCE", 60)
+    monkeypatch.setattr(link, "_PATIENCE", 60)
     responses = asyncio.run(race.lead(server))
     assert [response.status_code for response in responses] == [200, 200]
     assert race.replies == [(1, "done"), (0, "stale"), (1, "waiting"), (0, "done"), (1, "done")]
@@ -126,7 +126,7 @@ def test_a_replica_whose_commit_was_refused_has_its_turn_before_others(
 def test_a_replica_that_is_gone_is_passed_over(
     race: Race, server: StoreServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(turns, "_PATIENCE", 0.01)
+    monkeypatch.setattr(link, "_PATIENCE", 0.01)
     race.leaves = True
     responses = asyncio.run(race.lead(server))
     assert [response.status_code for response in responses] == [200, 200]

@@ -6,18 +6,188 @@ microseconds, where this takes 5.
 """
 
 import asyncio
+import hashlib
 import socket
 import ssl
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any, Final
+from functools import lru_cache
+from importlib.resources import files
+from ssl import SSLCertVerificationError
+from struct import Struct
+from typing import Any, Final, NamedTuple
 
 import hiredis
 
-from understudy.fleet.address import StoreAddress
-from understudy.fleet.refusals import NO_SCRIPT, OtherProtocol, StoreRefusal
-from understudy.fleet.scripts import Script
+from understudy.errors import InsufficientStorage, Problem, StoreUnavailable
+from understudy.fleet.address import AUTHORITY_VARIABLE, PASSWORD_VARIABLE, StoreAddress
+
+# The decoder of the store's scripts knows no binary type, so bytes are written as text, as
+# MessagePack had it before 2013; no encoder of ours does that.
+
+Packable = bool | int | str | bytes | Sequence["Packable"] | Mapping[str, "Packable"]
+"""A value that a message may hold."""
+
+_sized = Struct(">BI").pack
+_number = Struct(">Bq").pack
+
+
+def packed(value: Packable) -> bytes:
+    """Returns a value as MessagePack."""
+    parts: list[bytes] = []
+    _pack(value, parts)
+    return b"".join(parts)
+
+
+def _pack(value: Packable, parts: list[bytes]) -> None:
+    if isinstance(value, bytes):  # most values of a message are
+        parts += (_sized(0xDB, len(value)), value)
+    elif isinstance(value, str):
+        parts.append(_text(value))
+    elif isinstance(value, int):
+        parts.append(_whole_number(value))
+    elif isinstance(value, (dict, Mapping)):  # the first is told at once
+        parts.append(_sized(0xDF, len(value)))
+        for key, member in value.items():
+            parts.append(_text(key))
+            _pack(member, parts)
+    else:
+        parts.append(_sized(0xDD, len(value)))
+        for item in value:
+            _pack(item, parts)
+
+
+def _whole_number(value: int) -> bytes:
+    if value is True or value is False:
+        return b"\xc3" if value else b"\xc2"
+    return _number(0xD3, value)
+
+
+@lru_cache(1024)
+def _text(text: str) -> bytes:
+    """Returns a text, which is a member's name or that of a world as a rule."""
+    encoded = text.encode()
+    return _sized(0xDB, len(encoded)) + encoded
+
+
+class Script(NamedTuple):
+    """A script in Lua.
+
+    Attributes:
+        text: The whole of it.
+        digest: What the store knows it by once it has run.
+    """
+
+    text: str
+    digest: str
+
+
+def _script(name: str) -> Script:
+    """Returns a script behind the functions that all of them share."""
+    directory = files(__package__) / "lua"
+    text = "".join((directory / f"{part}.lua").read_text("utf-8") for part in ("shared", name))
+    return Script(text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
+
+
+JOIN = _script("join")
+"""Lets a replica join the fleet, or says why it cannot."""
+
+COMMIT = _script("commit")
+"""Commits a transaction, or says what is not as the replica believes."""
+
+PASS_TURN = _script("turn")
+"""Passes on the turn at a world that several replicas change at once."""
+
+HISTORY = _script("history")
+"""Says how to undo the last changes of a world."""
+
+STORED = _script("stored")
+"""Lists the worlds, with what they take of the store, or ends one."""
+
+
+NO_SCRIPT: Final = "NOSCRIPT"
+
+_ADVICE: Final = {
+    "WRONGPASS": f"Mend the user or the password in the URL, or {PASSWORD_VARIABLE}.",
+    "NOAUTH": f"It wants a password: put it into the URL, or into {PASSWORD_VARIABLE}.",
+    "NOPERM": "Give its user the rights that docs/how-to/fleet.md lists.",
+    "READONLY": "It is a replica that takes no writes; name the primary.",
+    "MASTERDOWN": "It is a replica without its primary; name the primary.",
+    "LOADING": "It is still reading its files; wait a moment.",
+    "MISCONF": "It cannot write to its disk, and takes no writes until it can.",
+    "OOM": "Its memory is used up: end worlds, or give it a larger maxmemory.",
+    "CROSSSLOT": "It is a cluster; a fleet needs one server.",
+    "NOPASSWORD": f"Leave the password out of the URL and {PASSWORD_VARIABLE}, or set requirepass.",
+    "NODATABASE": "Name a lower database number at the end of the URL, such as 0.",
+}
+"""The kind of an error of the store to what to do."""
+
+_PHRASES: Final = {
+    "ACL failure": "NOPERM",
+    "can't run this command": "NOPERM",
+    "The user executing the script can't": "NOPERM",
+    "without any password configured": "NOPASSWORD",
+    "DB index is out of range": "NODATABASE",
+}
+"""A phrase of the store to the kind of error, where its first word is only ``ERR``."""
+
+_MOST_SHOWN: Final = 160
+"""Characters of an error of the store that a message has."""
+
+
+class StoreRefusal(Exception):
+    """An error that the store replied with.
+
+    Attributes:
+        code: Its kind: its first word, such as ``NOPERM``, or one of ours where that is only ``ERR``.
+        words: Its first sentence, without the number of a script and the arguments of a command.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        kind = next((kind for phrase, kind in _PHRASES.items() if phrase in message), None)
+        # an error within a script has its word after "ERR"
+        kind = kind or next((it for it in _ADVICE if it in message), None)
+        self.code = kind or message.partition(" ")[0]
+        shown = message
+        for end in (". ", " script: ", ", with args"):  # arguments may be a password
+            shown = shown.partition(end)[0]
+        self.words = shown[:_MOST_SHOWN].rstrip(". ")
+
+
+class OtherProtocol(ConnectionError):
+    """The failure of a connection that one side began with TLS and the other one without.
+
+    Attributes:
+        advice: What to do.
+    """
+
+    def __init__(self, message: str, advice: str) -> None:
+        super().__init__(message)
+        self.advice = advice
+
+
+def described(address: StoreAddress, error: Exception) -> str:
+    """Returns what is wrong with a store, and what to do."""
+    if isinstance(error, StoreRefusal):
+        advice = _ADVICE.get(error.code, "It must be Valkey, or Redis 7 or newer.")
+        return f"The store at {address} refuses: {error.words}. {advice}"
+    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    advice = "Start Valkey there, or mend the URL."
+    if isinstance(error, OtherProtocol):
+        advice = error.advice
+    elif isinstance(error, SSLCertVerificationError):
+        advice = f"Name the file with the authority of its certificate in {AUTHORITY_VARIABLE}."
+    return f"The store at {address} does not respond: {reason}. {advice}"
+
+
+def as_problem(address: StoreAddress, error: Exception) -> Problem:
+    """Returns the response to a request that needed the store."""
+    if isinstance(error, StoreRefusal) and error.code == "OOM":
+        return InsufficientStorage(described(address, error), code="insufficient_storage")
+    return StoreUnavailable(described(address, error))
+
 
 PATIENCE: Final = 2.0
 """Seconds that a call waits for its reply; afterwards the connection is given up."""

@@ -1,30 +1,95 @@
 """Keeps the copy of a world that a replica works with, and brings it up to date."""
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import timedelta
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
+from msgspec import Struct
 
-from understudy.fleet.flat_replies import exercised_counts, pairs
-from understudy.fleet.history_rows import history_entry
-from understudy.fleet.journal_rows import FindEndpoint, journalled
-from understudy.fleet.world_state import (
-    NO_ENTRY,
-    TAG_BYTES,
-    UNKNOWN_ENTRY,
-    LoggedChange,
-    WorldCopy,
-    WorldState,
+from understudy.fleet.journal_rows import (
+    FindEndpoint,
+    exercised_counts,
+    history_entry,
+    journalled,
+    pairs,
 )
 from understudy.limits import WORLD_COPIES
 from understudy.mock.server.journaling import collected, settle_numbered
 from understudy.mock.server.replicated_worlds import ReplicatedWorlds
 from understudy.mock.server.windows import Window, Windows
-from understudy.mock.server.worlds import DEFAULT, Identifiers, RecordChange, World
+from understudy.mock.server.worlds import DEFAULT, Identifiers, RecordChange, Snapshot, World
 from understudy.mock.store.state_rows import WINDOWS, Blobs, Rows, WorldSettings
+
+TAG_BYTES = 16
+"""Bytes of a tag: who committed, and which of its commits."""
+
+NO_ENTRY = b"none"
+"""Stands for the last entry of an empty journal."""
+
+UNKNOWN_ENTRY = b"unknown"
+"""Stands for the last entry of a journal that has to be loaded again."""
+
+
+class LoggedChange(Struct, array_like=True):
+    """The changes of one commit in a world, as other replicas repeat them.
+
+    Attributes:
+        rows: Collection, key and record; None for one that was removed.
+        settings: The settings after it; empty where they are as before.
+        at: The world's time of the request.
+        method: Of the request.
+        path: Of the request.
+        is_journalled: Whether the request is in the journal.
+    """
+
+    rows: list[tuple[str, str, bytes | None]]
+    settings: bytes
+    at: datetime
+    method: str
+    path: str
+    is_journalled: bool
+
+
+class WorldState(NamedTuple):
+    """The reply of the store on a world that is not as the replica believes (``lua/shared.lua``)."""
+
+    name: bytes
+    kind: bytes
+    id: bytes = b""
+    tag: bytes = b""
+    content: Sequence[bytes] = ()
+    whole: Sequence[Any] | None = None
+    windows: Sequence[bytes] | None = None
+    counted: int = -1
+    journal: Sequence[Any] | None = None
+
+
+@dataclass(slots=True)
+class WorldCopy:
+    """The knowledge that a replica has of a world beside its state.
+
+    Attributes:
+        id: Tells it from others that had its name; empty until it is loaded.
+        tag: Names the commit that it is up to date with.
+        windows: The rate-limit windows as the store has them.
+        counted: How often the store has counted requests; -1 where windows are missing here.
+        journal: The tag of the last entry of the journal.
+        idle: How long it lives without a request.
+        changed: How many changes there were when it was loaded, which its history lacks; 0: none.
+    """
+
+    id: bytes = b""
+    tag: bytes = b""
+    windows: dict[str, bytes] = field(default_factory=dict)
+    counted: int = -1
+    journal: bytes = NO_ENTRY
+    idle: timedelta | None = None
+    changed: int = 0
+
 
 _ORDER_DIGITS = 12
 _NUMBER_DIGITS = 16
@@ -257,3 +322,86 @@ def take_settings(world: World, settings: WorldSettings) -> None:
     world.choices = settings.choices
     world.limits = dict(settings.limits)
     world.faults = dict(settings.faults)
+
+
+class WorldList:
+    """The list of worlds and snapshots.
+
+    Args:
+        worlds: The copies of the worlds.
+        copies: What is known of them.
+        load: Returns a snapshot of the store by its name.
+
+    Attributes:
+        tag: Names the commit that the list is up to date with; empty until it is known.
+    """
+
+    def __init__(
+        self,
+        worlds: ReplicatedWorlds,
+        copies: Copies,
+        load: Callable[[str], Awaitable[Snapshot | None]],
+    ) -> None:
+        self.tag = b""
+        self._worlds = worlds
+        self._copies = copies
+        self._load = load
+        self._numbers: dict[str, int] = {}
+
+    def forget(self) -> None:
+        """Forgets everything, as the store is not the one that it was."""
+        self.tag = b""
+        self._numbers.clear()
+        self._worlds.snapshots = {}
+
+    def accepted(self, snapshots: Iterable[str], tag: bytes) -> None:
+        """Takes that a request of this replica has changed the list."""
+        self.tag = tag
+        kept = self._worlds.snapshots
+        for name in snapshots:
+            self._numbers.pop(name, None)
+            if name in kept:  # the newest is the last, as the store lists them
+                kept[name] = kept.pop(name)
+
+    async def take(
+        self,
+        tag: bytes | None,
+        worlds: Sequence[bytes],
+        snapshots: Sequence[bytes],
+        exercised: Sequence[bytes],
+    ) -> None:
+        """Takes the list of the store.
+
+        Args:
+            tag: Names the commit that changed it last.
+            worlds: The names of worlds, each followed by its place in the order they were made.
+            snapshots: The names of snapshots, each followed by its number.
+            exercised: Parts of the contract, each followed by how often deleted worlds used it.
+
+        Raises:
+            StoreUnavailable: The store does not respond.
+        """
+        listed = _numbered(worlds)
+        for world in self._worlds.copies():
+            if listed.get(world.name) != self._worlds.number(world.name):
+                self._copies.forget(world.name)
+        for name, number in listed.items():
+            if self._worlds.number(name) is None:
+                self._worlds.adopt(name, self._worlds.beginning(), number)
+        self._worlds.take_ended(exercised_counts(exercised))
+        await self._take_snapshots(_numbered(snapshots))
+        self.tag = tag or b""
+
+    async def _take_snapshots(self, numbers: dict[str, int]) -> None:
+        """Loads the snapshots that are not the ones that are known here."""
+        known, snapshots = self._worlds.snapshots, {}
+        for name in sorted(numbers, key=numbers.__getitem__):
+            is_known = name in known and self._numbers.get(name) == numbers[name]
+            snapshot = known[name] if is_known else await self._load(name)
+            if snapshot is not None:
+                snapshots[name] = snapshot
+        self._worlds.snapshots, self._numbers = snapshots, numbers
+
+
+def _numbered(flat: Sequence[bytes]) -> dict[str, int]:
+    return {name.decode(): int(at) for name, at in zip(flat[::2], flat[1::2], strict=True)}

@@ -5,8 +5,7 @@ from typing import Final
 
 from understudy.errors import StartupError
 from understudy.fleet.address import StoreAddress, store_address
-from understudy.fleet.connection import send_once
-from understudy.fleet.refusals import StoreRefusal
+from understudy.fleet.connection import StoreRefusal, send_once
 from understudy.fleet.shared_store import SharedWorldStore
 from understudy.installation import version
 from understudy.mock.server.replicated_worlds import ReplicatedWorlds

@@ -1,6 +1,7 @@
-"""Encodes requests as the entries of a shared journal, and decodes them."""
+"""Encodes requests for a shared journal, and what they changed for its history, and decodes them."""
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +12,16 @@ from understudy import errors
 from understudy.errors import Breach, Problem
 from understudy.mock.server.call import Principal
 from understudy.mock.server.endpoint import Endpoint
+from understudy.mock.server.history import (
+    ABSENT,
+    HistoryEntry,
+    RecordStep,
+    RequestChanges,
+    Settings,
+    StateStep,
+    Step,
+)
+from understudy.mock.server.journal import Exercised
 from understudy.mock.server.request_context import (
     Peer,
     RefusalReason,
@@ -19,6 +30,7 @@ from understudy.mock.server.request_context import (
     RequestTarget,
 )
 from understudy.mock.server.worlds import World
+from understudy.mock.store.state_rows import Rows, WorldSettings
 
 FindEndpoint = Callable[[str], Endpoint | None]
 """Returns the operation that a name stands for, as ``endpoint_name`` makes it."""
@@ -174,3 +186,120 @@ def _refusal(stored: StoredRefusal | None) -> RefusalReason | None:
     )
     problem.status = stored.status  # type: ignore[misc]  # each limit has its own
     return RefusalReason(problem, stored.rules)
+
+
+class StoredStep(Struct, array_like=True):
+    """A change of one record, or of a whole state.
+
+    Attributes:
+        collection: The record's collection; empty for a whole state.
+        key: The record's key.
+        before: What it was before; None: nothing, or removed.
+        was_absent: Whether the overlay had nothing there.
+        is_removed: Whether the change removed the record.
+    """
+
+    collection: str
+    key: str
+    before: bytes | None
+    was_absent: bool
+    is_removed: bool
+
+
+class StoredChanges(Struct, array_like=True):
+    """The changes of a request, as ``HistoryEntry`` has them."""
+
+    at: datetime
+    method: str
+    path: str
+    is_journalled: bool
+    steps: list[StoredStep]
+    issued: int
+    settings: WorldSettings | None
+    weight: int
+
+
+_encode_changes = msgspec.msgpack.Encoder().encode
+_decode_changes = msgspec.msgpack.Decoder(StoredChanges).decode
+
+
+def history_row(
+    rows: Rows, context: RequestContext, changes: RequestChanges, *, is_own: bool
+) -> bytes:
+    """Encodes the changes of a request; empty for those that cannot be undone."""
+    if changes.is_lost:
+        return b""
+    steps = [_stored_step(rows, step) for step in changes.steps]
+    about = (context.started, context.method, context.path, is_own)
+    settings = None if changes.settings is None else _stored_settings(changes.settings)
+    return _encode_changes(StoredChanges(*about, steps, changes.issued, settings, changes.weight))
+
+
+def history_entry(rows: Rows, number: int, row: bytes) -> HistoryEntry:
+    """Decodes the changes of a request.
+
+    Args:
+        rows: Decodes records and snapshots.
+        number: The number of the request, or of the last one before it where it has none.
+        row: The changes.
+
+    Raises:
+        ValueError: They were not encoded by this version.
+    """
+    stored = _decode_changes(row)
+    entry = HistoryEntry(stored.at, (stored.method, stored.path), number - stored.is_journalled)
+    entry.request = number if stored.is_journalled else None
+    entry.steps = [_step(rows, step) for step in stored.steps]
+    entry.issued, entry.weight = stored.issued, stored.weight
+    settings = stored.settings
+    if settings is not None:
+        entry.settings = {
+            "clock": settings.clock,
+            "choices": settings.choices,
+            "limits": settings.limits,
+            "faults": settings.faults,
+        }
+    return entry
+
+
+def _stored_step(rows: Rows, step: Step) -> StoredStep:
+    if isinstance(step, StateStep):
+        return StoredStep("", "", rows.snapshot(step.before), was_absent=False, is_removed=False)
+    before: Any = step.before
+    was_absent = before is ABSENT
+    row = None if was_absent or before is None else rows.record(step.collection, before)
+    return StoredStep(step.collection, step.key, row, was_absent, step.is_removed)
+
+
+def _step(rows: Rows, step: StoredStep) -> Step:
+    if not step.collection:
+        return StateStep(rows.decoded_snapshot(step.before or b""))
+    before = ABSENT if step.was_absent else None
+    if step.before is not None:
+        before = rows.decoded(step.collection, step.before)
+    return RecordStep(step.collection, step.key, before, step.is_removed)
+
+
+def _stored_settings(settings: Settings) -> WorldSettings:
+    clock, choices = settings["clock"], dict(settings["choices"])
+    return WorldSettings(clock, 0, 0, choices, settings["limits"], settings["faults"])
+
+
+def exercised_row(exercised: Exercised | None) -> str:
+    """Returns the part of the contract that a request used, as the store counts it."""
+    return "" if exercised is None else "\0".join(map(str, exercised))
+
+
+def exercised_counts(flat: Sequence[bytes]) -> Counter[Exercised]:
+    """Returns parts of the contract with how often they were used, as the store counts them."""
+    return Counter({_exercised(part): int(count) for part, count in pairs(flat)})
+
+
+def _exercised(row: bytes) -> Exercised:
+    operation, status, identity = row.decode().split("\0")
+    return Exercised(operation, int(status), identity)
+
+
+def pairs(flat: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    """Yields each name with the value behind it."""
+    return zip(flat[::2], flat[1::2], strict=True)

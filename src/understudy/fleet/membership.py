@@ -18,14 +18,19 @@ def reason_against_joining(address: StoreAddress, reply: Sequence[Any]) -> str:
     """
     outcome, known, *others = reply
     if outcome == b"schema":
-        order = "an older" if known < SCHEMA else "a newer"
-        return (
-            f"The store at {address} is in use by {order} version of understudy "
-            f"({others[0].decode()}); run that version here, or name another database."
-        )
+        return other_version(address, known, others[0])
     names = ", ".join(name.decode() for name in known[:5])
     more = f" and {len(known) - 5} more" if len(known) > 5 else ""  # noqa: PLR2004 - as above
     return (
         f"The replicas at {address} have other contents of {names}{more}; start this one "
         "with the same files and options, or name another database."
+    )
+
+
+def other_version(address: StoreAddress, schema: int, version: bytes) -> str:
+    """Returns that a store is in use by a version of understudy with another schema."""
+    order = "an older" if schema < SCHEMA else "a newer"
+    return (
+        f"The store at {address} is in use by {order} version of understudy ({version.decode()}); "
+        "run that version here, or name another database."
     )

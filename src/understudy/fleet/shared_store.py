@@ -17,26 +17,36 @@ from typing import Any, Final
 
 from understudy.errors import StartupError, StoreUnavailable
 from understudy.fleet.address import StoreAddress
-from understudy.fleet.connection import Connection, send_once
-from understudy.fleet.copies import Copies
-from understudy.fleet.gathering import CURRENT, ChangeGatherer
+from understudy.fleet.connection import (
+    COMMIT,
+    HISTORY,
+    JOIN,
+    Connection,
+    StoreRefusal,
+    as_problem,
+    described,
+    packed,
+    send_once,
+)
+from understudy.fleet.copies import Copies, WorldList
 from understudy.fleet.journal_rows import endpoint_name
-from understudy.fleet.link import StoreLink
-from understudy.fleet.locks import Locks
+from understudy.fleet.link import CHANNEL, Locks, StoreLink
 from understudy.fleet.membership import SCHEMA, reason_against_joining
-from understudy.fleet.packing import packed
-from understudy.fleet.refusals import StoreRefusal, as_problem, described
-from understudy.fleet.scripts import COMMIT, HISTORY, JOIN
-from understudy.fleet.steering_paths import HISTORIES, LISTING
-from understudy.fleet.transaction import LIST, ReplicaTransaction
-from understudy.fleet.turns import CHANNEL
-from understudy.fleet.world_list import WorldList
+from understudy.fleet.transaction import CURRENT, LIST, ChangeGatherer, ReplicaTransaction
 from understudy.mock.server.endpoint import Endpoint
+from understudy.mock.server.guards import BASE_PATH
 from understudy.mock.server.replicated_worlds import ReplicatedWorlds
 from understudy.mock.server.transactions import Superseded
 from understudy.mock.server.watchdog import Episode
 from understudy.mock.server.worlds import DEFAULT, Collection, Snapshot, World, WorldSelection
 from understudy.mock.store.state_rows import Rows
+
+LISTING: Final = (f"{BASE_PATH}/worlds", f"{BASE_PATH}/snapshots", f"{BASE_PATH}/exercised")
+"""Beginnings of the paths whose handlers use the list of worlds or of snapshots."""
+
+HISTORIES: Final = f"{BASE_PATH}/changes"
+"""Beginning of the paths whose handlers use the whole history of a world."""
+
 
 _log = logging.getLogger(__name__)
 

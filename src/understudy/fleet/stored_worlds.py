@@ -6,11 +6,8 @@ from typing import Any, NamedTuple
 
 from understudy.errors import StartupError, nearest
 from understudy.fleet.address import store_address
-from understudy.fleet.connection import send_once
-from understudy.fleet.membership import SCHEMA
-from understudy.fleet.packing import packed
-from understudy.fleet.refusals import StoreRefusal, described
-from understudy.fleet.scripts import STORED
+from understudy.fleet.connection import STORED, StoreRefusal, described, packed, send_once
+from understudy.fleet.membership import SCHEMA, other_version
 from understudy.mock.server.worlds import DEFAULT
 
 _TAG_BYTES = 16
@@ -79,9 +76,7 @@ def _reply(url: str, ended: bytes, tag: bytes) -> Any:
         msg = f"--store: {described(address, error)}"
         raise StartupError(msg) from error
     if reply[0] == b"schema":
-        order = "an older" if reply[1] < SCHEMA else "a newer"
-        version = reply[2].decode()
-        msg = f"--store: {address} is in use by {order} version of understudy ({version}); use that one."
+        msg = f"--store: {other_version(address, reply[1], reply[2])}"
         raise StartupError(msg)
     return reply
 

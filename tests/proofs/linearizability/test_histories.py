@@ -14,7 +14,7 @@ from tests.proofs.linearizability.checking import Operation, is_linearizable
 from tests.store_server import StoreServer, store_server
 
 from understudy.fleet import shared_store
-from understudy.fleet.scripts import COMMIT, Script
+from understudy.fleet.connection import COMMIT, Script
 from understudy.mock.app import Mock
 from understudy.mock.settings import Settings
 

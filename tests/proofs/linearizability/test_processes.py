@@ -22,7 +22,7 @@ from tests.proofs.linearizability.disturbing import (
 )
 from tests.store_server import store_server
 
-from understudy.fleet.scripts import COMMIT
+from understudy.fleet.connection import COMMIT
 
 HISTORIES = int(os.environ.get("UNDERSTUDY_HISTORIES", "2"))
 """Histories that are checked; ``make fleet`` checks more."""
