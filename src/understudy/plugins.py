@@ -31,7 +31,7 @@ Kind = Literal[
 OURS: Final[Mapping[Kind, Mapping[str, str] | str]] = {
     # Name of a command to a click.Command.
     "commands": {
-        "serve": "understudy.cli.commands:serve",
+        "serve": "understudy.cli.mock_commands:serve",
         "verify": "understudy.cli.commands:verify",
         "learn": "understudy.cli.commands:learn",
         "drift": "understudy.cli.commands:drift",
@@ -40,12 +40,12 @@ OURS: Final[Mapping[Kind, Mapping[str, str] | str]] = {
         "infer": "understudy.cli.infer:infer",
         "lint": "understudy.cli.lint:lint",
         "rules": "understudy.cli.rules:rules",
-        "fixtures": "understudy.cli.commands:fixtures",
+        "fixtures": "understudy.cli.mock_commands:fixtures",
         "journal": "understudy.cli.journal:journal",
         "explain": "understudy.cli.explain:explain",
         "exercised": "understudy.cli.exercised:exercised",
         "export": "understudy.cli.export:export",
-        "open": "understudy.cli.commands:open_",
+        "open": "understudy.cli.mock_commands:open_",
         "exec": "understudy.cli.exec_:exec_",
         "cleanup": "understudy.cli.cleanup:cleanup",
         "worlds": "understudy.cli.worlds:worlds",

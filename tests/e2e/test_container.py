@@ -21,7 +21,7 @@ from tests.house.documentation import ROOT
 from tests.needs import program
 from tests.tools.dockerfile import Instruction, lineage, read_stages
 
-from understudy.cli.commands import serve
+from understudy.cli.mock_commands import serve
 from understudy.openapi.yaml_files import read_yaml
 
 CONTAINER = ROOT / "examples" / "container"

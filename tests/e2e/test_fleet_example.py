@@ -19,7 +19,7 @@ from tests.house.documentation import ROOT
 from tests.needs import program
 from tests.store_server import StoreServer, store_server
 
-from understudy.cli.commands import serve
+from understudy.cli.mock_commands import serve
 from understudy.openapi.yaml_files import read_yaml
 
 FLEET = ROOT / "examples" / "fleet"

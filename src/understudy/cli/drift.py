@@ -9,12 +9,13 @@ from typing import Final
 from rich.console import Console
 
 from understudy.api.opening import open_deployment
-from understudy.cli.command_options import DriftOptions
+from understudy.cli.commands import DriftOptions
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.interrupts import noted
 from understudy.cli.losses import followed_facts
 from understudy.cli.progress import shown
 from understudy.cli.writing import append_summary, expect_writable, write_report
+from understudy.drift import mock_beside as beside
 from understudy.drift.comparing import Drift
 from understudy.drift.documents.sources import (
     DocumentsOfRun,
@@ -24,7 +25,6 @@ from understudy.drift.documents.sources import (
 )
 from understudy.drift.drift_report import DriftReport
 from understudy.drift.gathering import report_of_documents, report_of_run
-from understudy.drift.mock_beside import comparison_phases, drift, mock_beside
 from understudy.drift.reports import FORMATS, annotations, print_report
 from understudy.drift.sightings import (
     Sightings,
@@ -50,7 +50,7 @@ HISTORY_SUFFIX: Final = ".drift.json"
 DOCUMENT_SUFFIX: Final = ".openapi.json"
 
 
-def drifted(options: DriftOptions, environment: Mapping[str, str]) -> int:
+def drift(options: DriftOptions, environment: Mapping[str, str]) -> int:
     """Compares, reports, and returns the exit code.
 
     Args:
@@ -117,7 +117,7 @@ def _compared(
     facts = followed_facts(options.mock_facts, tuple(catalogue().values()))
     with closing(open_deployment(options.where, environment)) as ours:
         if options.against is None:
-            theirs = mock_beside(ours, facts)
+            theirs = beside.mock_beside(ours, facts)
         else:
             theirs = open_deployment(
                 replace(options.where, target_file=options.against), environment
@@ -137,7 +137,7 @@ def _report_of(
     last_seen = target and target.with_suffix(DOCUMENT_SUFFIX)
     other = None if options.against is None else theirs
     documents = documents_of_run(ours, other, last_seen)
-    phases = comparison_phases(
+    phases = beside.comparison_phases(
         ours, number=options.walks, seed=options.seed, archive=options.archive
     )
 
@@ -149,7 +149,7 @@ def _report_of(
             is_preflighted=True,
             undisturbed=noted,
         )
-        return drift(ours, theirs, run_options, documents.explained_by, facts=facts)
+        return beside.drift(ours, theirs, run_options, documents.explained_by, facts=facts)
 
     result = shown(console, ours.journal, carry_out, is_quiet=options.quiet)
     report = report_of_run(

@@ -13,8 +13,8 @@ import click
 import orjson
 
 from understudy.cli.command_options import RunningMock
-from understudy.cli.commands import serve
 from understudy.cli.exit_codes import ExitCode
+from understudy.cli.mock_commands import serve
 from understudy.errors import StartupError
 
 PATIENCE = 60

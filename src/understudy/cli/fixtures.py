@@ -16,6 +16,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from understudy.cli.mock_commands import FixturesOptions
 from understudy.errors import StartupError
 from understudy.mock.fixtures import loading
 from understudy.mock.fixtures.listing import listing
@@ -26,6 +27,32 @@ from understudy.mock.store.tokens import TOKENS
 from understudy.openapi.bundled import fixtures_directory
 from understudy.reports.console import Terminal
 from understudy.terminal import echo
+
+
+def fixtures(options: FixturesOptions, _environment: Mapping[str, str]) -> None:
+    """Shows fixtures, or makes more.
+
+    Raises:
+        UsageError: Two options contradict one another.
+        StartupError: A fixture is not as it must be, or the directory cannot be written.
+    """
+    directory, out = options.directory or fixtures_directory(), options.out
+    is_making = options.count is not None or options.is_nasty
+    if is_making and out is None:
+        msg = (
+            f"{'--nasty' if options.is_nasty else '--people'} needs a new directory; add --out DIR."
+        )
+        raise click.UsageError(msg)
+    if out is None:
+        show(directory, is_json=options.is_json)
+        return
+    if not is_making:
+        msg = "--out needs --people N or --nasty, which say what to make."
+        raise click.UsageError(msg)
+    if options.is_list or options.is_json:
+        msg = "--list and --json show fixtures, --out makes more; use one of them."
+        raise click.UsageError(msg)
+    write(directory, out, made(options.count, options.seed, is_nasty=options.is_nasty))
 
 
 def show(directory: Path, *, is_json: bool) -> None:
@@ -39,8 +66,6 @@ def show(directory: Path, *, is_json: bool) -> None:
     if is_json:
         echo(orjson.dumps(listed, option=orjson.OPT_INDENT_2))
         return
-    # The table's library takes 60 ms to import, which JSON need not wait for.
-
     print_tables(listed, {name: token.about for name, token in world.items(TOKENS)})
 
 

@@ -1,9 +1,8 @@
 """Runs ``understudy generate`` with typed options: source, cases, format, summary."""
 
-import os
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import compress, count, groupby, takewhile
 from threading import Event
@@ -16,7 +15,7 @@ from understudy.api.case_source import CaseSource, offline_source
 from understudy.cases import selection
 from understudy.cases.model import Case
 from understudy.cases.selection import choose
-from understudy.cli.command_options import GenerateOptions
+from understudy.cli.commands import GenerateOptions
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.interrupts import noted
 from understudy.cli.losses import print_losses
@@ -64,12 +63,12 @@ class Tally:
         return case
 
 
-def generate(options: GenerateOptions, operations: tuple[str, ...]) -> int:
+def generate(options: GenerateOptions, environment: Mapping[str, str]) -> int:
     """Generates, sends if that is wanted, writes, and returns the exit code.
 
     Args:
         options: The options of the command.
-        operations: The operations to make cases of; every operation if none is named.
+        environment: Where ``env:NAME`` of a target file is looked up.
 
     Raises:
         UsageError: Two options contradict one another.
@@ -79,16 +78,14 @@ def generate(options: GenerateOptions, operations: tuple[str, ...]) -> int:
     prepare(plugins.find("formats", options.format_name), options.out, is_forced=options.force)
     with noted() as interrupted:
         if not options.is_sent:
-            return _write(
-                options, operations, offline_source(options.where, os.environ), interrupted
-            )
+            return _write(options, offline_source(options.where, environment), interrupted)
         # Importing the judge and the mock takes a second, which writing alone need not wait for.
         from understudy.api.opening import open_deployment
         from understudy.api.sending import sending
 
-        deployment = open_deployment(options.where, os.environ)
+        deployment = open_deployment(options.where, environment)
         with sending(deployment, _report_left) as source:
-            return _write(options, operations, source, interrupted)
+            return _write(options, source, interrupted)
 
 
 def _expect_consistent(options: GenerateOptions) -> None:
@@ -154,15 +151,13 @@ def _report_left(line: str) -> None:
     echo(f"not undone: {line}", err=True)
 
 
-def _write(
-    options: GenerateOptions, operations: tuple[str, ...], source: CaseSource, interrupted: Event
-) -> int:
+def _write(options: GenerateOptions, source: CaseSource, interrupted: Event) -> int:
     for planner in source.planners:
         print_losses(planner.document.path, planner.document.losses)
     chosen = (
-        _chosen_sequences(source, options, operations)
+        _chosen_sequences(source, options)
         if options.is_in_sequences
-        else _chosen_cases(source, options, operations)
+        else _chosen_cases(source, options)
     )
     form, out = plugins.find("formats", options.format_name), options.out
     settings = ExportSettings(
@@ -210,10 +205,8 @@ class ChosenCases(NamedTuple):
     coverage: str = ""
 
 
-def _chosen_cases(
-    source: CaseSource, options: GenerateOptions, operations: tuple[str, ...]
-) -> ChosenCases:
-    plans = selection.plans(source.planners, operations)
+def _chosen_cases(source: CaseSource, options: GenerateOptions) -> ChosenCases:
+    plans = selection.plans(source.planners, options.operations)
     notes = tuple(
         f"{plan.name}: no value was found that the schema of {plan.uncertain_part} accepts, so "
         "every response but a server error is right; add an example to the document."
@@ -232,10 +225,8 @@ def _chosen_cases(
     return ChosenCases(cases, sources, options.size, notes, coverage.summary())
 
 
-def _chosen_sequences(
-    source: CaseSource, options: GenerateOptions, operations: tuple[str, ...]
-) -> ChosenCases:
-    collections, omitted = sequence_source(source.planners, operations, options.state_model)
+def _chosen_sequences(source: CaseSource, options: GenerateOptions) -> ChosenCases:
+    collections, omitted = sequence_source(source.planners, options.operations, options.state_model)
     kinds = selection.WORDS[options.kind]
     stream = generate_sequences(collections, options.count, options.seed, kinds)
     return ChosenCases(stream, _counted(len(collections), "collection"), None, omitted)

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 
+import click
 import msgspec
 from rich.console import Console
 
 from understudy.api.judging import learn_from
 from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
-from understudy.cli.command_options import LearnOptions
+from understudy.cli.commands import LearnOptions
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.interrupts import noted
 from understudy.cli.output_records import print_record
@@ -28,7 +29,7 @@ from understudy.verify.run import RunOptions
 from understudy.verify.shapes import bundled
 
 
-def learnt(options: LearnOptions, environment: Mapping[str, str]) -> int:
+def learn(options: LearnOptions, environment: Mapping[str, str]) -> int:
     """Learns, writes and prints the facts, and returns the exit code.
 
     Args:
@@ -38,6 +39,12 @@ def learnt(options: LearnOptions, environment: Mapping[str, str]) -> int:
     Raises:
         StartupError: A file or an option is not as it must be, or nothing responds.
     """
+    if options.is_plan and options.is_json:
+        msg = "--json prints the facts of a run, and --plan sends nothing; leave one out."
+        raise click.UsageError(msg)
+    if options.is_plan:
+        print_plan(options.where, options.rules, environment)
+        return ExitCode.DONE
     console = Terminal(highlight=False, stderr=options.is_json)
     open_rules(options.rules)  # before anything is written or sent
     earlier = None

@@ -6,11 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import click
 import httpx
 from starlette.types import ASGIApp
 
 from understudy.api.asgi_exchange import exchanged
-from understudy.cli.command_options import RunningMock
+from understudy.cli.command_options import MOCK_URL, RunningMock
+from understudy.cli.mock_commands import OpenOptions
+from understudy.cli.options import values_of
 from understudy.cli.serve import Preparation, run
 from understudy.errors import Problem, StartupError
 from understudy.mock.admin.capsules import unpack
@@ -30,6 +33,24 @@ class CapsuleFile(NamedTuple):
 
     content: bytes
     world: str
+
+
+def open_(options: OpenOptions, _environment: Mapping[str, str]) -> None:
+    """Opens a capsule.
+
+    Raises:
+        StartupError: The file is not a capsule, a mock cannot be started, or it refuses the capsule.
+    """
+    capsule, running, started = read_capsule(options.file), options.running, options.started
+    default = click.core.ParameterSource.DEFAULT
+    if click.get_current_context().get_parameter_source("url") is default:
+        url = f"{MOCK_URL.rpartition(':')[0]}:{started.port}"
+        if not started.port or not is_running(url):
+            open_in_new(capsule, running.world, values_of(started))
+            return
+        running = replace(running, url=url)
+    for line in open_in_running(capsule, running):
+        click.echo(line)
 
 
 def read_capsule(path: Path) -> CapsuleFile:

@@ -5,11 +5,14 @@ help. Fields of type ``bool`` and ``Path`` say so by their type; a record within
 of options, which several commands share.
 """
 
+import inspect
+import os
 from collections.abc import Callable
 from dataclasses import field, fields, is_dataclass
 from functools import wraps
+from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_origin
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import click
 from click.shell_completion import CompletionItem
@@ -35,9 +38,19 @@ def option(*names: str, default: Any = None, **attributes: Any) -> Any:
     return field(default=default, metadata={"names": names, "attributes": attributes})
 
 
-def group(record: Any) -> Any:
-    """Returns a field that is a group of options: a record of its own."""
-    return field(default_factory=record)
+def argument(**attributes: Any) -> Any:
+    """Returns a field that is an argument of a command."""
+    return field(metadata={"names": None, "attributes": attributes})
+
+
+def group(record: Any, title: str = "") -> Any:
+    """Returns a field that is a group of options: a record of its own.
+
+    Args:
+        record: The record.
+        title: The heading of the group in the help; empty to list its options with the others.
+    """
+    return field(default_factory=record, metadata={"title": title})
 
 
 def takes(record: Any) -> Callable[[Command], Command]:
@@ -50,23 +63,95 @@ def takes(record: Any) -> Callable[[Command], Command]:
             return command(given, **values)
 
         decorated: Any = called
-        for one in reversed(_options(record)):
-            decorated = one(decorated)
+        named: list[Any] = decorated.__dict__.setdefault("__click_params__", [])
+        named.extend(reversed(_parameters(record)))  # click reads them backwards
         return decorated  # type: ignore[no-any-return]  # as click takes it
 
     return decorate
 
 
-def _options(record: Any) -> list[Callable[..., Any]]:
-    found: list[Callable[..., Any]] = []
+def command(
+    name: str,
+    record: Any,
+    place: str,
+    prefix: str | None = None,
+    before: Callable[[], None] = lambda: None,
+) -> click.Command:
+    """Returns a command whose help is the docstring of its record.
+
+    Args:
+        name: What a user types.
+        record: The record of its options.
+        place: Module and name of the function that gets the record and returns the exit code; the
+            module is imported when the command runs, as it may take a second.
+        prefix: Begins the environment variable of every option; None: they have none.
+        before: Called before that module is imported.
+    """
+
+    def run(**values: Any) -> None:
+        options = _filled(record, values)
+        before()
+        module, _, function = place.partition(":")
+        code = getattr(import_module(module), function)(options, os.environ)
+        click.get_current_context().exit(code)
+
+    parameters = _parameters(record)
+    for each in parameters:
+        if name == "serve" and isinstance(each, click.Option):
+            each.show_envvar = True  # what runs in containers is set by variables
+    return GroupedCommand(
+        name,
+        callback=run,
+        params=parameters,
+        help=inspect.cleandoc(record.__doc__),
+        context_settings={"show_default": True, "auto_envvar_prefix": prefix},
+    )
+
+
+class GroupedCommand(click.Command):
+    """Lists the options in the groups of their record."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the options without a group first."""
+        sections: dict[str, list[tuple[str, str]]] = {"Options": []}
+        for parameter in self.get_params(ctx):
+            row = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
+            if row is not None:
+                title = getattr(parameter, "title", "") or "Options"
+                sections.setdefault(title, []).append(row)
+        for title, rows in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+
+class GroupedOption(click.Option):
+    """An option, with the heading of its group in the help.
+
+    Args:
+        names: Its names.
+        title: The heading; empty for none.
+        attributes: As of click's.
+    """
+
+    def __init__(self, names: list[str], title: str = "", **attributes: Any) -> None:
+        super().__init__(names, **attributes)
+        self.title = title
+
+
+def _parameters(record: Any, title: str = "") -> list[click.Parameter]:
+    found: list[click.Parameter] = []
     for each in fields(record):
         if is_dataclass(each.type):
-            found += _options(each.type)
+            found += _parameters(each.type, each.metadata.get("title") or title)
         elif "names" in each.metadata:
-            names = each.metadata["names"] or (f"--{each.name.replace('_', '-')}",)
+            attributes, names = each.metadata["attributes"], each.metadata["names"]
+            if names is None:
+                found.append(click.Argument([each.name], **attributes))
+                continue
+            attributes = _attributes(each.type) | attributes
             default = None if each.default == () else each.default  # as click has it
-            attributes = _attributes(each.type) | each.metadata["attributes"]
-            found.append(click.option(*names, each.name, default=default, **attributes))
+            names = [*(names or (f"--{each.name.replace('_', '-')}",)), each.name]
+            found.append(GroupedOption(names, title, default=default, **attributes))
     return found
 
 
@@ -77,6 +162,9 @@ def _attributes(kind: Any) -> dict[str, Any]:
     known: dict[str, Any] = {"multiple": True} if get_origin(kind) is tuple else {}
     if Path in (kind, *get_args(kind)):
         known["type"] = click.Path(readable=False, path_type=Path)
+    for each in (kind, *get_args(kind)):
+        if get_origin(each) is Literal:
+            known["type"] = click.Choice(get_args(each))
     return known
 
 
@@ -90,6 +178,15 @@ def _filled(record: Any, values: dict[str, Any]) -> Any:
             for each in fields(record)
         }
     )
+
+
+def values_of(record: Any) -> dict[str, Any]:
+    """Returns the values of a record by their names, those of its groups among them."""
+    values: dict[str, Any] = {}
+    for each in fields(record):
+        value = getattr(record, each.name)
+        values |= values_of(value) if is_dataclass(value) else {each.name: value}
+    return values
 
 
 class Port(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.2

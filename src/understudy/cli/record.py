@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from understudy.api.opening import open_deployment
-from understudy.cli.command_options import RecordOptions
+from understudy.cli.commands import RecordOptions
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.writing import ReadyFile, ready_file
 from understudy.errors import StartupError
@@ -33,7 +33,7 @@ _SET_DUMPABLE: Final = 4
 """PR_SET_DUMPABLE of prctl(2)."""
 
 
-def recorded(options: RecordOptions, environment: Mapping[str, str]) -> int:
+def record(options: RecordOptions, environment: Mapping[str, str]) -> int:
     """Stands before a deployment until Ctrl-C or SIGTERM, and returns the exit code.
 
     Args:

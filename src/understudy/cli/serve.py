@@ -22,12 +22,16 @@ import click
 import orjson
 from starlette.types import ASGIApp
 
-from understudy.cli.losses import print_losses, print_wrong_examples
+from understudy.cli.losses import followed_facts, print_losses, print_wrong_examples
+from understudy.cli.mock_commands import ServeOptions
 from understudy.cli.mock_edge_cases import MockEdgeCases
+from understudy.cli.options import values_of
 from understudy.cli.workers import WorkerLink, supervise
 from understudy.cli.writing import ready_file
 from understudy.errors import StartupError
 from understudy.exchange.masking import masked_query
+from understudy.interface.facts import Facts, choices_of
+from understudy.interface.rules import choose, load_rules, switches
 from understudy.mock.app import Mock
 from understudy.mock.fixtures import loading
 from understudy.mock.fixtures.curl_examples import curl_lines, sample_credentials
@@ -41,6 +45,7 @@ from understudy.mock.server.worlds import DEFAULT
 from understudy.mock.settings import Log, Settings
 from understudy.mock.store.people import PEOPLE
 from understudy.mock.store.tokens import TOKENS, is_valid
+from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import load
 from understudy.terminal import COLOURS, echo, printable_line
 
@@ -341,6 +346,23 @@ WILDCARDS = frozenset({"0.0.0.0", "::"})
 
 Preparation = Callable[[ASGIApp, str], Sequence[str]]
 """Puts a mock into a state before its resource API serves at an address; returns lines for the user."""
+
+
+def serve(options: ServeOptions, _environment: Mapping[str, str]) -> None:
+    """Runs the mock as the options say.
+
+    Raises:
+        StartupError: A setting, a document or a fixture is not as it must be.
+    """
+    choices: dict[str, str] = {}
+    facts: tuple[Facts, ...] = ()
+    if options.facts or options.choices:
+        rules = load_rules(openapi_directory() / "rules.yaml")
+        facts = followed_facts(options.facts, rules)
+        for each in facts:  # the last one counts for a question
+            choices |= choices_of(each, rules)
+        choices |= choose(switches(rules), options.choices)
+    run(Settings(**values_of(options) | {"facts": facts, "choices": choices}))
 
 
 def run(settings: Settings, prepare: Preparation | None = None) -> None:

@@ -1,13 +1,18 @@
 """Runs ``understudy verify``, or prints the plan of a run, and reports the outcome."""
 
+import gc
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Final
 
+import click
 from rich.console import Console
 
 from understudy.api.judging import cases_of, judge, phases_of
 from understudy.api.opening import open_deployment
-from understudy.cli.command_options import VerifyOptions
+from understudy.cli.commands import VerifyOptions
+from understudy.cli.exit_codes import ExitCode
+from understudy.cli.init_target import ask_for_target, template
 from understudy.cli.interrupts import noted
 from understudy.cli.losses import print_losses
 from understudy.cli.progress import shown
@@ -17,6 +22,7 @@ from understudy.errors import StartupError
 from understudy.interface.recognition import interface_operations
 from understudy.openapi.loader import Document
 from understudy.openapi.operations import operations
+from understudy.record_schemas import schema_text
 from understudy.reports.console import Terminal, print_line
 from understudy.verify.catalogue import catalogue
 from understudy.verify.deployment import Deployment
@@ -30,9 +36,34 @@ from understudy.verify.recorded_traffic import judge_recorded
 from understudy.verify.run import RunOptions
 from understudy.verify.shapes import bundled
 from understudy.verify.target import Target
+from understudy.verify.target_schema import target_schema
 
 
 def verify(options: VerifyOptions, environment: Mapping[str, str]) -> int:
+    """Judges, or prints what one of the other options asks for, and returns the exit code.
+
+    Raises:
+        UsageError: Two options contradict one another.
+        StartupError: A file or an option is not as it must be, or nothing responds.
+    """
+    gc.freeze()  # modules live as long as the process
+    if options.is_schema:
+        click.echo(schema_text(target_schema()), nl=False)
+    elif options.is_template:
+        click.echo(template())
+    elif options.is_init:
+        ask_for_target(options.target or Path("target.toml"))
+    elif options.is_plan and options.reporting.json:
+        msg = "--json prints the report of a run, and --plan sends nothing; leave one out."
+        raise click.UsageError(msg)
+    elif options.is_plan:
+        print_plan(options, environment)
+    else:
+        return _judged(options, environment)
+    return ExitCode.DONE
+
+
+def _judged(options: VerifyOptions, environment: Mapping[str, str]) -> int:
     """Judges, reports, and returns the exit code.
 
     Args:

@@ -1,0 +1,280 @@
+"""The commands that run a mock: the options, the help, and the function of each, by its name.
+
+The function stands in a module of its own, which is imported when the command runs: the mock's parts
+take 0.3 s, which `--help` need not wait for.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import click
+
+from understudy.cli import completion
+from understudy.cli.command_options import RunningMock
+from understudy.cli.options import PORT, STATE, URL, argument, command, group, option
+
+
+@dataclass(frozen=True, slots=True)
+class FixturesOptions:
+    """Show the people and tokens of the mock, or make more people."""
+
+    is_list: bool = option(
+        "--list", default=False, help="Show people, tokens and applications (the default)."
+    )
+    is_json: bool = option("--json", default=False, help="Show them as JSON.")
+    directory: Path | None = option(
+        "--fixtures",
+        envvar="UNDERSTUDY_FIXTURES",
+        show_envvar=True,
+        help="Fixtures directory to show or to extend, instead of the bundled one.",
+    )
+    count: int | None = option(
+        "--people", type=click.IntRange(1), help="Invent this many people; needs --out."
+    )
+    is_nasty: bool = option(
+        "--nasty", default=False, help="Make people whose every field is an edge case; needs --out."
+    )
+    seed: int = option(default=0, type=click.IntRange(0), help="Seed for invented people.")
+    out: Path | None = option(help="Directory to write: the fixtures, and the new people.")
+
+
+@dataclass(frozen=True, slots=True)
+class StartedMock:
+    """The mock that a command starts."""
+
+    port: int = option(
+        default=8080, type=PORT, help="Port of a mock that is started; 0 for a free one."
+    )
+    auth_port: int = option(
+        default=8081, type=PORT, help="Port of its authorization server; 0 for a free one."
+    )
+    fixtures: Path | None = option(
+        help="Directory of the people that the capsule was made with, for a mock that is started."
+    )
+    document: Path | None = option(
+        help="OpenAPI document that the capsule was made with, for a mock that is started."
+    )
+    ready_file: Path | None = option(
+        help="File to write one line of JSON with the addresses to, once a started mock is ready."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class OpenOptions:
+    """Open a capsule in a running mock, or in a new one.
+
+    Without --mock, a mock that responds at --port is used; where none does, one is started, and runs
+    until Ctrl-C. It must have the fixtures and the document that the capsule was made with. The
+    clock is frozen at the moment of the capsule, so that the same requests get the same responses.
+    """
+
+    file: Path = argument(type=click.Path(readable=False, path_type=Path, dir_okay=False))
+    running: RunningMock = group(RunningMock)
+    started: StartedMock = group(StartedMock)
+
+
+OFTEN_CHOSEN: Final = (
+    "rate-limits=off",
+    "rate-limit-window=clock-hour",
+    "scopes=ignored",
+    "invalid-optional-token=anonymous",
+    "email-hashes=md5-too",
+    "private-profile-lookup=404",
+    "unknown-profile-members=ignore",
+    "avatar-delete-status=200",
+    "upload-image-types=webp-heic-too",
+    "upload-largest=2000000",
+    "code-lifetime=60",
+    "token-endpoint-basic-auth=accept",
+)
+"""The choices that the help names, of more than fifty switches."""
+
+
+def _lower_case(
+    _ctx: click.Context, _option: click.Parameter, texts: tuple[str, ...]
+) -> tuple[str, ...]:
+    return tuple(text.lower() for text in texts)
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """How clients reach the mock."""
+
+    host: str = option(default="127.0.0.1", help="Address to listen on.")
+    single_port: bool = option(
+        default=False,
+        help="Serve the authorization server at --port too, and open no second port.",
+    )
+    tls: Path | None = option(
+        type=click.Path(readable=False, path_type=Path, file_okay=False),
+        metavar="DIR",
+        help="Serve https with cert.pem and key.pem of this directory; made there, with ca.pem to"
+        " trust, if it has none.",
+    )
+    public_url: str | None = option(
+        metavar="URL",
+        type=URL,
+        help="Address at which clients reach the resource API, for links behind a proxy or tunnel."
+        "  [default: as each client names it]",
+    )
+    public_auth_url: str | None = option(
+        metavar="URL",
+        type=URL,
+        help="Address at which clients reach the authorization server."
+        "  [default: the host of the mock, with --auth-port]",
+    )
+    admin_token: str | None = option(
+        metavar="TOKEN",
+        help="Token that other machines need for the admin API; generated if --host is not loopback.",
+    )
+    admin_hosts: tuple[str, ...] = option(
+        "--admin-host",
+        default=(),
+        callback=_lower_case,
+        envvar="UNDERSTUDY_ADMIN_HOST",
+        metavar="NAME",
+        help="Host name that callers of the admin API may use too, such as mock.test; repeatable.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class AnyDocument:
+    """How a document is served."""
+
+    overlays: tuple[Path, ...] = option(
+        "--overlay",
+        default=(),
+        envvar="UNDERSTUDY_OVERLAY",
+        help="Overlay file (1.0 or 1.1) that changes the document first; repeatable.",
+    )
+    vocabulary: Path | None = option(
+        help="File with the words that the deployment uses: scopes, QR types, header prefix, upload"
+        " field."
+    )
+    handlers: Literal["auto", "off"] = option(
+        default="auto",
+        help="Let bundled handlers respond to the operations of this interface, or only the document.",
+    )
+    tokens: Literal["any", "known", "strict"] | None = option(
+        help="Take any credential of the declared kind, only those of the fixtures, or of these only"
+        " OAuth tokens with the scopes that the document names."
+        "  [default: any with another service's --document]",
+    )
+    infer: Literal["auto", "off"] = option(
+        default="auto",
+        help="Infer from another service's document which operations share a state, so that what is"
+        " created can be read; off makes up every response.",
+    )
+    state_model: Path | None = option(
+        metavar="YAML",
+        help="State-model file that corrects what is inferred; `understudy infer --write` writes one.",
+    )
+    seed_data: Path | None = option(
+        metavar="PATH",
+        help="JSON, YAML or CSV file, or directory of such files, of the items that inferred"
+        " collections begin with.  [default: three items, made up]",
+    )
+    response_validation: Literal["refuse", "warn", "off"] | None = option(
+        "--validate-responses",
+        envvar="UNDERSTUDY_VALIDATE_RESPONSES",
+        help="What to do if a response of the mock itself breaks the document."
+        "  [default: refuse, or warn with --document]",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Worlds:
+    """How worlds are kept, and processes share them."""
+
+    require_world: bool = option(
+        default=False,
+        help="Refuse requests that name no world, so that no test uses another test's world.",
+    )
+    journal: int = option(
+        default=1000,
+        type=click.IntRange(0),
+        help="Exchanges that each world keeps in its journal.",
+    )
+    state_repair: bool = option(
+        default=False,
+        help="Set rows of the state that cannot be read aside in a file, instead of refusing to start.",
+    )
+    workers: int = option(
+        default=1,
+        type=click.IntRange(1, 64),
+        help="Processes that serve the same ports; more than one need --state with the URL of a store.",
+    )
+    grace: float = option(
+        default=5,
+        type=click.FloatRange(0, 3600),
+        metavar="SECONDS",
+        help="Seconds in which requests in flight are finished after SIGINT or SIGTERM; the rest get"
+        " 503.  A second signal ends at once.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ServeOptions:
+    """Run the mock until Ctrl-C."""
+
+    port: int = option(default=8080, type=PORT, help="Port of the resource API; 0 for a free one.")
+    auth_port: int = option(
+        default=8081, type=PORT, help="Port of the authorization server; 0 for a free one."
+    )
+    document: Path | None = option(
+        help="OpenAPI (3.0 to 3.2) or Swagger 2.0 document to serve instead of the bundled one."
+    )
+    fixtures: Path | None = option(
+        help="Directory of people, tokens and pictures to use instead of the bundled one."
+    )
+    choices: tuple[str, ...] = option(
+        "--choose",
+        default=(),
+        shell_complete=completion.choices,
+        envvar="UNDERSTUDY_CHOOSE",
+        metavar="SWITCH=OPTION",
+        help="Choose another reading of the interface; repeatable. People ask for"
+        f" {', '.join(OFTEN_CHOSEN)}; the rules that `understudy rules` prints have more.",
+    )
+    facts: tuple[Path, ...] = option(
+        default=(),
+        envvar="UNDERSTUDY_FACTS",
+        metavar="FACTS.yaml",
+        help="Behave as the deployment whose facts `understudy learn` wrote; --choose takes"
+        " precedence. Repeatable.",
+    )
+    auto_approve: str | None = option(
+        shell_complete=completion.people,
+        metavar="SLUG",
+        help="Person who approves every authorization at once, so that tests need no browser.",
+    )
+    user_info: bool = option(
+        default=False,
+        help="Serve /oauth2/userinfo at the authorization server, for clients that ask who signed in.",
+    )
+    seed: int = option(default=0, help="Seed for generated identifiers and responses.")
+    state: Any = option(
+        type=STATE,
+        metavar="DIR|URL",
+        help="Directory that keeps the worlds when the process ends, or the URL of a store that"
+        " several processes share, such as valkey://host/0.  [default: in memory]",
+    )
+    reload: bool = option(
+        default=False, help="Reload documents and fixtures when they change; the state is kept."
+    )
+    log: Literal["auto", "text", "json", "off"] = option(
+        default="auto",
+        help="Request log, one line per request; auto colours it on a terminal.",
+    )
+    ready_file: Path | None = option(
+        help="File to write one line of JSON with the addresses to, once the mock is ready."
+    )
+    network: Network = group(Network, "Network")
+    any_document: AnyDocument = group(AnyDocument, "Documents")
+    worlds: Worlds = group(Worlds, "Worlds and processes")
+
+
+serve = command("serve", ServeOptions, "understudy.cli.serve:serve", "UNDERSTUDY")
+fixtures = command("fixtures", FixturesOptions, "understudy.cli.fixtures:fixtures")
+open_ = command("open", OpenOptions, "understudy.cli.open_:open_")
