@@ -16,7 +16,7 @@ from typing import Any
 _HOMES = {
     "Case": "understudy.cases.model",
     "MockWorld": "understudy.testing.world",
-    "Outcome": "understudy.verify.outcome",
+    "Outcome": "understudy.verify.findings",
     "edge_cases": "understudy.cases.selection",
     "parametrize": "understudy.testing.parametrizing",
     "verify": "understudy.api.judging",

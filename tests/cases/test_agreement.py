@@ -13,7 +13,7 @@ from tests.cases.conftest import Deployment, plans
 
 from understudy.cases.model import Case
 from understudy.cases.plans import OperationPlan
-from understudy.cases.stream import KINDS, cases
+from understudy.cases.selection import KINDS, cases
 
 COUNT = int(os.environ.get("UNDERSTUDY_CASES", "150"))
 PLANS = {plan.name: plan for plan in plans()}

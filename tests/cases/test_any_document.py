@@ -11,7 +11,7 @@ from tests.mock.server.conftest import NOTES, NOTES_31, Service
 
 from understudy.cases.model import Case
 from understudy.cases.plans import Planner
-from understudy.cases.stream import KINDS, cases
+from understudy.cases.selection import KINDS, cases
 from understudy.cases.test_data import TestData
 from understudy.openapi.loader import load
 

@@ -5,8 +5,7 @@ from random import Random  # noqa: TID251 - seeded
 
 from understudy.cases.model import Case, CaseRequest, ExpectedResponse
 from understudy.cases.mutations import Mutation
-from understudy.cases.selection import choose
-from understudy.cases.stream import covering
+from understudy.cases.selection import choose, covering
 
 
 def case(operation: str, *touched: str) -> Case:

@@ -6,7 +6,7 @@ from itertools import islice
 import pytest
 
 from understudy.cases.plans import Planner
-from understudy.cases.stream import KINDS, cases
+from understudy.cases.selection import KINDS, cases
 from understudy.cases.test_data import TestData
 from understudy.openapi.loader import load
 

@@ -15,8 +15,8 @@ from tests.cases.conftest import plans
 from understudy.cases.drafts import dumps
 from understudy.cases.model import Case
 from understudy.cases.mutations import Mutation
-from understudy.cases.plain_requests import body_of
-from understudy.cases.stream import KINDS, cases
+from understudy.cases.plans import body_of
+from understudy.cases.selection import KINDS, cases
 from understudy.generate.formats.export import ExportSettings
 from understudy.generate.formats.jsonl import as_json
 from understudy.interface.rules import load_rules

@@ -106,7 +106,7 @@ def test_what_a_command_prints_is_valid_by_its_schema(command, outputs):
 
 @pytest.mark.parametrize("left", [[], ["PATCH /me/profile: 403"]])
 def test_what_cleanup_prints_is_valid_by_its_schema(monkeypatch, left):
-    monkeypatch.setattr("understudy.api.restoring.restore", lambda *_: left)
+    monkeypatch.setattr("understudy.api.opening.restore", lambda *_: left)
     (value,) = validate("cleanup", printed(["cleanup", "run.undo"]))
     assert value == {"is_undone": not left, "not_undone": left}
 

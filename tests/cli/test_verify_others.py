@@ -18,7 +18,7 @@ from tests.proofs.reference.serving import served
 
 from understudy.api import judging
 from understudy.cli import main, verify
-from understudy.verify.outcome import Outcome
+from understudy.verify.findings import Outcome
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 

@@ -16,7 +16,7 @@ from tests.proofs.mutants.edge import MUTANTS, Edge
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
 from understudy.verify.deployment import Deployment
-from understudy.verify.outcome import Outcome
+from understudy.verify.findings import Outcome
 from understudy.verify.reports import FORMATS
 from understudy.verify.run import RunOptions
 from understudy.verify.runner import carry_out

@@ -21,8 +21,7 @@ from understudy.api.bundled_target import TARGET as MOCK
 from understudy.cases import test_data
 from understudy.cases.selection import edge_cases
 from understudy.cli import main
-from understudy.verify.target import Known
-from understudy.verify.test_data import data_for_target
+from understudy.verify.target import Known, data_for_target
 
 TARGET = """
 base_url = "{base_url}"

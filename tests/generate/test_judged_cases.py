@@ -13,7 +13,7 @@ from understudy.generate.case_sender import CaseSender
 from understudy.verify.deployment import Deployment
 from understudy.verify.run import RunOptions
 from understudy.verify.run import start as start_run
-from understudy.verify.test_data import data_for_target
+from understudy.verify.target import data_for_target
 
 Change = Callable[[httpx.Response], httpx.Response]
 

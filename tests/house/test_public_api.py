@@ -46,7 +46,7 @@ def test_the_types_name_what_the_module_does():
 
 def test_the_subpackage_does_not_hide_the_function():
     program = (
-        "import understudy.verify.outcome, understudy\n"
+        "import understudy.verify.findings, understudy\n"
         "print(callable(understudy.verify), callable(understudy.verify))"
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)

@@ -18,7 +18,7 @@ from tests.proofs.reference.serving import DEFAULTS
 
 from understudy.verify.clock import Time
 from understudy.verify.deployment import Allowance, Deployment
-from understudy.verify.outcome import Outcome
+from understudy.verify.findings import Outcome
 from understudy.verify.run import RunOptions
 from understudy.verify.runner import carry_out
 from understudy.verify.target import Target, target_of

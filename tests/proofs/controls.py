@@ -22,7 +22,7 @@ from understudy.interface.facts import Fact, Facts, facts_text
 from understudy.interface.rules import Switch, switches
 from understudy.verify.catalogue import catalogue
 from understudy.verify.deployment import Allowance, Deployment
-from understudy.verify.outcome import Outcome
+from understudy.verify.findings import Outcome
 from understudy.verify.run import RunOptions
 from understudy.verify.runner import carry_out
 

@@ -31,7 +31,7 @@ from understudy.mock.settings import Settings
 from understudy.verify.deployment import Deployment
 from understudy.verify.probing import PROBES
 from understudy.verify.run import RunOptions
-from understudy.verify.scenarios.walking import walks
+from understudy.verify.scenarios import walks
 from understudy.verify.target import Target
 
 PERMISSIVE = msgspec.structs.replace(TARGET, is_mock=False)

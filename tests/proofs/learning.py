@@ -22,8 +22,8 @@ from understudy.interface.facts import Facts, choices_of
 from understudy.verify.catalogue import catalogue
 from understudy.verify.clock import Time
 from understudy.verify.deployment import Deployment
+from understudy.verify.findings import Outcome
 from understudy.verify.learner import learn
-from understudy.verify.outcome import Outcome
 from understudy.verify.run import RunOptions
 from understudy.verify.runner import carry_out
 

@@ -14,9 +14,9 @@ from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
 from understudy.openapi.loader import Document
 from understudy.verify.deployment import Allowance, Deployment
+from understudy.verify.findings import Outcome
 from understudy.verify.gateway import Gateway
 from understudy.verify.ledger import Ledger
-from understudy.verify.outcome import Outcome
 from understudy.verify.run import RunOptions, routes_of
 from understudy.verify.runner import carry_out
 from understudy.verify.shapes import bundled

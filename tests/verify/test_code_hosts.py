@@ -9,7 +9,7 @@ import httpx
 import orjson
 import pytest
 
-from understudy.verify.outcome import Outcome
+from understudy.verify.findings import Outcome
 from understudy.verify.reports import FORMATS, annotations
 
 DOCUMENT = """openapi: 3.0.3

@@ -12,7 +12,7 @@ from understudy.api.bundled_target import TARGET
 from understudy.exchange.messages import ANONYMOUS_IDENTITY, Exchange, Request, Response
 from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import document_of, load
-from understudy.verify.declared_inputs import DeclaredRequests, declared_inputs
+from understudy.verify.document_checks import DeclaredRequests, declared_inputs
 from understudy.verify.run import routes_of
 
 BUNDLED = load(openapi_directory() / "service.yaml")

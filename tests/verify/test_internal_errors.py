@@ -8,7 +8,7 @@ import pytest
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.reporting import exit_code
 from understudy.verify.evaluator import Evaluator
-from understudy.verify.outcome import Outcome
+from understudy.verify.findings import Outcome
 from understudy.verify.run import Run
 
 Verify = Callable[..., Outcome]

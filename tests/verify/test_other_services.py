@@ -11,7 +11,7 @@ from understudy.api.options import DeploymentOptions
 from understudy.cli import main
 from understudy.collections.rules import INFERRED
 from understudy.errors import StartupError
-from understudy.verify.outcome import Outcome
+from understudy.verify.findings import Outcome
 from understudy.verify.run import RunOptions
 from understudy.verify.target import Mode
 

@@ -10,10 +10,10 @@ from msgspec.structs import replace
 from understudy.api.bundled_target import TARGET
 from understudy.errors import StartupError
 from understudy.verify.deployment import Allowance
-from understudy.verify.outcome import Outcome
-from understudy.verify.preflight import planned_requests, preflight
+from understudy.verify.findings import Outcome
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import PROBES
+from understudy.verify.runner import planned_requests, preflight
 from understudy.verify.target import Permit, TargetApplication
 
 HERE = replace(TARGET, mode="observe")

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from understudy.api.bundled_target import TARGET
 from understudy.api.in_process import time_of
 from understudy.verify.deployment import Deployment
-from understudy.verify.outcome import Outcome
+from understudy.verify.findings import Outcome
 from understudy.verify.recorded_traffic import judge_recorded
 from understudy.verify.reports import FORMATS
 from understudy.verify.target import Permit

@@ -31,8 +31,7 @@ from understudy.reports.console import Terminal
 from understudy.verify import reports
 from understudy.verify.checks import expect
 from understudy.verify.deployment import Deployment
-from understudy.verify.findings import DOCUMENT
-from understudy.verify.outcome import Outcome
+from understudy.verify.findings import DOCUMENT, Outcome
 from understudy.verify.recorded_traffic import read_recording
 from understudy.verify.reports import by_cause, print_outcome
 from understudy.verify.run import RunOptions, routes_of

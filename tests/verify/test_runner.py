@@ -18,9 +18,9 @@ from understudy.mock.server.clock import machine_time
 from understudy.mock.store.people import PEOPLE
 from understudy.verify.deployment import Allowance, Deployment
 from understudy.verify.evaluator import UNJUDGED
+from understudy.verify.findings import Outcome
 from understudy.verify.gateway import UNDO
 from understudy.verify.generated_cases import generated
-from understudy.verify.outcome import Outcome
 from understudy.verify.run import RunOptions
 from understudy.verify.runner import carry_out
 from understudy.verify.target import Credentials, Known, Permit

@@ -16,12 +16,12 @@ from msgspec.structs import replace
 
 from understudy.api.bundled_target import TARGET
 from understudy.api.in_process import time_of
-from understudy.api.restoring import restore
+from understudy.api.opening import restore
 from understudy.errors import StartupError
 from understudy.verify.clock import Time
 from understudy.verify.deployment import Allowance, Deployment
+from understudy.verify.findings import Outcome
 from understudy.verify.ledger import ANONYMOUS, Ledger
-from understudy.verify.outcome import Outcome
 from understudy.verify.pictures import picture, upload
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.run import RunOptions, start

@@ -5,12 +5,11 @@ import pytest
 from tests.interface.test_vocabulary import OTHER_WORDS
 
 from understudy.api.bundled_target import TARGET
-from understudy.api.case_source import offline_source
+from understudy.api.case_source import offline_source, worded
 from understudy.api.in_process import mock_deployment
 from understudy.api.judging import judge
 from understudy.api.options import DeploymentOptions
 from understudy.cases import selection
-from understudy.generate.worded_cases import worded
 from understudy.verify.findings import Finding
 from understudy.verify.reproducing import commands
 from understudy.verify.run import RunOptions

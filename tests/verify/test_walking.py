@@ -7,7 +7,7 @@ from tests.proofs.drifting import deployment
 
 from understudy.verify.run import RunOptions
 from understudy.verify.runner import carry_out
-from understudy.verify.scenarios.walking import walks
+from understudy.verify.scenarios import walks
 
 
 def walked(seed, begin, change=None):

@@ -1,19 +1,19 @@
 """Collects what generated cases are made of: documents in force, test data, addresses in files."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from understudy.api.bundled_target import AUTHORIZATION, SITE, TARGET
 from understudy.api.options import DeploymentOptions, expect_document, target_from
 from understudy.cases import selection
-from understudy.cases.model import Case
+from understudy.cases.model import Case, CaseRequest
 from understudy.cases.plans import Planner
 from understudy.cases.test_data import TestData
 from understudy.errors import StartupError
+from understudy.exchange.messages import headers_of, media_type
 from understudy.verify.deployment import wording_of
-from understudy.verify.target import PUBLISHED
-from understudy.verify.test_data import data_for_target
+from understudy.verify.target import PUBLISHED, data_for_target
 from understudy.verify.wording import Wording
 
 
@@ -73,3 +73,26 @@ def _base_url_at_mock(document: Path | None, planner: Planner) -> str:
     if document is None or (planner.has_interface and not planner.document.base_path):
         return TARGET.base_url
     return SITE + planner.document.base_path
+
+
+def worded(cases: Iterable[Case], wording: Wording | None) -> Iterable[Case]:
+    """Returns cases in the words of a deployment; as they are where it has none of its own."""
+    return cases if wording is None else _translated(cases, wording)
+
+
+def _translated(cases: Iterable[Case], wording: Wording) -> Iterator[Case]:
+    for case in cases:
+        set_up = case.set_up
+        yield replace(
+            case,
+            request=_request(case.request, wording),
+            plain=case.plain and _request(case.plain, wording),
+            set_up=set_up and set_up._replace(request=_request(set_up.request, wording)),
+        )
+
+
+def _request(request: CaseRequest, wording: Wording) -> CaseRequest:
+    body = request.body
+    if body is not None:
+        body = wording.body(request.path, media_type(headers_of(request.headers)), body)
+    return request._replace(query=wording.query(request.path, request.query), body=body)

@@ -9,9 +9,9 @@ from typing import Final
 from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
 from understudy.verify.deployment import Deployment
+from understudy.verify.findings import Outcome
 from understudy.verify.generated_cases import generated
 from understudy.verify.learner import Learnt, learn
-from understudy.verify.outcome import Outcome
 from understudy.verify.run import Phase, RunOptions
 from understudy.verify.runner import carry_out
 from understudy.verify.scenarios import scenarios

@@ -10,7 +10,7 @@ from understudy.cases.plans import Planner
 from understudy.generate.case_sender import CaseSender
 from understudy.verify.deployment import Deployment, locked
 from understudy.verify.run import Run, RunOptions, start
-from understudy.verify.test_data import data_for_target
+from understudy.verify.target import data_for_target
 
 
 @contextmanager

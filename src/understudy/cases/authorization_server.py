@@ -7,13 +7,14 @@ from urllib.parse import parse_qsl
 
 from understudy.cases import drafts
 from understudy.cases.drafts import Draft, DraftChange
-from understudy.cases.model import CaseRequest, encoded_variable, variable
+from understudy.cases.model import CaseKind, CaseRequest, encoded_variable, variable
 from understudy.cases.mutations import (
     ExpectedRefusal,
     InterfaceProse,
     Mutation,
     OperationContext,
     ValueSemantics,
+    kind_of,
     rule,
 )
 from understudy.cases.test_data import TestData
@@ -100,7 +101,7 @@ def _denials(context: OperationContext, denial: str) -> Iterator[Mutation]:
             return draft._replace(query=(*draft.query, *_pairs(denial)))
 
         description = f"the person denies access{what}"
-        mutation = context.accepted("query *", "consent", description, source, rule(source), apply)
+        mutation = context.on("query *", "consent", source).accepted(description, apply)
         yield mutation._replace(
             statuses=_BY_REDIRECT.statuses, location="with error", is_alone=True
         )
@@ -149,25 +150,15 @@ def _addresses(context: OperationContext, uri: str) -> Iterator[Mutation]:
             if not what.startswith("as ")
             else f"redirect_uri: {what}"
         )
-        yield context.refused(
-            "query redirect_uri",
-            "redirect",
-            description,
-            "redirect-uri-exact",
-            rule("redirect-uri-exact"),
-            drafts.query("redirect_uri", encoded(text)),
+        yield context.on("query redirect_uri", "redirect", "redirect-uri-exact").refused(
+            description, drafts.query("redirect_uri", encoded(text))
         )
 
 
 def _flows(context: OperationContext) -> Iterator[Mutation]:
     for text in ("code token", "id_token", "none", "Code", "code,token", "code ", "device"):
-        yield context.refused(
-            "query response_type",
-            "grant",
-            f"response_type: {text!r}",
-            "response-type",
-            rule("response-type"),
-            drafts.query("response_type", encoded(text)),
+        yield context.on("query response_type", "grant", "response-type").refused(
+            f"response_type: {text!r}", drafts.query("response_type", encoded(text))
         )
     for name, text in {
         "nonce": "n-0S6_WzA2Mj",
@@ -178,13 +169,8 @@ def _flows(context: OperationContext) -> Iterator[Mutation]:
         "response_mode": "form_post",
         "client_secret": "guessed",
     }.items():
-        yield context.accepted(
-            "query *",
-            "grant",
-            f"query: the parameter {name} of other servers",
-            "authorize-unknown-parameters-ignored",
-            rule("authorize-unknown-parameters-ignored"),
-            drafts.more_query(name, text),
+        yield context.on("query *", "grant", "authorize-unknown-parameters-ignored").accepted(
+            f"query: the parameter {name} of other servers", drafts.more_query(name, text)
         )
 
 
@@ -202,20 +188,19 @@ def _challenges(context: OperationContext) -> Iterator[Mutation]:
     for method in ("S256", "plain"):
         description = f"{name}: {method}, with a challenge"
         apply = challenged(method, CHALLENGE)
-        option = context.accepted(part, "option", description, source, rule(source), apply)
+        option = context.on(part, "option", source).accepted(description, apply)
         yield option._replace(is_option=True)
     for method, challenge in {"S256": "", "plain": "", "s256": CHALLENGE, "MD5": CHALLENGE}.items():
         end = "with a challenge" if challenge else "without a challenge"
         description, apply = f"{name}: {method}, {end}", challenged(method, challenge)
-        yield context.refused(part, "option", description, source, rule(source), apply)
+        yield context.on(part, "option", source).refused(description, apply)
 
 
 def _scoped(
-    context: OperationContext, kind: str, what: str, source: str, *pairs: tuple[str, str]
+    context: OperationContext, kind: CaseKind, what: str, source: str, *pairs: tuple[str, str]
 ) -> Mutation:
-    made = {"valid": context.accepted, "invalid": context.refused}.get(kind, context.left_open)
-    mutation = made(
-        "query scope", "scope", f"scope: {what}", source, rule(source), _with_scopes(*pairs)
+    mutation = context.on("query scope", "scope", source).made(
+        kind, f"scope: {what}", _with_scopes(*pairs)
     )
     return mutation._replace(is_option=kind == "valid")
 
@@ -367,14 +352,11 @@ def grants(data: TestData) -> Callable[[OperationContext], Iterator[Mutation]]:
         yield from _codes(context, data)
         yield from _client_credentials(context)
         for text in (AUTH, f"{AUTH} {READ_PROFILE}", " ".join(SCOPES)):
-            yield context.accepted(
-                "body scope",
-                "scope",
-                f"scope: {text}",
-                "password-grant-scopes",
-                rule("password-grant-scopes"),
-                drafts.form("scope", encoded(text)),
-            )._replace(is_option=True)
+            yield (
+                context.on("body scope", "scope", "password-grant-scopes")
+                .accepted(f"scope: {text}", drafts.form("scope", encoded(text)))
+                ._replace(is_option=True)
+            )
 
     return mutations
 
@@ -390,23 +372,16 @@ def _grant_types(context: OperationContext) -> Iterator[Mutation]:
         "urn:ietf:params:oauth:grant-type:jwt-bearer",
         "urn:ietf:params:oauth:grant-type:device_code",
     ):
-        yield context.refused(
-            "body grant_type",
-            "grant",
-            f"grant_type: {text!r}",
-            "token-grant-type",
-            rule("token-grant-type"),
-            drafts.form("grant_type", encoded(text)),
+        yield context.on("body grant_type", "grant", "token-grant-type").refused(
+            f"grant_type: {text!r}", drafts.form("grant_type", encoded(text))
         )
     for name in ("grant_type", "client_id", "client_secret", "username", "password"):
-        yield context.refused(
+        yield context.on(
             f"body {name}",
             "required",
-            f"{name} left out",
             "token-empty-field",
             f"{context.operation.pointer}/requestBody",
-            drafts.form(name),
-        )
+        ).refused(f"{name} left out", drafts.form(name))
 
 
 def _codes(context: OperationContext, data: TestData) -> Iterator[Mutation]:
@@ -415,18 +390,9 @@ def _codes(context: OperationContext, data: TestData) -> Iterator[Mutation]:
     plain["client_secret"] = encoded_variable("CLIENT_SECRET")
 
     def exchange(what: str, source: str, **fields: str) -> Mutation:
-        make = (
-            context.accepted
-            if source == "code-exchange" and what == "all that it takes"
-            else context.refused
-        )
-        mutation = make(
-            "body",
-            "grant",
-            f"code grant: {what}",
-            source,
-            rule(source),
-            lambda draft: _form(draft, **plain, **fields),
+        is_whole = source == "code-exchange" and what == "all that it takes"
+        mutation = context.on("body", "grant", source).made(
+            kind_of(is_whole), f"code grant: {what}", lambda draft: _form(draft, **plain, **fields)
         )
         return mutation._replace(is_alone=code in fields.values())
 
@@ -457,20 +423,11 @@ def _client_credentials(context: OperationContext) -> Iterator[Mutation]:
         draft = draft.with_form("client_id").with_form("client_secret")
         return draft.with_headers("Authorization", "Basic c2VydmVyLWFwcDpndWVzc2Vk")
 
-    yield context.refused(
-        "body client_secret",
-        "authorization",
-        "client credentials as HTTP Basic",
-        "token-credentials-in-form",
-        rule("token-credentials-in-form"),
-        basic,
+    yield context.on("body client_secret", "authorization", "token-credentials-in-form").refused(
+        "client credentials as HTTP Basic", basic
     )
-    yield context.refused(
-        "query client_secret",
-        "authorization",
+    yield context.on("query client_secret", "authorization", "token-secrets-not-in-query").refused(
         "the client secret in the query as well",
-        "token-secrets-not-in-query",
-        rule("token-secrets-not-in-query"),
         drafts.more_query("client_secret", encoded_variable("CLIENT_SECRET")),
     )
     for name in ("client_secret", "password"):
@@ -482,13 +439,8 @@ def _client_credentials(context: OperationContext) -> Iterator[Mutation]:
             ("with a space behind it", f"{text}%20"),
             ("with a letter behind it", f"{text}x"),
         ):
-            yield context.refused(
-                f"body {name}",
-                "authorization",
-                f"{name}: the right one {what}",
-                source,
-                rule(source),
-                drafts.form(name, value),
+            yield context.on(f"body {name}", "authorization", source).refused(
+                f"{name}: the right one {what}", drafts.form(name, value)
             )
 
 
@@ -519,20 +471,11 @@ def validations(context: OperationContext) -> Iterator[Mutation]:
         "with Bearer before it": f"Bearer%20{encoded_variable('CLIENT_TOKEN')}",
         "with a letter behind it": f"{encoded_variable('CLIENT_TOKEN')}x",
     }.items():
-        yield context.refused(
-            "query token",
-            "authorization",
-            f"token: {what}",
-            "token-info-foreign",
-            rule("token-info-foreign"),
-            drafts.query("token", text),
+        yield context.on("query token", "authorization", "token-info-foreign").refused(
+            f"token: {what}", drafts.query("token", text)
         )
-    yield context.refused(
-        "query token",
-        "authorization",
+    yield context.on("query token", "authorization", "token-info").refused(
         "the token in the Authorization header instead",
-        "token-info",
-        rule("token-info"),
         lambda draft: draft.with_query("token").with_headers(
             "Authorization", f"Bearer {variable('CLIENT_TOKEN')}"
         ),

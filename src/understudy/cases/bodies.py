@@ -9,7 +9,8 @@ from typing import Any
 from understudy.cases import drafts, texts
 from understudy.cases.drafts import Draft, DraftChange, JsonLiteral, dumps
 from understudy.cases.edges import MAX_DEPTH, EdgeValue, edges
-from understudy.cases.mutations import BODY, WRITING, Generator, Mutation, OperationContext
+from understudy.cases.model import CaseKind
+from understudy.cases.mutations import BODY, WRITING, Generator, Mutation, OperationContext, kind_of
 from understudy.openapi.loader import Node
 from understudy.openapi.parameter_writing import encoded, written
 
@@ -19,15 +20,9 @@ JSON_RFC = "RFC 8259"
 def writing_mutations(context: OperationContext, schema: Node) -> Iterator[Mutation]:
     """Yields the ways to write the same JSON body, or nearly the same."""
 
-    def rewritten(what: str, kind: str, change: Any) -> Mutation:
-        make = context.accepted if kind == "valid" else context.left_open
-        return make(
-            WRITING,
-            "json",
-            f"body: {what}",
-            "json-bodies",
-            JSON_RFC,
-            drafts.rewritten(change),
+    def rewritten(what: str, kind: CaseKind, change: Any) -> Mutation:
+        return context.on(WRITING, "json", "json-bodies", JSON_RFC).made(
+            kind, f"body: {what}", drafts.rewritten(change)
         )
 
     yield rewritten(
@@ -38,12 +33,8 @@ def writing_mutations(context: OperationContext, schema: Node) -> Iterator[Mutat
     yield rewritten("UTF-16 instead of UTF-8", "open", lambda b: b.decode().encode("utf-16"))
     yield rewritten("a NUL byte behind the JSON", "open", lambda b: b + b"\x00")
     yield rewritten("gzip, as Content-Encoding does not say", "open", _zipped)
-    yield context.left_open(
-        WRITING,
-        "encoding",
+    yield context.on(WRITING, "encoding", "content-encoding", "RFC 9110, 8.4").left_open(
         "body: gzip, as Content-Encoding says",
-        "content-encoding",
-        "RFC 9110, 8.4",
         lambda d: d._replace(raw=_zipped(d.content() or b"")).with_headers(
             "Content-Encoding", "gzip"
         ),
@@ -199,8 +190,8 @@ def _number_literals(context: OperationContext, member: Node, path: Path) -> Ite
     for what, text in texts.LEXEMES.items():
         apply = drafts.member(path, JsonLiteral(text))
         description = f"{'.'.join(map(str, path))}: {what}, {text}"
-        yield context.left_open(
-            _part_name(path), "number", description, "type", f"{_JSON_TEXT}, 6", apply
+        yield context.on(_part_name(path), "number", "type", f"{_JSON_TEXT}, 6").left_open(
+            description, apply
         )
 
 
@@ -212,8 +203,9 @@ def _left_out(context: OperationContext, root: Node, path: Path, *, is_required:
         return draft.without_json(path)
 
     is_valid = context.values.schemas.validator(root).is_valid(apply(context.plain).json)
-    make = context.accepted if is_valid else context.refused
-    mutation = make(part, "required", what, "required", pointer, apply)
+    mutation = context.on(part, "required", "required", pointer).made(
+        kind_of(is_valid), what, apply
+    )
     return mutation._replace(is_option=is_valid and not is_required)
 
 
@@ -229,15 +221,9 @@ def _additional(context: OperationContext, root: Node, path: Path) -> Iterator[M
         here = (*path, name)
         part, pointer = _part_name(here), f"{root.pointer}/additionalProperties"
         is_valid = _accepts(context, root, here, "a")
-        make = context.accepted if is_valid else context.refused
         description = f"body: {what}{where}"
-        yield make(
-            part,
-            "additional",
-            description,
-            "additionalProperties",
-            pointer,
-            drafts.member(here, "a"),
+        yield context.on(part, "additional", "additionalProperties", pointer).made(
+            kind_of(is_valid), description, drafts.member(here, "a")
         )
 
 
@@ -254,29 +240,20 @@ def _whole(context: OperationContext, schema: Node) -> Iterator[Mutation]:
         "JSON within a JSON text": dumps(context.plain.json),
     }
     for what, value in values.items():
-        make = context.accepted if is_accepted(value) else context.refused
-        yield make(
-            BODY,
-            "body",
-            f"body: {what}",
-            "type",
-            f"{schema.pointer}/type",
-            drafts.member((), value),
+        yield context.on(BODY, "body", "type", f"{schema.pointer}/type").made(
+            kind_of(is_accepted(value)), f"body: {what}", drafts.member((), value)
         )
     for what, content in texts.BAD_JSON.items():
-        yield context.refused(
-            BODY,
-            "json",
-            f"body: no JSON, {what}",
-            "json-bodies",
-            f"{_JSON_TEXT}, 2",
-            drafts.raw(content),
+        yield context.on(BODY, "json", "json-bodies", f"{_JSON_TEXT}, 2").refused(
+            f"body: no JSON, {what}", drafts.raw(content)
         )
     for depth in (500, 20_000):
         content = b"[" * depth + b"]" * depth
-        make = context.left_open if is_accepted([]) else context.refused
+        kind: CaseKind = "open" if is_accepted([]) else "invalid"
         what = f"body: {depth:,} lists within each other"
-        yield make(BODY, "json", what, "type", f"{schema.pointer}/type", drafts.raw(content))
+        yield context.on(BODY, "json", "type", f"{schema.pointer}/type").made(
+            kind, what, drafts.raw(content)
+        )
     yield no_body(context)
 
 
@@ -291,15 +268,17 @@ def _single_members(context: OperationContext, schema: Node) -> Iterator[Mutatio
                 apply = drafts.member((), {name: value})
                 because = f"{schema.pointer}/required"
                 description = f"body: {name} alone{what}"
-                yield context.accepted(BODY, "alone", description, "required", because, apply)
+                yield context.on(BODY, "alone", "required", because).accepted(description, apply)
 
 
 def no_body(context: OperationContext) -> Mutation:
     """Returns the mutation that sends no body at all."""
     pointer = f"{context.operation.pointer}/requestBody/required"
     body = context.operation.request_body
-    make = context.refused if body is not None and body.required else context.accepted
-    return make(BODY, "empty", "body: none at all", "required", pointer, Draft.without_body)
+    is_optional = body is None or not body.required
+    return context.on(BODY, "empty", "required", pointer).made(
+        kind_of(is_optional), "body: none at all", Draft.without_body
+    )
 
 
 def form_mutations(context: OperationContext, schema: Node) -> Iterator[Mutation]:
@@ -329,15 +308,10 @@ def _repeated(name: str) -> DraftChange:
 
 
 def _form_writing(context: OperationContext, *, takes_more: bool) -> Iterator[Mutation]:
-    with_more = context.accepted if takes_more else context.left_open
+    with_more: CaseKind = "valid" if takes_more else "open"
     pointer = f"{context.operation.pointer}/requestBody"
-    yield context.accepted(
-        WRITING,
-        "order",
-        "form: fields in reverse order",
-        "order",
-        pointer,
-        lambda d: d._replace(form=tuple(reversed(d.form or ()))),
+    yield context.on(WRITING, "order", "order", pointer).accepted(
+        "form: fields in reverse order", lambda d: d._replace(form=tuple(reversed(d.form or ())))
     )
     for what, pair in (
         ("an unknown field", ("understudy_extra", "1")),
@@ -345,36 +319,17 @@ def _form_writing(context: OperationContext, *, takes_more: bool) -> Iterator[Mu
         ("an unknown field that is empty", ("understudy_extra", "")),
         ("an unknown field under an index", ("extra%5B0%5D", "1")),
     ):
-        yield with_more(
-            "body understudy_extra",
-            "additional",
-            f"form: {what}",
-            "additionalProperties",
-            pointer,
-            drafts.more_form(*pair),
-        )
-    yield context.left_open(
-        WRITING,
-        "encoding",
-        "form: an ampersand at both ends",
-        "writing",
-        pointer,
-        drafts.rewritten(lambda body: b"&" + body + b"&"),
+        yield context.on(
+            "body understudy_extra", "additional", "additionalProperties", pointer
+        ).made(with_more, f"form: {what}", drafts.more_form(*pair))
+    yield context.on(WRITING, "encoding", "writing", pointer).left_open(
+        "form: an ampersand at both ends", drafts.rewritten(lambda body: b"&" + body + b"&")
     )
-    yield context.left_open(
-        WRITING,
-        "encoding",
+    yield context.on(WRITING, "encoding", "writing", pointer).left_open(
         "form: semicolons between the fields",
-        "writing",
-        pointer,
         drafts.rewritten(lambda body: body.replace(b"&", b";")),
     )
-    yield context.left_open(
-        WRITING,
-        "encoding",
-        "form: a line end behind it",
-        "writing",
-        pointer,
-        drafts.rewritten(lambda body: body + b"\r\n"),
+    yield context.on(WRITING, "encoding", "writing", pointer).left_open(
+        "form: a line end behind it", drafts.rewritten(lambda body: body + b"\r\n")
     )
     yield no_body(context)

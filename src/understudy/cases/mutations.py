@@ -64,6 +64,11 @@ Generator = Callable[[Random], Mutation]
 """Draws a further mutation from a random source."""
 
 
+def kind_of(is_valid: bool) -> CaseKind:  # noqa: FBT001 - a predicate's result
+    """Returns the kind of a case by whether its request is accepted."""
+    return "valid" if is_valid else "invalid"
+
+
 def rule(rule_id: str) -> str:
     """Returns how a case cites a rule of ``rules.yaml``."""
     return f"rule {rule_id}"
@@ -146,10 +151,11 @@ class OperationContext:
         because = f"{pointer}/{edge.keyword}"
         if self.empty_value_rule and edge.value == "":
             source = self.empty_value_rule
-            make = self.refused if part in self.required_parts else self.accepted
-            return make(part, "empty", description, source, rule(source), apply)
-        make = self.accepted if edge.is_valid else self.refused
-        mutation = make(part, edge.category, description, edge.keyword, because, apply)
+            kind = kind_of(part not in self.required_parts)
+            return self.on(part, "empty", source).made(kind, description, apply)
+        mutation = self.on(part, edge.category, edge.keyword, because).made(
+            kind_of(edge.is_valid), description, apply
+        )
         if not edge.is_valid:
             return mutation
         listed = edge.value if isinstance(edge.value, list) else [edge.value]
@@ -165,45 +171,49 @@ class OperationContext:
         """Returns the mutation that sends a part twice."""
         if self.repetition_rule:
             source = self.repetition_rule
-            return self.refused(part, "repetition", description, source, rule(source), apply)
-        return self.left_open(part, "repetition", description, "repetition", pointer, apply)
+            return self.on(part, "repetition", source).refused(description, apply)
+        return self.on(part, "repetition", "repetition", pointer).left_open(description, apply)
 
-    def accepted(
-        self,
-        part: str,
-        category: str,
-        description: str,
-        source: str,
-        because: str,
-        apply: DraftChange,
-    ) -> Mutation:
-        """Returns a mutation after which the request is still accepted."""
-        return Mutation(part, category, description, source, because, "valid", apply)
+    def on(self, part: str, category: str, source: str, because: str = "") -> "Deviations":
+        """Returns what makes mutations of one part for one reason.
 
-    def refused(
-        self,
-        part: str,
-        category: str,
-        description: str,
-        source: str,
-        because: str,
-        apply: DraftChange,
-    ) -> Mutation:
-        """Returns a mutation after which the request is refused, in the way of its part."""
+        Args:
+            part: The part that deviates.
+            category: The kind of deviation.
+            source: The schema keyword or rule that the mutations test.
+            because: What determines the outcome; the rule ``source`` by default.
+        """
         refusal = self.refusals.get(part, ExpectedRefusal())
-        return Mutation(part, category, description, source, because, "invalid", apply, *refusal)
+        return Deviations(part, category, source, because or rule(source), refusal)
 
-    def left_open(
-        self,
-        part: str,
-        category: str,
-        description: str,
-        source: str,
-        because: str,
-        apply: DraftChange,
-    ) -> Mutation:
+
+class Deviations(NamedTuple):
+    """Makes mutations of one part for one reason; its members are those of a mutation."""
+
+    part: str
+    category: str
+    source: str
+    because: str
+    refusal: ExpectedRefusal
+
+    def made(self, kind: CaseKind, description: str, apply: DraftChange) -> Mutation:
+        """Returns the mutation with an outcome: accepted, refused in the part's way, or left open."""
+        statuses, location = self.refusal if kind == "invalid" else ExpectedRefusal(())
+        statuses = OPEN if kind == "open" else statuses
+        start = (self.part, self.category, description, self.source, self.because)
+        return Mutation(*start, kind, apply, statuses, location)
+
+    def accepted(self, description: str, apply: DraftChange) -> Mutation:
+        """Returns a mutation after which the request is still accepted."""
+        return self.made("valid", description, apply)
+
+    def refused(self, description: str, apply: DraftChange) -> Mutation:
+        """Returns a mutation after which the request is refused, in the way of its part."""
+        return self.made("invalid", description, apply)
+
+    def left_open(self, description: str, apply: DraftChange) -> Mutation:
         """Returns a mutation to which any response is right, except a server error."""
-        return Mutation(part, category, description, source, because, "open", apply, OPEN)
+        return self.made("open", description, apply)
 
 
 class InterfaceProse(NamedTuple):

@@ -9,7 +9,7 @@ from understudy.cases import texts
 from understudy.cases.drafts import Draft, DraftChange
 from understudy.cases.edges import EdgeValue, edges
 from understudy.cases.model import CaseKind, variable
-from understudy.cases.mutations import Generator, Mutation, OperationContext, name_of
+from understudy.cases.mutations import Generator, Mutation, OperationContext, kind_of, name_of
 from understudy.cases.test_data import AVATAR_ID
 from understudy.openapi.loader import Node
 from understudy.openapi.operations import Parameter
@@ -63,11 +63,12 @@ def members(
                 apply = partial(_with_pair, where, encoded(text))
                 yield context.edge_mutation(here, edge, apply, member.pointer)
         is_needed = name in context.values.schemas.required_names(schema)
-        make = context.refused if is_needed else context.accepted
         what = f"{name_of(here)} left out"
         if len(base) > 1 or not is_needed:
             apply = partial(_with_pair, where, None)
-            yield make(here, "required", what, "required", f"{schema.pointer}/required", apply)
+            yield context.on(here, "required", "required", f"{schema.pointer}/required").made(
+                kind_of(not is_needed), what, apply
+            )
 
 
 def _with_pair(name: str, text: str | None, draft: Draft) -> Draft:
@@ -208,8 +209,8 @@ def _in_path(
         return None  # another path altogether
     if set(text) & set("/\\\x00\r\n"):
         reason = "RFC 3986, 3.3: what such a character means in a path is the server's"
-        return context.left_open(
-            part, mutation.category, mutation.description, mutation.source, reason, mutation.apply
+        return context.on(part, mutation.category, mutation.source, reason).left_open(
+            mutation.description, mutation.apply
         )
     if mutation.kind == "valid" and part not in context.semantics:
         return mutation._replace(statuses=("2XX", "404"))
@@ -234,11 +235,11 @@ def _lexical(
         description = f"{parameter.name}: {what} where {' or '.join(sorted(types))} belongs"
         if parameter.location != "path" or text:
             apply = apply_text(parameter, encoded(text))
-            yield context.refused(part, "lexical", description, "type", because, apply)
+            yield context.on(part, "lexical", "type", because).refused(description, apply)
     for what, text in left_open.items():
         apply = apply_text(parameter, encoded(text))
-        yield context.left_open(
-            part, "lexical", f"{parameter.name}: {what}", "type", because, apply
+        yield context.on(part, "lexical", "type", because).left_open(
+            f"{parameter.name}: {what}", apply
         )
 
 
@@ -257,10 +258,10 @@ def _is_wrong(text: str, types: frozenset[str]) -> bool:
 def _left_out(context: OperationContext, parameter: Parameter, part: str) -> Mutation:
     pointer = f"{context.operation.pointer}/parameters"
     what = f"{name_of(part)} left out"
-    args = (part, "required", what, "required", pointer, _without(parameter))
-    if parameter.required:
-        return context.refused(*args)
-    return context.accepted(*args)._replace(is_option=True)
+    mutation = context.on(part, "required", "required", pointer).made(
+        kind_of(not parameter.required), what, _without(parameter)
+    )
+    return mutation._replace(is_option=not parameter.required)
 
 
 def _without(parameter: Parameter) -> DraftChange:
@@ -280,24 +281,17 @@ def _presence(context: OperationContext, parameter: Parameter, part: str) -> Ite
     pointer = f"{context.operation.pointer}/parameters"
     if parameter.style == "deepObject" or (plain := _plain_text(context, parameter)) is None:
         return
-    open_ = partial(context.left_open, part, "repetition")
+    named = context.on(part, "repetition", "name", pointer)
     repeated = apply_text(parameter, plain, plain)
     yield context.repeated(part, f"{name} given twice with one value", pointer, repeated)
     apply = apply_text(parameter, plain, encoded("other"))
     yield context.repeated(part, f"{name} given twice with two values", pointer, apply)
     for other, what in ((f"{name}[]", "as an array"), (f"{name}[0]", "under an index")):
-        yield open_(f"{name} {what}: {other}", "name", pointer, _renamed(parameter, other, plain))
-    yield open_(
-        f"{name.upper()} instead of {name}",
-        "name",
-        pointer,
-        _renamed(parameter, name.upper(), plain),
-    )
-    yield open_(
-        f"{name} without an equals sign",
-        "writing",
-        pointer,
-        lambda d: d.with_query(encoded(name), None),
+        yield named.left_open(f"{name} {what}: {other}", _renamed(parameter, other, plain))
+    apply = _renamed(parameter, name.upper(), plain)
+    yield named.left_open(f"{name.upper()} instead of {name}", apply)
+    yield context.on(part, "repetition", "writing", pointer).left_open(
+        f"{name} without an equals sign", lambda d: d.with_query(encoded(name), None)
     )
 
 
@@ -324,13 +318,8 @@ def _writings(context: OperationContext, parameter: Parameter, part: str) -> Ite
     for what, kind, write in _WRITINGS[_REENCODINGS:] if is_avatar else _WRITINGS:
         text = write(plain.encode())
         description = f"{parameter.name}: {what}"
-        mutation = context.left_open(
-            part,
-            "encoding",
-            description,
-            "percent-encoding",
-            "RFC 3986, 2",
-            apply_text(parameter, text),
+        mutation = context.on(part, "encoding", "percent-encoding", "RFC 3986, 2").left_open(
+            description, apply_text(parameter, text)
         )
         semantics = context.semantics.get(part)
         is_known = semantics is None or plain in semantics.known or semantics.kind == "valid"

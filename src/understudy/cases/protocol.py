@@ -1,14 +1,14 @@
 """Mutations of any HTTP request: its method, headers, content type, path, and unknown parameters."""
 
 import string
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from random import Random  # noqa: TID251 - seeded by whoever asks
 from typing import Any
 
 from understudy.cases import drafts, texts
 from understudy.cases.drafts import FORM, JSON, MULTIPART, Draft, DraftChange, is_json
-from understudy.cases.model import encoded_variable, variable
+from understudy.cases.model import CaseKind, encoded_variable, variable
 from understudy.cases.mutations import REFUSED, Generator, Mutation, OperationContext, rule
 from understudy.openapi.parameter_writing import encoded
 
@@ -75,8 +75,8 @@ def generators(context: OperationContext) -> Iterator[Generator]:
         name = "X-U-" + "".join(chance.choices(string.ascii_letters, k=6))
         text = "".join(chance.choices(string.ascii_letters + string.punctuation, k=20))
         what = f"the unknown header {name}: letters and punctuation"
-        return context.accepted(
-            "header *", "header", what, "header", f"{_HTTP}, 5.1", drafts.header(name, text)
+        return context.on("header *", "header", "header", f"{_HTTP}, 5.1").accepted(
+            what, drafts.header(name, text)
         )
 
     yield parameter
@@ -107,7 +107,7 @@ def content_types(context: OperationContext, media_type: str) -> Iterator[Mutati
         is_declared = any(fnmatchcase(text, name) for name in declared)
         if not is_declared and not (media_type == MULTIPART and text == FORM):
             # clients such as curl -d send JSON under a form's type, and servers may read it
-            kind = "open" if text == FORM and is_json(media_type) else "invalid"
+            kind: CaseKind = "open" if text == FORM and is_json(media_type) else "invalid"
             what = f"Content-Type {text}, which is not declared"
             yield _content_type(context, what, text, kind, pointer)
     left_open = [
@@ -123,18 +123,11 @@ def content_types(context: OperationContext, media_type: str) -> Iterator[Mutati
 
 
 def _content_type(
-    context: OperationContext, what: str, text: str | None, kind: str, because: str
+    context: OperationContext, what: str, text: str | None, kind: CaseKind, because: str
 ) -> Mutation:
-    make: Any = {"valid": context.accepted, "invalid": context.refused}.get(kind, context.left_open)
-    mutation: Mutation = make(
-        "content type",
-        "content-type",
-        what,
-        "content-type",
-        because,
-        drafts.content_type(text),
+    return context.on("content type", "content-type", "content-type", because).made(
+        kind, what, drafts.content_type(text)
     )
-    return mutation
 
 
 def _methods(context: OperationContext, declared: frozenset[str]) -> Iterator[Mutation]:
@@ -143,13 +136,9 @@ def _methods(context: OperationContext, declared: frozenset[str]) -> Iterator[Mu
         if method in declared:
             continue
         is_open = method in _OPEN_METHODS
-        make = context.left_open if is_open else context.refused
-        mutation = make(
-            "method",
-            "method",
+        mutation = context.on("method", "method", "method", pointer).made(
+            "open" if is_open else "invalid",
             f"{method} instead of {context.operation.method}",
-            "method",
-            pointer,
             drafts.bodiless(method) if is_open else drafts.method(method),
         )
         statuses = mutation.statuses if is_open else REFUSED
@@ -159,36 +148,22 @@ def _methods(context: OperationContext, declared: frozenset[str]) -> Iterator[Mu
 def _headers(context: OperationContext) -> Iterator[Mutation]:
     declared = {p.name.lower() for p in context.operation.parameters if p.location == "header"}
     declared |= {name.lower() for name, _ in context.plain.headers}
-    for headers, make in (
-        (_ACCEPTED_HEADERS, context.accepted),
-        (_LEFT_OPEN_HEADERS, context.left_open),
-    ):
+    kinds: tuple[tuple[Mapping[str, tuple[str, str]], CaseKind], ...] = (
+        (_ACCEPTED_HEADERS, "valid"),
+        (_LEFT_OPEN_HEADERS, "open"),
+    )
+    for headers, kind in kinds:
         for what, (name, text) in headers.items():
             if name.lower() not in declared:
-                yield make(
-                    f"header {name}",
-                    "header",
-                    f"header {name}: {what}",
-                    "header",
-                    f"{_HTTP}, 5.1",
-                    drafts.header(name, text),
+                yield context.on(f"header {name}", "header", "header", f"{_HTTP}, 5.1").made(
+                    kind, f"header {name}: {what}", drafts.header(name, text)
                 )
     if context.operation.request_body is None and context.operation.method == "GET":
-        yield context.accepted(
-            "content type",
-            "content-type",
-            "Content-Type application/json, and no body",
-            "content-type",
-            f"{_HTTP}, 9.3.1",
-            drafts.content_type(JSON),
-        )
-        yield context.left_open(
-            "body",
-            "body",
-            "a body with GET",
-            "body",
-            f"{_HTTP}, 9.3.1",
-            lambda draft: draft._replace(raw=b"{}", content_type=JSON),
+        yield context.on(
+            "content type", "content-type", "content-type", f"{_HTTP}, 9.3.1"
+        ).accepted("Content-Type application/json, and no body", drafts.content_type(JSON))
+        yield context.on("body", "body", "body", f"{_HTTP}, 9.3.1").left_open(
+            "a body with GET", lambda draft: draft._replace(raw=b"{}", content_type=JSON)
         )
 
 
@@ -198,7 +173,7 @@ def _paths(context: OperationContext) -> Iterator[Mutation]:
             return draft._replace(template=change(draft.template))
 
         reason = "RFC 3986, 6: which paths are equivalent is the server's"
-        mutation = context.left_open("path", "path", f"path: {what}", "path", reason, apply)
+        mutation = context.on("path", "path", "path", reason).left_open(f"path: {what}", apply)
         return mutation._replace(is_alone=True)
 
     yield path("a slash at the end", lambda text: f"{text}/")
@@ -220,11 +195,11 @@ def _outside_braces(template: str) -> str:
 
 def _unknown_query(context: OperationContext, what: str, name: str, text: str | None) -> Mutation:
     semantics = context.semantics.get("query *")
-    make = context.left_open if semantics is None else context.accepted
+    kind: CaseKind = "open" if semantics is None else "valid"
     because = context.operation.pointer if semantics is None else semantics.because
     source = because.removeprefix("rule ")
     apply = drafts.more_query(name, text)
-    return make("query *", "additional", f"query: {what}", source, because, apply)
+    return context.on("query *", "additional", source, because).made(kind, f"query: {what}", apply)
 
 
 BEARER_PART = "header Authorization"
@@ -275,16 +250,16 @@ def bearer_mutations(context: OperationContext, *, is_required: bool) -> Iterato
 
     def refused(what: str, apply: DraftChange, because: str = BEARER) -> Mutation:
         description = f"Authorization: {what}"
-        mutation = context.refused(
-            BEARER_PART, "authorization", description, "bearer-header", because, apply
+        mutation = context.on(BEARER_PART, "authorization", "bearer-header", because).refused(
+            description, apply
         )
         return mutation._replace(statuses=UNAUTHORIZED)
 
     def left_open(what: str, *texts: str) -> Mutation:
         description = f"Authorization: {what}"
         because = "RFC 9110, 11.4"
-        return context.left_open(
-            BEARER_PART, "authorization", description, "bearer-header", because, sending(*texts)
+        return context.on(BEARER_PART, "authorization", "bearer-header", because).left_open(
+            description, sending(*texts)
         )
 
     if is_required:
@@ -292,22 +267,16 @@ def bearer_mutations(context: OperationContext, *, is_required: bool) -> Iterato
         yield refused("the token in the query instead", _in_query)
         yield refused("the token in a cookie instead", _in_cookie)
     else:
-        yield context.accepted(
-            BEARER_PART,
-            "authorization",
-            "Authorization: none at all",
-            "security",
-            security,
-            sending(),
-        )._replace(is_option=True)
-        yield context.accepted(
-            BEARER_PART,
-            "authorization",
-            "Authorization: a token",
-            "security",
-            security,
-            sending(f"Bearer {BEARER_TOKEN}"),
-        )._replace(is_option=True)
+        yield (
+            context.on(BEARER_PART, "authorization", "security", security)
+            .accepted("Authorization: none at all", sending())
+            ._replace(is_option=True)
+        )
+        yield (
+            context.on(BEARER_PART, "authorization", "security", security)
+            .accepted("Authorization: a token", sending(f"Bearer {BEARER_TOKEN}"))
+            ._replace(is_option=True)
+        )
     unknown = security if is_required else rule("invalid-token-refused")
     for what, text in _UNKNOWN.items():
         yield refused(what, sending(text), unknown)
@@ -321,14 +290,9 @@ def bearer_generators(context: OperationContext) -> Iterator[Generator]:
     def token(chance: Random) -> Mutation:
         alphabet = string.ascii_letters + string.digits + "-._~+/"
         text = "u-" + "".join(chance.choices(alphabet, k=chance.randrange(4, 60)))
-        mutation = context.refused(
-            BEARER_PART,
-            "authorization",
-            f"Authorization: the unknown token {text}",
-            "bearer-header",
-            f"{context.operation.pointer}/security",
-            sending(f"Bearer {text}"),
-        )
+        mutation = context.on(
+            BEARER_PART, "authorization", "bearer-header", f"{context.operation.pointer}/security"
+        ).refused(f"Authorization: the unknown token {text}", sending(f"Bearer {text}"))
         return mutation._replace(statuses=UNAUTHORIZED)
 
     yield token

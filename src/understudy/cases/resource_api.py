@@ -6,13 +6,14 @@ from functools import partial
 
 from understudy.cases import drafts
 from understudy.cases.drafts import Draft, DraftChange
-from understudy.cases.model import variable
+from understudy.cases.model import CaseKind, variable
 from understudy.cases.mutations import (
     REFUSED,
     InterfaceProse,
     Mutation,
     OperationContext,
     ValueSemantics,
+    kind_of,
     rule,
 )
 from understudy.cases.protocol import BEARER_HEADER, BEARER_PART, sending
@@ -48,16 +49,18 @@ def _identifier_mutations(
     semantics = context.semantics[part]
     source = semantics.because.removeprefix("rule ")
     for what, text in _known(data).items():
-        args = (part, "hash", f"{name}: {what}", source, rule("profile-by-hash-or-slug"))
-        yield context.accepted(*args, _identified_by(name, text))._replace(is_option=True)
+        on = context.on(part, "hash", source, rule("profile-by-hash-or-slug"))
+        mutation = on.accepted(f"{name}: {what}", _identified_by(name, text))
+        yield mutation._replace(is_option=True)
     for what, text in _left_open(data).items():
-        args = (part, "hash", f"{name}: {what}", source, "the interface names no notation")
-        make = context.accepted if semantics.kind == "valid" else context.left_open
-        yield make(*args, _identified_by(name, text))
+        on = context.on(part, "hash", source, "the interface names no notation")
+        kind: CaseKind = "valid" if semantics.kind == "valid" else "open"
+        yield on.made(kind, f"{name}: {what}", _identified_by(name, text))
     for what, text in _unknown(data).items():
-        args = (part, "hash", f"{name}: {what}", source, semantics.because)
-        make = context.accepted if semantics.kind == "valid" else context.refused
-        yield make(*args, _identified_by(name, text))._replace(statuses=semantics.statuses)
+        on = context.on(part, "hash", source, semantics.because)
+        kind = kind_of(semantics.kind == "valid")
+        mutation = on.made(kind, f"{name}: {what}", _identified_by(name, text))
+        yield mutation._replace(statuses=semantics.statuses)
     yield from _restricted(context, part, name, data)
 
 
@@ -126,9 +129,11 @@ def _restricted(
         source = "qr-unknown-hash"
         if is_lookup:
             source = "profile-private" if slug == private else "profile-unknown-404"
-        make = context.refused if is_lookup and status else context.accepted
-        args = (part, "visibility", f"{name}: {what}", source, rule(source))
-        mutation = make(*args, _as(token, _identified_by(name, slug)))
+        mutation = context.on(part, "visibility", source).made(
+            kind_of(not (is_lookup and status)),
+            f"{name}: {what}",
+            _as(token, _identified_by(name, slug)),
+        )
         yield mutation._replace(
             is_alone=True, statuses=(status,) if mutation.kind == "invalid" else ()
         )
@@ -156,10 +161,11 @@ def _email_hash_mutations(
 
     def of(what: str, text: str, *, is_own: bool) -> Mutation:
         put = drafts.member((name,), text) if where == "body" else drafts.query(name, text)
-        args = (part, "hash", f"{name}: {what}", source, semantics.because, put)
+        on = context.on(part, "hash", source, semantics.because)
         if is_own or semantics.kind == "valid":
-            return context.accepted(*args)._replace(is_option=is_own)
-        return context.refused(*args)._replace(statuses=semantics.statuses or REFUSED)
+            return on.accepted(f"{name}: {what}", put)._replace(is_option=is_own)
+        refused = on.refused(f"{name}: {what}", put)
+        return refused._replace(statuses=semantics.statuses or REFUSED)
 
     yield of("the hash of the caller's e-mail", data.email_hash, is_own=True)
     if data.second_hash:
@@ -278,21 +284,13 @@ def _image_ids(
         "a number": "1",
         "the word undefined": "undefined",
     }.items():
-        yield context.refused(
-            part,
-            "hash",
-            f"{name}: {what}",
-            source,
-            semantics.because,
-            drafts.place(name, encoded(text)),
-        )._replace(statuses=NOT_FOUND)
-    yield context.left_open(
-        part,
-        "hash",
-        f"{name}: the avatar in capitals",
-        source,
-        "the interface names no notation",
-        drafts.place(name, data.image_id.upper()),
+        yield (
+            context.on(part, "hash", source, semantics.because)
+            .refused(f"{name}: {what}", drafts.place(name, encoded(text)))
+            ._replace(statuses=NOT_FOUND)
+        )
+    yield context.on(part, "hash", source, "the interface names no notation").left_open(
+        f"{name}: the avatar in capitals", drafts.place(name, data.image_id.upper())
     )
 
 
@@ -302,12 +300,8 @@ def _with_token(
     description = f"Authorization: {what}"
     apply = sending(f"Bearer {variable(name)}")
     if not statuses:
-        return context.accepted(
-            BEARER_PART, "authorization", description, rule_id, rule(rule_id), apply
-        )
-    mutation = context.refused(
-        BEARER_PART, "authorization", description, rule_id, rule(rule_id), apply
-    )
+        return context.on(BEARER_PART, "authorization", rule_id).accepted(description, apply)
+    mutation = context.on(BEARER_PART, "authorization", rule_id).refused(description, apply)
     return mutation._replace(statuses=statuses)
 
 
@@ -315,13 +309,8 @@ def _tokens_of_qr_code(context: OperationContext) -> Iterator[Mutation]:
     source = "qr-no-authentication"
     yield _with_token(context, "a token, though none is read", "TOKEN", source, ())
     yield _with_token(context, "an expired token", "EXPIRED_TOKEN", source, ())
-    yield context.accepted(
-        BEARER_PART,
-        "authorization",
-        "Authorization: a token that was never issued",
-        source,
-        rule(source),
-        sending("Bearer understudy-unknown"),
+    yield context.on(BEARER_PART, "authorization", source).accepted(
+        "Authorization: a token that was never issued", sending("Bearer understudy-unknown")
     )
 
 

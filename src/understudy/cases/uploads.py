@@ -17,6 +17,7 @@ from understudy.cases.mutations import (
     Generator,
     Mutation,
     OperationContext,
+    kind_of,
     rule,
 )
 from understudy.openapi.loader import Node
@@ -263,21 +264,13 @@ def mutations(context: OperationContext, schema: Node, file_name: str) -> Iterat
     """
     pointer = f"{context.operation.pointer}/requestBody"
     is_required = file_name in context.values.schemas.required_names(schema)
-    missing = context.refused if is_required else context.accepted
-    yield missing(
-        f"{BODY} {file_name}",
-        "required",
-        f"{file_name}: left out",
-        "required",
-        pointer,
-        _to_parts(lambda parts: parts._replace(parts=())),
+    missing = kind_of(not is_required)
+    yield context.on(f"{BODY} {file_name}", "required", "required", pointer).made(
+        missing, f"{file_name}: left out", _to_parts(lambda parts: parts._replace(parts=()))
     )
-    yield missing(
-        f"{BODY} {file_name}",
-        "multipart",
+    yield context.on(f"{BODY} {file_name}", "multipart", "required", pointer).made(
+        missing,
         f"{file_name.upper()} instead of {file_name}",
-        "required",
-        pointer,
         _to_file(file_name, lambda part: _headed(part, file_name, file_name.upper())),
     )
     yield from _files(context, file_name)
@@ -335,18 +328,14 @@ def _sizes(name: str) -> Iterator[Mutation]:
 def _file(
     context: OperationContext, name: str, picture: UploadImage, rule_id: str, *, is_good: bool
 ) -> Mutation:
-    make = context.accepted if is_good else context.refused
     because = (
         rule(rule_id)
         if context.is_interface_operation
         else f"{context.operation.pointer}/requestBody"
     )
-    mutation = make(
-        f"{BODY} {name}",
-        "image",
+    mutation = context.on(f"{BODY} {name}", "image", rule_id, because).made(
+        kind_of(is_good),
         f"{name}: {picture.description}",
-        rule_id,
-        because,
         _to_file(name, lambda _: file_part(name, picture)),
     )
     return mutation._replace(is_option=is_good and picture.name in {"a.png", "a.jpg", "a.gif"})
@@ -356,13 +345,8 @@ def _writing(context: OperationContext, schema: Node, name: str) -> Iterator[Mut
     """Yields the odd ways in which real clients write the same body."""
 
     def accepted(what: str, change: BodyChange) -> Mutation:
-        return context.accepted(
-            WRITING,
-            "multipart",
-            f"multipart: {what}",
-            "multipart",
-            MULTIPART_RFC,
-            _to_parts(change),
+        return context.on(WRITING, "multipart", "multipart", MULTIPART_RFC).accepted(
+            f"multipart: {what}", _to_parts(change)
         )
 
     def typed(text: str) -> BodyChange:
@@ -397,21 +381,23 @@ def _writing(context: OperationContext, schema: Node, name: str) -> Iterator[Mut
 
 
 def _with_more(context: OperationContext, schema: Node) -> Iterator[Mutation]:
-    make = context.accepted if context.values.takes_more(schema) else context.left_open
+    kind: CaseKind = "valid" if context.values.takes_more(schema) else "open"
     for what, content in (("an unknown part", b"1"), ("an empty unknown part", b"")):
         change = _to_parts(_with_part("understudy", content))
-        yield make(WRITING, "multipart", f"multipart: {what}", "multipart", MULTIPART_RFC, change)
+        yield context.on(WRITING, "multipart", "multipart", MULTIPART_RFC).made(
+            kind, f"multipart: {what}", change
+        )
 
 
 def _broken(context: OperationContext, name: str) -> Iterator[Mutation]:
     def refused(what: str, apply: Callable[[Draft], Draft]) -> Mutation:
-        return context.refused(
-            WRITING, "multipart", f"multipart: {what}", "multipart", MULTIPART_RFC, apply
+        return context.on(WRITING, "multipart", "multipart", MULTIPART_RFC).refused(
+            f"multipart: {what}", apply
         )
 
     def left_open(what: str, apply: Callable[[Draft], Draft]) -> Mutation:
-        return context.left_open(
-            WRITING, "multipart", f"multipart: {what}", "multipart", MULTIPART_RFC, apply
+        return context.on(WRITING, "multipart", "multipart", MULTIPART_RFC).left_open(
+            f"multipart: {what}", apply
         )
 
     boundary = "multipart/form-data; boundary="

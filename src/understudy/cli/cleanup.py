@@ -23,7 +23,7 @@ def cleanup(journal: Path, target: Path | None, *, is_json: bool) -> None:
     JOURNAL is the file that the run kept; everything is read back afterwards, to prove it.
     """
     # httpx and the judge take a second to import, which other commands need not wait for.
-    from understudy.api.restoring import restore
+    from understudy.api.opening import restore
     from understudy.cli.interrupts import ended_by_sigterm
 
     with ended_by_sigterm():

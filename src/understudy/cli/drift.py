@@ -41,8 +41,7 @@ from understudy.terminal import echo
 from understudy.verify.catalogue import catalogue
 from understudy.verify.clock import machine_time
 from understudy.verify.deployment import Deployment
-from understudy.verify.events import Listener
-from understudy.verify.findings import load_baseline
+from understudy.verify.findings import Listener, load_baseline
 from understudy.verify.run import RunOptions
 
 MOCK: Final = "the mock"

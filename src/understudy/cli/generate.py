@@ -11,7 +11,7 @@ from typing import NamedTuple
 import click
 
 from understudy import plugins
-from understudy.api.case_source import CaseSource, offline_source
+from understudy.api.case_source import CaseSource, offline_source, worded
 from understudy.cases import selection
 from understudy.cases.model import Case
 from understudy.cases.selection import choose
@@ -20,9 +20,14 @@ from understudy.cli.exit_codes import ExitCode
 from understudy.cli.interrupts import noted
 from understudy.cli.losses import print_losses
 from understudy.collections.sequences import generate_sequences, sequence_source
-from understudy.generate.formats.export import ExportSettings, base_url
-from understudy.generate.formats.output_files import Omissions, beside, prepare, save
-from understudy.generate.worded_cases import worded
+from understudy.generate.formats.export import (
+    ExportSettings,
+    Omissions,
+    base_url,
+    beside,
+    prepare,
+    save,
+)
 from understudy.terminal import echo
 
 

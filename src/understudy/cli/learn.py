@@ -18,13 +18,11 @@ from understudy.cli.writing import expect_writable
 from understudy.interface.facts import Fact, Facts, facts_text, is_as_chosen, load_facts
 from understudy.reports.console import Terminal, print_line
 from understudy.verify.catalogue import catalogue
-from understudy.verify.events import Listener
 from understudy.verify.experiments import PlannedExperiment, planned_experiments
-from understudy.verify.learner import Learnt, open_rules
-from understudy.verify.outcome import Outcome
+from understudy.verify.findings import Listener, Outcome
+from understudy.verify.learner import Learnt, is_repeatable, open_rules
 from understudy.verify.permits import described
 from understudy.verify.probing import chosen
-from understudy.verify.repetitions import is_repeatable
 from understudy.verify.run import RunOptions
 from understudy.verify.shapes import bundled
 

@@ -10,7 +10,7 @@ from rich.status import Status
 
 from understudy.cli.interrupts import ended_by_sigterm
 from understudy.errors import StartupError
-from understudy.verify.events import Event, Found, Listener, PhaseStarted
+from understudy.verify.findings import Event, Found, Listener, PhaseStarted
 
 EVERY = 5
 """Requests between two updates."""

@@ -12,8 +12,7 @@ from understudy.cli.writing import append_summary, expect_writable, write_report
 from understudy.reports.console import Terminal
 from understudy.terminal import echo
 from understudy.verify.clock import machine_time
-from understudy.verify.findings import Accepted, load_baseline, unaccepted
-from understudy.verify.outcome import Outcome
+from understudy.verify.findings import Accepted, Outcome, load_baseline, unaccepted
 from understudy.verify.reports import FORMATS, annotations, print_outcome
 
 

@@ -26,14 +26,13 @@ from understudy.record_schemas import schema_text
 from understudy.reports.console import Terminal, print_line
 from understudy.verify.catalogue import catalogue
 from understudy.verify.deployment import Deployment
-from understudy.verify.events import Listener
+from understudy.verify.findings import Listener, Outcome
 from understudy.verify.ledger import is_store
-from understudy.verify.outcome import Outcome
 from understudy.verify.permits import described
-from understudy.verify.preflight import planned_requests
 from understudy.verify.probing import Probe, chosen, needs_of
 from understudy.verify.recorded_traffic import judge_recorded
 from understudy.verify.run import RunOptions
+from understudy.verify.runner import planned_requests
 from understudy.verify.shapes import bundled
 from understudy.verify.target import Target
 from understudy.verify.target_schema import target_schema

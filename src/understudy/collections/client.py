@@ -21,7 +21,7 @@ from understudy.collections.requests import CollectionRequests, PreparedRequest,
 from understudy.exchange.messages import Exchange, split
 from understudy.verify.checks import CheckResult
 from understudy.verify.clock import machine_time
-from understudy.verify.events import Found
+from understudy.verify.findings import Found
 from understudy.verify.item_undo import AFTER_DELETION, GONE, ItemUndo
 from understudy.verify.permits import BudgetSpent, NotPermitted, OutOfTime
 from understudy.verify.probe_client import ProbeClient

@@ -24,8 +24,7 @@ from understudy.cases.model import (
 )
 from understudy.cases.mutations import OPEN
 from understudy.cases.plans import OperationPlan, Planner
-from understudy.cases.selection import plans
-from understudy.cases.stream import cases
+from understudy.cases.selection import cases, plans
 from understudy.collections.creations import (
     Creation,
     ItemBodies,

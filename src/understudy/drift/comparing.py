@@ -31,8 +31,8 @@ from understudy.exchange.messages import Exchange
 from understudy.interface.facts import Fact
 from understudy.verify.deployment import Deployment, locked
 from understudy.verify.evaluator import Evaluator
+from understudy.verify.findings import Outcome
 from understudy.verify.history import History
-from understudy.verify.outcome import Outcome
 from understudy.verify.permits import Refusal
 from understudy.verify.run import Run, RunOptions, start
 from understudy.verify.wording import as_on_the_wire

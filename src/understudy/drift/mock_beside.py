@@ -23,7 +23,7 @@ from understudy.verify.deployment import Deployment
 from understudy.verify.permits import BudgetSpent, OutOfTime
 from understudy.verify.recorded_traffic import read_recording
 from understudy.verify.run import Phase, RunOptions, routes_of
-from understudy.verify.scenarios.walking import walks
+from understudy.verify.scenarios import walks
 from understudy.verify.shapes import bundled
 from understudy.verify.target import Target
 

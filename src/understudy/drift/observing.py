@@ -17,10 +17,9 @@ from understudy.interface.facts import Fact
 from understudy.verify.deployment import Deployment
 from understudy.verify.evaluator import Evaluator
 from understudy.verify.experiments import carry_out_experiments
-from understudy.verify.findings import Finding
+from understudy.verify.findings import Finding, Outcome
 from understudy.verify.gateway import Gateway
 from understudy.verify.issued_values import values_in
-from understudy.verify.outcome import Outcome
 from understudy.verify.permits import NotPermitted
 from understudy.verify.readings import Trials
 from understudy.verify.run import Phase, Run, RunOptions, evaluator_of

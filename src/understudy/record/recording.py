@@ -15,8 +15,7 @@ from understudy.record.upstream import Upstream
 from understudy.verify.deployment import Deployment, ledger_of
 from understudy.verify.evaluator import Evaluator
 from understudy.verify.findings import Finding
-from understudy.verify.published import read_published
-from understudy.verify.run import gateway_of, routes_of
+from understudy.verify.run import gateway_of, read_published, routes_of
 from understudy.verify.shapes import bundled
 
 

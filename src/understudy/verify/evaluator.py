@@ -21,10 +21,17 @@ from understudy.verify.checks import (
     judged,
 )
 from understudy.verify.document_checks import DocumentValidator
-from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED, Finding, key_of, steps_of
+from understudy.verify.findings import (
+    ANSWERS,
+    DOCUMENT,
+    GENERATED,
+    Finding,
+    RuleOutcome,
+    key_of,
+    steps_of,
+)
 from understudy.verify.history import History
 from understudy.verify.item_undo import is_of_deleted
-from understudy.verify.outcome import RuleOutcome
 from understudy.verify.readings import binds, contradictions
 from understudy.verify.value_texts import as_json
 

@@ -1,9 +1,9 @@
-"""Findings: a rule that does not hold, and the fewest requests that show it; and which ones are accepted."""
+"""Findings, which of them are accepted, the outcome of a run that has them, and its events."""
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -13,6 +13,7 @@ from msgspec import Struct, ValidationError, convert
 from understudy.errors import StartupError
 from understudy.exchange.messages import Exchange
 from understudy.interface.rules import Rule
+from understudy.reports.content import Coverage, Status
 from understudy.verify.checks import CheckResult
 from understudy.verify.wording import as_on_the_wire
 
@@ -151,3 +152,123 @@ def unaccepted(
     """Returns the findings that no entry accepts today."""
     known = {entry.fingerprint for entry in accepted if today <= entry.until}
     return [finding for finding in findings if finding.fingerprint not in known]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleOutcome:
+    """The outcome of one rule.
+
+    Attributes:
+        rule: The rule.
+        status: Passed, failed or not checked.
+        reason: Why it was not checked; of an assumption that does not hold, the actual behaviour.
+        checks: The number of its check results.
+        exchanges: Numbers of some of the exchanges that it was judged by.
+        could_be: True if the target's credentials and permissions allow to check it.
+    """
+
+    rule: Rule
+    status: Status
+    reason: str = ""
+    checks: int = 0
+    exchanges: tuple[int, ...] = ()
+    could_be: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A run as reports show it.
+
+    Attributes:
+        target: Base URL of the deployment.
+        seed: Seed for generated cases.
+        started: Start of the run, in the machine's time.
+        took: Duration of the run.
+        rules: The outcome of every rule, in the catalogue's order.
+        findings: The findings, each once.
+        notes: Findings about assumptions that the deployment need not share.
+        internal_errors: Failures of checks, probes, generators and other parts of verify.
+        differences: Responses that the two document validators judge differently.
+        requests: The number of requests sent.
+        counted: Counted requests of the hour, by credential.
+        coverage: The operations, statuses and parameters that were seen.
+        stopped: Why the run ended early; empty where it did not.
+        not_restored: One line for each change that could not be undone.
+        exchanges: All exchanges, for archives.
+        document_file: The file of the document in force; None where it is not the user's.
+        target_file: The target file; None without one.
+        remaining: What the run leaves behind, since no client can undo it.
+        not_run: Names of probes and phases that the budget cut short.
+        contract: A digest of the documents and rules that the run judged by.
+    """
+
+    target: str
+    seed: int
+    started: datetime
+    took: timedelta
+    rules: tuple[RuleOutcome, ...]
+    findings: tuple[Finding, ...]
+    notes: tuple[Finding, ...]
+    internal_errors: tuple[str, ...]
+    requests: int
+    counted: dict[str, int]
+    coverage: Coverage
+    stopped: str
+    not_restored: tuple[str, ...]
+    exchanges: tuple[Exchange, ...]
+    not_run: tuple[str, ...] = ()
+    remaining: tuple[str, ...] = ()
+    differences: tuple[str, ...] = ()
+    document_file: Path | None = None
+    target_file: Path | None = None
+    contract: str = ""
+
+    @property
+    def seconds(self) -> float:
+        """The duration of the run in seconds, to the millisecond, as reports and those read back have it."""
+        return round(self.took.total_seconds(), 3)
+
+    def count(self, status: Status) -> int:
+        """Returns the number of rules with this status."""
+        return sum(outcome.status == status for outcome in self.rules)
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseStarted:
+    """A phase begins."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Exchanged:
+    """A request was sent and a response received.
+
+    Attributes:
+        exchange: The exchange.
+        settled: The number of rules with a check result so far.
+        rules: The number of rules to judge.
+        allowed: Requests that --max-requests still allows; None without that limit.
+        left: Counted requests without a token that are left in the hour.
+    """
+
+    exchange: Exchange
+    settled: int
+    rules: int
+    left: int
+    allowed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A finding was made for the first time."""
+
+    finding: Finding
+
+
+Event = PhaseStarted | Exchanged | Found
+Listener = Callable[[Event], None]
+
+
+def ignore(_event: Event) -> None:
+    """Ignores every event."""

@@ -21,7 +21,7 @@ from schemathesis.engine import events, from_schema
 from schemathesis.engine.recorder import ScenarioRecorder
 
 from understudy.exchange.messages import Exchange, Request, headers_of
-from understudy.verify.events import Found
+from understudy.verify.findings import Found
 from understudy.verify.gateway import Gateway
 from understudy.verify.history import made_up_hash
 from understudy.verify.permits import BudgetSpent, NotPermitted, OutOfTime, Unreachable

@@ -25,8 +25,8 @@ from understudy.exchange.messages import (
 from understudy.interface.operations import LIST_AVATARS, ME, OWN_PROFILE, UPDATE_PROFILE, Routes
 from understudy.verify.clock import machine_time
 from understudy.verify.deployment import Deployment
+from understudy.verify.findings import Outcome
 from understudy.verify.history import History
-from understudy.verify.outcome import Outcome
 from understudy.verify.run import evaluator_of, judged, routes_of
 from understudy.verify.shapes import bundled
 from understudy.verify.target import Target

@@ -32,8 +32,7 @@ from understudy.reports.content import (
 from understudy.reports.html import html
 from understudy.reports.junit import junit
 from understudy.reports.markdown import markdown
-from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED, Finding
-from understudy.verify.outcome import Outcome
+from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED, Finding, Outcome
 from understudy.verify.reproducing import commands, snippet
 
 Secrets = Mapping[str, str]

@@ -1,4 +1,4 @@
-"""The state of a run: its plan, gateway, evaluator, and what it has to undo."""
+"""The state of a run: its document, gateway, evaluator, and what it has to undo."""
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -9,33 +9,74 @@ from typing import Protocol
 
 from understudy import plugins
 from understudy.errors import StartupError, nearest
-from understudy.exchange.messages import Exchange
+from understudy.exchange.messages import NO_JSON, Exchange
 from understudy.interface.declared_inputs import DeclaredInputs
 from understudy.interface.facts import Fact, load_facts
 from understudy.interface.operations import Routes
 from understudy.interface.recognition import interface_operations
-from understudy.openapi.loader import Document
+from understudy.openapi.loader import Document, document_of
 from understudy.openapi.operations import operations
+from understudy.openapi.yaml_files import parse_yaml
 from understudy.verify.catalogue import (
     catalogue,
     require_interface,
     rules_of,
     suggested_rules,
 )
-from understudy.verify.declared_inputs import DeclaredRequests, declared_inputs
 from understudy.verify.deployment import Deployment, ledger_of
-from understudy.verify.document_checks import DocumentValidator
+from understudy.verify.document_checks import DeclaredRequests, DocumentValidator, declared_inputs
 from understudy.verify.evaluator import Evaluator
-from understudy.verify.events import Event, Exchanged, Found, Listener, ignore
-from understudy.verify.findings import Finding
+from understudy.verify.findings import Event, Exchanged, Finding, Found, Listener, ignore
 from understudy.verify.gateway import Gateway
 from understudy.verify.history import History
 from understudy.verify.ledger import RequestLedger
-from understudy.verify.permits import Unreachable
-from understudy.verify.published import read_published
+from understudy.verify.permits import Refusal, Unreachable
+from understudy.verify.probe_client import ProbeClient
 from understudy.verify.shapes import bundled
-from understudy.verify.target import Target
+from understudy.verify.target import PUBLISHED, Target
 from understudy.verify.undo import Undo, undo_earlier_run
+
+_NAME = Path("the published document")
+
+
+class Unpublished(Exception):
+    """A deployment publishes no document; the text says how it responds instead."""
+
+
+def read_published(gateway: Gateway) -> Document:
+    """Requests the deployment's document, which the target says to judge by.
+
+    Raises:
+        StartupError: It does not respond, or not with an OpenAPI 3.0 or 3.1 document.
+    """
+    try:
+        return published_document(gateway)
+    except Unpublished as error:
+        hint = "" if isinstance(error.__cause__, Refusal) else "; name a file instead."
+        msg = f'document = "{PUBLISHED}": {error}{hint}'
+        raise StartupError(msg) from error
+
+
+def published_document(gateway: Gateway) -> Document:
+    """Requests the deployment's document.
+
+    Raises:
+        Unpublished: It does not respond, or not with a document.
+        StartupError: What it responds with is not an OpenAPI 3.0 or 3.1 document.
+    """
+    url = f"{gateway.target.base_url.rstrip('/')}/openapi"
+    try:
+        response = ProbeClient(gateway, "document").get("/openapi").response
+    except Refusal as refusal:
+        msg = f"{url} does not respond: {refusal}."
+        raise Unpublished(msg) from refusal
+    if not response.is_success or response.media_type == "text/html":
+        media_type = response.media_type or "no content type"
+        msg = f"{url} responds {response.status} with {media_type}, not with an OpenAPI document"
+        raise Unpublished(msg)
+    content = parse_yaml(response.body, _NAME) if response.json is NO_JSON else response.json
+    return document_of(content, _NAME)
+
 
 GIVE_UP = 5
 """Requests in a row without a response, after which the run ends."""

@@ -6,13 +6,16 @@ changes is a lease: the other runs leave it alone until the run uses it, ends, o
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 import redis
+from hypothesis.database import ExampleDatabase
+from hypothesis.extra.redis import RedisExampleDatabase
 
 from understudy.errors import StartupError
 from understudy.verify.ledger import ANONYMOUS, HOUR, STORE_SCHEMES
@@ -220,3 +223,19 @@ class SharedLedger:
 
 def _milliseconds(span: timedelta) -> int:
     return span // timedelta(milliseconds=1)
+
+
+@contextmanager
+def shared_examples(url: str, deployment: str, scenario: str) -> Iterator[ExampleDatabase]:
+    """Opens the examples of a scenario that broke a rule of a deployment, on any machine.
+
+    They are what was drawn and hold no secret. One that was not tried for eight days expires.
+
+    Args:
+        url: URL of the store.
+        deployment: Base URL of the deployment.
+        scenario: Name of the scenario.
+    """
+    prefix = f"understudy:examples:{deployment.rstrip('/')}:{scenario}:"
+    with opened_store(url) as store:
+        yield RedisExampleDatabase(store, key_prefix=prefix.encode())

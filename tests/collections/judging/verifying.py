@@ -9,7 +9,7 @@ from tests.collections.judging.service import BASE, NOTES, Service
 from understudy.openapi.loader import load
 from understudy.verify.clock import machine_clock
 from understudy.verify.deployment import Allowance, Deployment
-from understudy.verify.outcome import Outcome
+from understudy.verify.findings import Outcome
 from understudy.verify.run import RunOptions
 from understudy.verify.runner import carry_out
 from understudy.verify.target import Credentials, Target

@@ -19,9 +19,14 @@ from understudy.cases.model import Case, CaseRequest, ExpectedResponse
 from understudy.cases.selection import edge_cases
 from understudy.cases.test_data import AVATAR_ID, SECRETS, TestData
 from understudy.errors import StartupError
-from understudy.generate.formats.export import SET_UP, ExportSettings, OmittedCase, OutputPiece
+from understudy.generate.formats.export import (
+    SET_UP,
+    ExportSettings,
+    OmittedCase,
+    OutputPiece,
+    save,
+)
 from understudy.generate.formats.export_formats import FORMATS
-from understudy.generate.formats.output_files import save
 
 SCHEMA = Path(understudy.generate.formats.jsonl.__file__).with_name("case.schema.json")
 JOB = ExportSettings(

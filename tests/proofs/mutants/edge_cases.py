@@ -24,7 +24,7 @@ from understudy.cases.model import Case
 from understudy.generate.case_sender import CaseSender
 from understudy.verify.deployment import Deployment
 from understudy.verify.run import RunOptions, start
-from understudy.verify.test_data import data_for_target
+from understudy.verify.target import data_for_target
 
 UNBROKEN = "the unbroken mock"
 

@@ -14,8 +14,7 @@ from tests.proofs.mutants.edge import MUTANTS, Mutant
 from tests.proofs.mutants.generated import sighting
 from tests.proofs.mutants.verifying import verified
 
-from understudy.verify.findings import Finding
-from understudy.verify.outcome import Outcome
+from understudy.verify.findings import Finding, Outcome
 
 Asked = TypeVar("Asked")
 Found = TypeVar("Found")

@@ -39,10 +39,8 @@ from understudy.api.bundled_target import TARGET
 from understudy.mock.app import Mock
 from understudy.mock.server.worlds import Snapshot
 from understudy.verify.deployment import Allowance, Deployment
-from understudy.verify.events import Event, Found, PhaseStarted, ignore
-from understudy.verify.findings import Finding
+from understudy.verify.findings import Event, Finding, Found, Outcome, PhaseStarted, ignore
 from understudy.verify.generated_cases import generated
-from understudy.verify.outcome import Outcome
 from understudy.verify.run import RunOptions
 from understudy.verify.runner import carry_out
 from understudy.verify.scenarios import scenarios

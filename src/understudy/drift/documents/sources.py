@@ -32,8 +32,7 @@ from understudy.openapi.operations import Operation, SentOperation, operations, 
 from understudy.openapi.pointers import steps_of, value_at
 from understudy.verify.deployment import Deployment
 from understudy.verify.ledger import Ledger
-from understudy.verify.published import Unpublished, published_document
-from understudy.verify.run import gateway_of
+from understudy.verify.run import Unpublished, gateway_of, published_document
 
 
 def server_changes(old: Document, new: Document) -> Iterator[DocumentChange]:

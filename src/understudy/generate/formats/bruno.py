@@ -6,6 +6,7 @@ collection itself has the variables, so that no environment has to be selected; 
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import count
 from typing import NamedTuple
 
 from understudy.cases.drafts import dumps
@@ -19,10 +20,8 @@ from understudy.generate.formats.export import (
     SET_UP,
     TITLE,
     ExportSettings,
-    OmittedCase,
     OutputPiece,
     OutputPieces,
-    SetUps,
     comment,
     hides_secret,
     in_braces,
@@ -32,7 +31,7 @@ from understudy.generate.formats.export import (
     printable,
     repeated_header,
     status_pattern,
-    with_reasons,
+    written,
 )
 
 _PLAIN_UPLOAD = re.compile(
@@ -75,23 +74,20 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     collection = f"vars:pre-request {{\n{variables}\n}}\n\n{_ENCODING}"
     yield OutputPiece("collection.bru", collection.encode())
     yield OutputPiece("environments/deployment.bru", f"vars {{\n{variables}\n}}\n".encode())
-    number, set_ups = 0, SetUps()
-    for case, reason in with_reasons(cases, _reason):
-        if reason:
-            yield OmittedCase(case, reason)
-            continue
+    numbers = count(1)
+
+    def pieces(case: Case, set_up: SetUp | None) -> Iterator[OutputPiece]:
         folder = case.id.rpartition("-")[0]
-        set_up = set_ups.before(case)
         if set_up is not None:
-            number += 1
             name = f"{case.id}-set-up"
             yield from _body_files(name, set_up.request, settings)
-            text = _set_up_file(name, number, case, set_up, settings)
+            text = _set_up_file(name, next(numbers), case, set_up, settings)
             yield OutputPiece(f"{folder}/{name}.bru", text.encode())
-        number += 1
         yield from _body_files(case.id, case.request, settings)
-        text = _case_file(number, case, settings)
+        text = _case_file(next(numbers), case, settings)
         yield OutputPiece(f"{folder}/{case.id}.bru", text.encode())
+
+    yield from written(cases, _reason, pieces)
 
 
 def quoted(text: str) -> str:

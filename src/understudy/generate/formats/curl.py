@@ -16,9 +16,7 @@ from understudy.generate.formats.export import (
     PYTHON,
     TITLE,
     ExportSettings,
-    OmittedCase,
     OutputPieces,
-    SetUps,
     byte_runs,
     comment,
     hides_secret,
@@ -26,7 +24,7 @@ from understudy.generate.formats.export import (
     looked_ahead,
     plain_text,
     printable,
-    with_reasons,
+    written,
 )
 
 BODY_FILE = '"@$body"'
@@ -139,12 +137,7 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     is_in_sequences, cases = looked_ahead(cases)
     if is_in_sequences:
         yield line(f"{_STEPS}\nreader={_literal(_READER)}")
-    set_ups = SetUps()
-    for case, reason in with_reasons(cases, _reason):
-        if reason:
-            yield OmittedCase(case, reason)
-            continue
-        yield line("\n".join(_lines(case, set_ups.before(case))))
+    yield from written(cases, _reason, lambda *case: [line("\n".join(_lines(*case)))])
     yield line(_TAIL)
 
 

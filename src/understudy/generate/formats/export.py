@@ -1,14 +1,19 @@
-"""Defines what every format needs: the settings of an export, and the pieces of files.
+"""Defines what every format needs: the settings of an export, the pieces of files, and their writer.
 
 A format is a generator over a generator, so that a million cases take no more memory than one.
 """
 
 import base64
+import json
 import re
+import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from itertools import chain, groupby
-from typing import NamedTuple
+from pathlib import Path
+from typing import BinaryIO, Final, NamedTuple
 
 from understudy.cases.drafts import dumps
 from understudy.cases.model import LARGE, VARIABLE, Case, CaseSite, SetUp
@@ -109,19 +114,36 @@ class ExportFormat(NamedTuple):
     has_users: bool = False
 
 
-def with_reasons(
-    cases: Iterable[Case], reason: Callable[[Case], str]
-) -> Iterator[tuple[Case, str]]:
-    """Yields cases with the reason for which a format omits them, or an empty string.
+CaseWriter = Callable[[Case, SetUp | None], Iterable[OutputPiece]]
+"""Writes a case, after the set-up request that it needs and no earlier case of the operation shares."""
+
+
+def written(
+    cases: Iterable[Case], reason: Callable[[Case], str], write: CaseWriter
+) -> OutputPieces:
+    """Yields the pieces of cases, and those that a format omits.
 
     Without one of its steps a sequence says nothing, so all are omitted.
+
+    Args:
+        cases: The cases, in order.
+        reason: Returns why the format omits a case, or an empty string.
+        write: Writes a case.
     """
+    made: set[str] = set()
     for _, steps in groupby(
         cases, lambda case: case.id if case.step is None else case.step.sequence
     ):
         group = list(steps)
         why = next((text for case in group if (text := reason(case))), "")
-        yield from ((case, why) for case in group)
+        for case in group:
+            if why:
+                yield OmittedCase(case, why)
+                continue
+            is_made = case.operation in made and case.set_up is not None and case.set_up.is_shared
+            if case.set_up is not None:
+                made.add(case.operation)
+            yield from write(case, None if is_made else case.set_up)
 
 
 def looked_ahead(cases: Iterable[Case]) -> tuple[bool, Iterable[Case]]:
@@ -131,20 +153,6 @@ def looked_ahead(cases: Iterable[Case]) -> tuple[bool, Iterable[Case]]:
     if first is None:
         return False, ()
     return first.step is not None, chain((first,), stream)
-
-
-class SetUps:
-    """Tells which set-up request a format writes before a case."""
-
-    def __init__(self) -> None:
-        self._made: set[str] = set()
-
-    def before(self, case: Case) -> SetUp | None:
-        """Returns the set-up of a case, unless an earlier case of the operation shares it."""
-        if case.set_up is None or (case.set_up.is_shared and case.operation in self._made):
-            return None
-        self._made.add(case.operation)
-        return case.set_up
 
 
 def line(text: str) -> OutputPiece:
@@ -312,3 +320,174 @@ def step_faults(step, content, location, values):
     broken = [it for it in step["assertions"] if not step_shows(body, it, values)]
     return missing + [json.dumps(it) for it in broken]"""
 """Defines ``step_faults`` likewise; it needs ``json``, ``unquote`` and ``urlsplit``, and no single quote."""
+
+
+LISTING: Final = ".understudy.json"
+"""The file in a directory of ours that names the files which were written there."""
+
+
+@dataclass
+class Omissions:
+    """The cases that could not be written.
+
+    Attributes:
+        reasons: Reason to number of cases.
+        ids: Ids of the cases, in order.
+    """
+
+    reasons: Counter[str] = field(default_factory=Counter)
+    ids: list[str] = field(default_factory=list)
+
+
+def beside(out: Path | None) -> str:
+    """Returns the name of the directory for bodies beside an output, each of which has its own."""
+    return "bodies" if out is None else f"{out.stem}.bodies"
+
+
+def prepare(form: ExportFormat, out: Path | None, *, is_forced: bool = False) -> None:
+    """Checks that an output can be written, and leaves everything as it was.
+
+    Args:
+        form: The format, which is a file or a directory.
+        out: The output; None for standard output.
+        is_forced: Whether an output of an earlier run is replaced.
+
+    Raises:
+        StartupError: Something is there already, or the output cannot be written.
+    """
+    if out is None and not form.suffix:
+        msg = "This format is a directory; name it with --out."
+        raise StartupError(msg)
+    if out is None:
+        return
+    try:
+        if _is_occupied(out):
+            _expect_replaceable(form, out, is_forced=is_forced)
+        elif form.suffix and not out.exists():
+            with out.open("wb"):
+                pass
+            out.unlink()
+        elif not out.exists():
+            out.mkdir(parents=True)
+            out.rmdir()
+    except OSError as error:
+        raise _unwritable(out, error) from error
+
+
+def _is_occupied(out: Path) -> bool:
+    return out.exists() and (not out.is_dir() or any(out.iterdir()))
+
+
+def _expect_replaceable(form: ExportFormat, out: Path, *, is_forced: bool) -> None:
+    if not is_forced:
+        msg = f"{out} is there already; give --out a new name, or replace it with --force."
+        raise StartupError(msg)
+    if out.is_dir() and (form.suffix or not _is_collection(out)):
+        msg = f"{out} is a directory that generate did not write; give --out a new name."
+        raise StartupError(msg)
+    if not out.is_dir() and not form.suffix:
+        msg = f"{out} is a file, and this format is a directory; give --out a new name."
+        raise StartupError(msg)
+
+
+def _is_collection(directory: Path) -> bool:
+    """Tells whether a directory is a collection of an earlier run, and so may be replaced."""
+    return (directory / LISTING).is_file()
+
+
+def _unwritable(out: Path | None, error: OSError) -> StartupError:
+    name = out or "standard output"
+    return StartupError(f"{name} cannot be written: {error.strerror or error}.")
+
+
+def save(
+    pieces: Iterable[OutputPiece | OmittedCase],
+    form: ExportFormat,
+    out: Path | None,
+    *,
+    is_forced: bool = False,
+) -> Omissions:
+    """Writes pieces as they come.
+
+    Args:
+        pieces: The pieces of the format.
+        form: The format, which is a file or a directory.
+        out: The output; None for standard output.
+        is_forced: Whether an output of an earlier run is replaced.
+
+    Raises:
+        StartupError: Something is there already, the output cannot be written, or it needs more
+            than one file.
+    """
+    prepare(form, out, is_forced=is_forced)
+    omissions = Omissions()
+    try:
+        with _opened(form, out) as (main, root, written):
+            for piece in pieces:
+                if isinstance(piece, OmittedCase):
+                    omissions.reasons[piece.reason] += 1
+                    omissions.ids.append(piece.case.id)
+                elif piece.name:
+                    _write_beside(root, piece)
+                    written.append(piece.name)
+                elif main is not None:
+                    main.write(piece.content)
+    except OSError as error:
+        raise _unwritable(out, error) from error
+    return omissions
+
+
+@contextmanager
+def _opened(
+    form: ExportFormat, out: Path | None
+) -> Iterator[tuple[BinaryIO | None, Path | None, list[str]]]:
+    """Gives the main file, the directory that names are relative to, and the list of those written.
+
+    The files of an earlier run are removed from a collection, and from the directory for bodies.
+    """
+    written: list[str] = []
+    if out is None:
+        yield sys.stdout.buffer, None, written
+        sys.stdout.buffer.flush()  # so that the verdict on stderr comes last where both are one pipe
+        return
+    root = out.parent if form.suffix else out
+    own = out.parent / beside(out) if form.suffix else out
+    _clear(own)
+    root.mkdir(parents=True, exist_ok=True)
+    try:
+        with out.open("wb") if form.suffix else nullcontext() as main:
+            yield main, root, written
+    finally:
+        paths = [root / name for name in written]
+        names = [path.relative_to(own).as_posix() for path in paths if path.is_relative_to(own)]
+        if names:
+            (own / LISTING).write_text(json.dumps(names, indent=1))
+
+
+def _clear(directory: Path) -> None:
+    """Removes the files that an earlier run wrote into a directory; files of others stay."""
+    for name in _listed(directory):
+        path = directory / name
+        if path.resolve().is_relative_to(directory.resolve()):
+            path.unlink(missing_ok=True)
+            with suppress(OSError):  # it holds other files
+                path.parent.rmdir()
+    (directory / LISTING).unlink(missing_ok=True)
+
+
+def _listed(directory: Path) -> list[str]:
+    """Returns the names of the files that an earlier run wrote into a directory."""
+    try:
+        names: list[str] = json.loads((directory / LISTING).read_bytes())
+    except (OSError, ValueError):
+        return []
+    return names
+
+
+def _write_beside(root: Path | None, piece: OutputPiece) -> None:
+    if root is None:
+        msg = "This output needs files of its own beside it; name a file with --out."
+        raise StartupError(msg)
+    path = root / piece.name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(piece.content)

@@ -4,7 +4,8 @@ HAR has no variables, so they are written as ``{{NAME}}``, which the tools that 
 body that is not text is in base64, marked by ``_encoding``: HAR 1.2 allows such names of one's own.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import chain, repeat
 from typing import Any
 from urllib.parse import unquote_plus
 
@@ -15,14 +16,13 @@ from understudy.generate.formats.export import (
     HIDDEN,
     SET_UP,
     ExportSettings,
-    OmittedCase,
     OutputPiece,
     OutputPieces,
-    SetUps,
     comment,
     hides_secret,
     in_braces,
     plain_text,
+    written,
 )
 
 _HEAD, _FOOT = dumps(har.archive("understudy", ())).split("[]")
@@ -35,20 +35,21 @@ _EPOCH = "1970-01-01T00:00:00.000Z"
 def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     """Yields one log."""
     yield OutputPiece("", f"{_HEAD}[\n".encode())
-    separator, set_ups = "", SetUps()
-    for case in cases:
-        reason = HIDDEN if hides_secret(case) else ""
-        if len(case.request.body or b"") > LARGE:
-            reason = "a body of megabytes, which a HAR would hold in base64"
-        if reason:
-            yield OmittedCase(case, reason)
-            continue
-        set_up = set_ups.before(case)
+    separators = chain([""], repeat(",\n"))
+
+    def pieces(case: Case, set_up: SetUp | None) -> Iterator[OutputPiece]:
         entries = [] if set_up is None else [_set_up_entry(set_up, settings)]
         for entry in (*entries, _entry(case, settings)):
-            yield OutputPiece("", (separator + dumps(entry)).encode())
-            separator = ",\n"
+            yield OutputPiece("", (next(separators) + dumps(entry)).encode())
+
+    yield from written(cases, _reason, pieces)
     yield OutputPiece("", f"\n]{_FOOT}\n".encode())
+
+
+def _reason(case: Case) -> str:
+    if len(case.request.body or b"") > LARGE:
+        return "a body of megabytes, which a HAR would hold in base64"
+    return HIDDEN if hides_secret(case) else ""
 
 
 def _set_up_entry(set_up: SetUp, settings: ExportSettings) -> dict[str, Any]:

@@ -6,9 +6,10 @@ that an editor would change (binary, line ends, braces that look like a variable
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import count
 from urllib.parse import quote, unquote
 
-from understudy.cases.model import ENCODED, Case, CaseRequest, SequenceStep
+from understudy.cases.model import ENCODED, Case, CaseRequest, SequenceStep, SetUp
 from understudy.cases.test_data import CLIENT_TOKEN, CODE, SECRETS
 from understudy.errors import StartupError
 from understudy.generate.formats.export import (
@@ -18,10 +19,8 @@ from understudy.generate.formats.export import (
     SET_UP,
     TITLE,
     ExportSettings,
-    OmittedCase,
     OutputPiece,
     OutputPieces,
-    SetUps,
     comment,
     hides_secret,
     in_braces,
@@ -32,7 +31,7 @@ from understudy.generate.formats.export import (
     printable,
     repeated_header,
     status_pattern,
-    with_reasons,
+    written,
 )
 
 OBTAINED = frozenset({CODE, CLIENT_TOKEN})
@@ -57,16 +56,12 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     for name in settings.variables:
         if name not in OBTAINED:
             yield from _definition(name, settings)
-    set_ups, number = SetUps(), 0
-    for case, reason in with_reasons(cases, _reason):
-        if reason:
-            yield OmittedCase(case, reason)
-            continue
-        set_up = set_ups.before(case)
+    numbers = count(1)
+
+    def pieces(case: Case, set_up: SetUp | None) -> Iterator[OutputPiece]:
         if set_up is not None:
-            number += 1
             yield line(f"\n### {SET_UP}\n# @no-redirect{_skipping(case)}")
-            yield from _pieces(f"set-up-{number}", set_up.request, settings)
+            yield from _pieces(f"set-up-{next(numbers)}", set_up.request, settings)
             yield line(_KEEPING % {"variable": set_up.variable, "member": set_up.member})
         yield line(
             f"\n### {case.id}\n# {case.kind}: {comment(case)}\n# @no-redirect{_skipping(case)}"
@@ -76,6 +71,8 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
         yield from _pieces(case.id, case.request, settings)
         if case.step is not None:
             yield line(_step(case.step, status_pattern(case)))
+
+    yield from written(cases, _reason, pieces)
 
 
 def _step(step: SequenceStep, statuses: str) -> str:

@@ -5,17 +5,17 @@ sent as bytes.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from understudy.cases.model import ENCODED, VARIABLES, Case, CaseRequest
+from understudy.cases.model import ENCODED, VARIABLES, Case, CaseRequest, SetUp
 from understudy.generate.formats.export import (
     BASE_URL_NAMES,
     HIDDEN,
     JAVASCRIPT,
     TITLE,
     ExportSettings,
-    OmittedCase,
+    OutputPiece,
     OutputPieces,
     byte_runs,
     comment,
@@ -25,7 +25,7 @@ from understudy.generate.formats.export import (
     plain_text,
     repeated_header,
     status_pattern,
-    with_reasons,
+    written,
 )
 
 _BROKEN_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
@@ -199,13 +199,13 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     yield line(f"const variable = /~~({names})({ENCODED})?~~/g;")
     yield line(f"const defaults = {javascript(settings.variables)};\nconst cases = [")
     set_ups: dict[str, dict[str, Any]] = {}
-    for case, reason in with_reasons(cases, _reason):
-        if reason:
-            yield OmittedCase(case, reason)
-            continue
+
+    def pieces(case: Case, _: SetUp | None) -> Iterator[OutputPiece]:
         if case.set_up is not None:
             set_ups.setdefault(case.set_up.variable, _request(case.set_up.request))
         yield line(f"  // {comment(case)}\n  {javascript(_row(case))},")
+
+    yield from written(cases, _reason, pieces)
     worlds = _WORLDS if settings.is_in_worlds else _NO_WORLDS
     yield line(f"];\nconst setUps = {javascript(set_ups)};\n{JAVASCRIPT}{_TAIL}{worlds}")
 

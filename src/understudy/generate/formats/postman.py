@@ -6,6 +6,7 @@ file beside it has the variables.
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import chain, repeat
 from typing import Any
 
 from understudy.cases.drafts import dumps
@@ -18,10 +19,8 @@ from understudy.generate.formats.export import (
     SET_UP,
     TITLE,
     ExportSettings,
-    OmittedCase,
     OutputPiece,
     OutputPieces,
-    SetUps,
     comment,
     hides_secret,
     in_braces,
@@ -30,7 +29,7 @@ from understudy.generate.formats.export import (
     plain_text,
     repeated_header,
     status_pattern,
-    with_reasons,
+    written,
 )
 
 SCHEMA = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"
@@ -55,21 +54,19 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
         yield OutputPiece(f"{settings.stem}.postman_environment.json", _environment(settings))
     info = {"name": TITLE, "schema": SCHEMA}
     yield OutputPiece("", f'{{"info": {dumps(info)}, "item": [\n'.encode())
-    separator, set_ups = "", SetUps()
-    for case, reason in with_reasons(cases, _reason):
-        if reason:
-            yield OmittedCase(case, reason)
-            continue
-        items = []
-        set_up = set_ups.before(case)
+    separators = chain([""], repeat(",\n"))
+
+    def piece(item: dict[str, Any]) -> OutputPiece:
+        return OutputPiece("", (next(separators) + dumps(item)).encode())
+
+    def pieces(case: Case, set_up: SetUp | None) -> Iterator[OutputPiece]:
         if set_up is not None:
-            items.append(_set_up_item(case, set_up, settings))
             yield from _body_file(f"{case.operation} set-up", set_up.request, settings)
-        items.append(_item(case, settings))
+            yield piece(_set_up_item(case, set_up, settings))
         yield from _body_file(case.id, case.request, settings)
-        for item in items:
-            yield OutputPiece("", (separator + dumps(item)).encode())
-            separator = ",\n"
+        yield piece(_item(case, settings))
+
+    yield from written(cases, _reason, pieces)
     events = [_script("prerequest", _ENCODING)]
     variables = [{"key": name, "value": text} for name, text in settings.variables.items()]
     end = f'\n], "event": {dumps(events)}, "variable": {dumps(variables)}}}\n'

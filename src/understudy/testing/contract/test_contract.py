@@ -6,7 +6,7 @@ All of them share one run: the same gateway, mode and budget as ``understudy ver
 import pytest
 
 from understudy.verify.catalogue import catalogue
-from understudy.verify.outcome import Outcome
+from understudy.verify.findings import Outcome
 from understudy.verify.permits import Refusal
 from understudy.verify.reproducing import commands
 from understudy.verify.run import Run
