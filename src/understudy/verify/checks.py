@@ -64,7 +64,9 @@ class Check:
     """A check, the rules that it judges, and the exchanges that it can judge.
 
     Attributes:
-        rules: Their ids.
+        name: What the schedule calls it: the section and function, such as
+            ``qr_codes.code_is_png``, or the rule and outcome of a demand.
+        rules: The ids of the rules.
         operations: What it looks at; empty for every exchange.
         when: What must hold of an exchange before there is anything to judge, in order.
         judge: The function.
@@ -75,6 +77,7 @@ class Check:
             the interface calls the published definition the authority.
     """
 
+    name: str
     rules: tuple[str, ...]
     operations: frozenset[str]
     when: tuple[Condition, ...]
@@ -82,11 +85,6 @@ class Check:
     is_of_limits: bool = False
     is_choice: bool = False
     is_shape: bool = False
-
-    @property
-    def name(self) -> str:
-        """The section and function of the check, such as ``qr_codes.code_is_png``."""
-        return f"{self.judge.__module__.rpartition('.')[2]}.{self.judge.__name__}"
 
     def concerns(self, operation: str, *, is_too_many: bool) -> bool:
         """Tells whether the check applies to an operation, and to whether its response is a 429."""
@@ -138,13 +136,49 @@ def check(
     """
 
     def register(judge: Judge) -> Judge:
+        name = f"{judge.__module__.rpartition('.')[2]}.{judge.__name__}"
+        operations, conditions = frozenset(on), tuple(when)
         CHECKS.append(
-            Check(rules, frozenset(on), tuple(when), judge, is_of_limits, is_choice, is_shape)
+            Check(name, rules, operations, conditions, judge, is_of_limits, is_choice, is_shape)
         )
         _checks_of.cache_clear()
         return judge
 
     return register
+
+
+def demands(*on: str) -> Callable[..., None]:
+    """Returns what registers checks that want one outcome of the exchanges of some operations.
+
+    Args:
+        on: The operations; all where none is given.
+    """
+
+    def demand(
+        rule: str,
+        when: Sequence[Condition],
+        expectation: Callable[..., CheckResult],
+        *arguments: object,
+        **kind: bool,
+    ) -> None:
+        """Registers a check: of an exchange that meets the conditions, the expectation is wanted.
+
+        Args:
+            rule: Id of ``rules.yaml``.
+            when: As of ``check``; it tells the demands of one rule apart.
+            expectation: Judges the exchange alone, such as ``expect_status``.
+            arguments: What the expectation takes beside the exchange, such as the status.
+            kind: ``is_of_limits``, ``is_choice`` and ``is_shape``, as of ``check``.
+        """
+
+        def judge(exchange: Exchange, _history: History) -> CheckResult:
+            return expectation(exchange, *arguments)
+
+        same = sum(each.rules == (rule,) for each in CHECKS)
+        judge.__name__ = f"{rule}_{expectation.__name__}_{same}".replace("-", "_")
+        check(rule, on=on, when=when, **kind)(judge)
+
+    return demand
 
 
 def checks_for(exchange: Exchange) -> tuple[Check, ...]:

@@ -12,7 +12,15 @@ from understudy.exchange.messages import Exchange, split
 from understudy.interface.operations import AUTHORIZE
 from understudy.interface.scopes import AUTH, SCOPES
 from understudy.verify.browsing import decide, parameters, request_authorization
-from understudy.verify.checks import CheckResult, check, expect, expect_equal, is_get, proven
+from understudy.verify.checks import (
+    CheckResult,
+    check,
+    demands,
+    expect,
+    expect_equal,
+    is_get,
+    proven,
+)
 from understudy.verify.grant_history import (
     KNOWN,
     OK,
@@ -88,12 +96,6 @@ def _is_taken(exchange: Exchange, history: History) -> bool:
     return exchange.status == OK or is_back(exchange, app)
 
 
-@check("authorize-client-known", on=[AUTHORIZE], when=[client_is_unknown])
-def unknown_client_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """A request of an unknown client is refused, and not redirected."""
-    return _expect_no_redirect(exchange, "a refusal, and no redirect")
-
-
 @check(
     "authorize-client-known",
     "redirect-uri-registered",
@@ -104,22 +106,6 @@ def registered_client_is_known(exchange: Exchange, history: History) -> CheckRes
     """A registered client with its redirect URI is taken."""
     is_taken = _is_taken(exchange, history)
     return expect(is_taken, "a registered client and address are taken", exchange.status)
-
-
-@check(
-    "redirect-uri-registered",
-    on=[AUTHORIZE],
-    when=[client_is_known, client_and_redirect_are_sent_once, names_other_redirect],
-)
-def other_redirect_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """A request with a redirect URI that is not registered is refused, and not redirected."""
-    return _expect_no_redirect(exchange, "a refusal, and no redirect")
-
-
-@check("redirect-uri-exact", on=[AUTHORIZE], when=[client_is_known, is_other_spelling])
-def other_spelling_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """The redirect URI is compared character by character."""
-    return _expect_no_redirect(exchange, "a refusal of another spelling")
 
 
 @check("authorize-error-page", on=[AUTHORIZE], when=[cannot_be_trusted])
@@ -496,3 +482,23 @@ def error_is_described_in_ascii(exchange: Exchange, _history: History) -> CheckR
     description = exchange.redirect_parameters["error_description"]
     wrong = sorted(set(_UNDESCRIBABLE.findall(description)))
     return expect(not wrong, 'printable ASCII without " and \\', as_json(wrong))
+
+
+# What is wanted of every exchange that meets the conditions.
+
+of_authorize = demands(AUTHORIZE)
+of_authorize(
+    "authorize-client-known", [client_is_unknown], _expect_no_redirect, "a refusal, and no redirect"
+)
+of_authorize(
+    "redirect-uri-registered",
+    [client_is_known, client_and_redirect_are_sent_once, names_other_redirect],
+    _expect_no_redirect,
+    "a refusal, and no redirect",
+)
+of_authorize(
+    "redirect-uri-exact",
+    [client_is_known, is_other_spelling],
+    _expect_no_redirect,
+    "a refusal of another spelling",
+)

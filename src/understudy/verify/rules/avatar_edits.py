@@ -28,6 +28,7 @@ from understudy.verify.causes import update_before
 from understudy.verify.checks import (
     CheckResult,
     check,
+    demands,
     document_allows,
     expect,
     expect_refused,
@@ -154,12 +155,6 @@ def _expect_kept(exchange: Exchange, history: History) -> CheckResult:
     )
 
 
-@check("avatar-patch-members", on=[UPDATE_AVATAR], when=[has_unknown_member, may_manage, is_live])
-def unknown_member_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """An update of anything but rating and text alternative is refused."""
-    return expect_refused(exchange)
-
-
 @probe(
     "avatar-patch-rating-and-alt-text",
     "avatar-patch-partial",
@@ -278,12 +273,6 @@ def deleted_avatar_cannot_be_changed(exchange: Exchange, history: History) -> Ch
     return expect(exchange.response.is_refusal, "a refusal", actual, next(deletions, None))
 
 
-@check("avatar-delete-status", on=[DELETE_AVATAR], when=[succeeded])
-def deletion_is_204(exchange: Exchange, _history: History) -> CheckResult:
-    """A deletion has status 204."""
-    return expect_status(exchange, 204)
-
-
 @check(
     "avatar-delete-unselects",
     on=[LIST_AVATARS],
@@ -297,53 +286,6 @@ def nothing_takes_its_place(exchange: Exchange, history: History) -> CheckResult
     )
     selected = selected_in(exchange)
     return expect(not selected, "no other takes its place", selected, before, deleted)
-
-
-@check("foreign-avatars-invisible", on=AVATAR_CHANGES, when=[is_of_other_account, may_manage])
-def avatar_of_other_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """Another account's avatar cannot be changed, assigned or deleted."""
-    return expect_refused(exchange)
-
-
-@check(
-    "foreign-avatars-invisible",
-    on=AVATAR_CHANGES,
-    when=[is_of_other_account, may_manage],
-    is_choice=True,
-)
-def avatar_of_other_is_not_found(exchange: Exchange, _history: History) -> CheckResult:
-    """Another account's avatar is not found, as if it did not exist."""
-    return expect_status(exchange, 404)
-
-
-@check("avatar-unknown-404", on=AVATAR_CHANGES, when=[does_not_exist, is_sound_change, may_manage])
-def unknown_avatar_is_not_found(exchange: Exchange, _history: History) -> CheckResult:
-    """An avatar that does not exist is not found."""
-    return expect_status(exchange, 404)
-
-
-@check(
-    "avatar-email-both-unknown",
-    on=[SET_AVATAR],
-    when=[may_manage, does_not_exist, names_unknown_address],
-)
-def unknown_avatar_is_refused_before_the_address(
-    exchange: Exchange, _history: History
-) -> CheckResult:
-    """An avatar that does not exist is not found, although nobody has the address either."""
-    return expect_status(exchange, 404)
-
-
-@check(
-    "avatar-body-both-wrong",
-    on=[UPDATE_AVATAR],
-    when=[may_manage, does_not_exist, names_unknown_rating],
-)
-def invalid_update_is_refused_before_the_avatar(
-    exchange: Exchange, _history: History
-) -> CheckResult:
-    """An unknown rating is what is refused, although the avatar does not exist either."""
-    return expect_status(exchange, 400)
 
 
 @probe(
@@ -463,3 +405,31 @@ def assignments_of_unknowns(client: ProbeClient) -> None:
     for image, hash_ in ((MADE_UP, own), (avatar, unknown), (MADE_UP, unknown)):
         path = f"/me/avatars/{image}/email"
         client.send("POST", path, "owner", json={"email_hash": hash_})
+
+
+# What is wanted of every exchange that meets the conditions.
+
+of_update_avatar = demands(UPDATE_AVATAR)
+of_update_avatar("avatar-patch-members", [has_unknown_member, may_manage, is_live], expect_refused)
+of_update_avatar(
+    "avatar-body-both-wrong", [may_manage, does_not_exist, names_unknown_rating], expect_status, 400
+)
+demands(DELETE_AVATAR)("avatar-delete-status", [succeeded], expect_status, 204)
+of_avatar_changes = demands(*AVATAR_CHANGES)
+of_avatar_changes("foreign-avatars-invisible", [is_of_other_account, may_manage], expect_refused)
+of_avatar_changes(
+    "foreign-avatars-invisible",
+    [is_of_other_account, may_manage],
+    expect_status,
+    404,
+    is_choice=True,
+)
+of_avatar_changes(
+    "avatar-unknown-404", [does_not_exist, is_sound_change, may_manage], expect_status, 404
+)
+demands(SET_AVATAR)(
+    "avatar-email-both-unknown",
+    [may_manage, does_not_exist, names_unknown_address],
+    expect_status,
+    404,
+)

@@ -30,6 +30,7 @@ from understudy.verify.causes import latest_attempts, same_request_before
 from understudy.verify.checks import (
     CheckResult,
     check,
+    demands,
     expect,
     expect_accepted,
     expect_equal,
@@ -101,12 +102,6 @@ def ratings_are_known(exchange: Exchange, _history: History) -> CheckResult:
     ratings = [avatar.get("rating") for avatar in avatars_in(exchange)]
     wrong = [rating for rating in ratings if rating not in RATINGS]
     return expect(not wrong, f"one of {', '.join(RATINGS)}", wrong)
-
-
-@check("rating-values", on=[UPDATE_AVATAR], when=[names_unknown_rating])
-def unknown_rating_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """A rating that does not exist is refused."""
-    return expect_refused(exchange)
 
 
 @check("avatar-list-of-caller", on=[LIST_AVATARS], when=[succeeded, is_list])
@@ -208,24 +203,6 @@ def profile_shows_selected_avatar(exchange: Exchange, history: History) -> Check
     earlier = same_request_before(shown, history, before) if actual != wanted else None
     causes = (earlier, *latest_attempts(earlier, history)) if earlier else ()
     return expect_equal(actual, wanted, "avatar_alt_text", before, *causes)
-
-
-@check("unknown-selected-email-hash", on=[LIST_AVATARS], when=[names_empty_address, may_read])
-def empty_address_counts_as_none(exchange: Exchange, _history: History) -> CheckResult:
-    """An empty address counts as none."""
-    return expect_status(exchange, 200)
-
-
-@check("unknown-selected-email-hash", on=[LIST_AVATARS], when=[names_foreign_address, may_read])
-def foreign_address_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """The list for an unknown address, or another account's, is refused."""
-    return expect_status(exchange, 403)
-
-
-@check("unknown-selected-email-hash", on=[UPLOAD_AVATAR], when=[names_foreign_address, may_manage])
-def upload_for_foreign_address_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """An upload for an unknown address, or another account's, is refused."""
-    return expect_status(exchange, 403)
 
 
 @probe(
@@ -398,45 +375,6 @@ def assigned_avatar_is_selected(exchange: Exchange, history: History) -> CheckRe
     return expect_equal(selected_in(exchange), [before.value], "what is selected there", *causes)
 
 
-@check("avatar-email-status", on=[SET_AVATAR], when=[succeeded])
-def assignment_is_204(exchange: Exchange, _history: History) -> CheckResult:
-    """Setting an avatar has status 204."""
-    return expect_status(exchange, 204)
-
-
-@check(
-    "avatar-email-hash-required", on=[SET_AVATAR], when=[has_body_without_hash, may_manage, is_live]
-)
-def assignment_without_hash_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """Setting an avatar without naming an address is refused."""
-    return expect_refused(exchange)
-
-
-@check("avatar-email-hash-required", on=[SET_AVATAR], when=[names_own_address, may_manage, is_live])
-def assignment_with_hash_is_accepted(exchange: Exchange, _history: History) -> CheckResult:
-    """Setting an avatar takes nothing but the address."""
-    return expect_accepted(exchange)
-
-
-@check(
-    "avatar-email-unknown-hash", on=[SET_AVATAR], when=[names_hash_of_other, may_manage, is_live]
-)
-def assignment_for_other_account_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """Setting an avatar for another account's address is refused."""
-    return expect_refused(exchange)
-
-
-@check(
-    "avatar-email-unknown-hash",
-    on=[SET_AVATAR],
-    when=[names_foreign_hash, may_manage, is_live],
-    is_choice=True,
-)
-def assignment_for_foreign_hash_is_forbidden(exchange: Exchange, _history: History) -> CheckResult:
-    """Setting an avatar for an unknown address, or another account's, is forbidden."""
-    return expect_status(exchange, 403)
-
-
 @probe("select-avatar", needs=("owner", "writes", "uploads", "two_emails"))
 def uploads_with_every_choice(client: ProbeClient) -> Parts:
     """Uploads with every choice of select_avatar, for an address with an avatar and without."""
@@ -479,3 +417,34 @@ reading(
     read=by_success("ignore", "refuse"),
 )
 reading("avatar-email-status", on=[SET_AVATAR], when=[succeeded], read=status_of)
+
+
+# What is wanted of every exchange that meets the conditions.
+
+demands(UPDATE_AVATAR)("rating-values", [names_unknown_rating], expect_refused)
+of_list_avatars = demands(LIST_AVATARS)
+of_list_avatars("unknown-selected-email-hash", [names_empty_address, may_read], expect_status, 200)
+of_list_avatars(
+    "unknown-selected-email-hash", [names_foreign_address, may_read], expect_status, 403
+)
+demands(UPLOAD_AVATAR)(
+    "unknown-selected-email-hash", [names_foreign_address, may_manage], expect_status, 403
+)
+of_set_avatar = demands(SET_AVATAR)
+of_set_avatar("avatar-email-status", [succeeded], expect_status, 204)
+of_set_avatar(
+    "avatar-email-hash-required", [has_body_without_hash, may_manage, is_live], expect_refused
+)
+of_set_avatar(
+    "avatar-email-hash-required", [names_own_address, may_manage, is_live], expect_accepted
+)
+of_set_avatar(
+    "avatar-email-unknown-hash", [names_hash_of_other, may_manage, is_live], expect_refused
+)
+of_set_avatar(
+    "avatar-email-unknown-hash",
+    [names_foreign_hash, may_manage, is_live],
+    expect_status,
+    403,
+    is_choice=True,
+)

@@ -13,6 +13,7 @@ from understudy.verify.account_history import address_of, avatars_owned, ids_in,
 from understudy.verify.checks import (
     CheckResult,
     check,
+    demands,
     document_allows,
     expect,
     expect_accepted,
@@ -199,12 +200,6 @@ def good_picture_is_accepted(exchange: Exchange, _history: History) -> CheckResu
     return expect_accepted(exchange)
 
 
-@check("avatar-upload-multipart", on=[UPLOAD_AVATAR], when=[may_manage, is_not_multipart])
-def other_body_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """A body that is not multipart is refused."""
-    return expect_refused(exchange)
-
-
 @check("avatar-upload-returns-avatar", on=[UPLOAD_AVATAR], when=_GOOD)
 def upload_returns_new_avatar(exchange: Exchange, history: History) -> CheckResult:
     """An upload returns a new avatar."""
@@ -222,40 +217,6 @@ def uploaded_avatar_is_listed(exchange: Exchange, history: History) -> CheckResu
     before = proven(last_upload(exchange, history))
     is_listed = str(before.json_object.get("image_id")) in ids_in(exchange)
     return expect(is_listed, "a list that holds the new avatar", ids_in(exchange), before)
-
-
-@check("avatar-upload-status", on=[UPLOAD_AVATAR], when=[succeeded])
-def upload_is_200(exchange: Exchange, _history: History) -> CheckResult:
-    """An upload has status 200."""
-    return expect_status(exchange, 200)
-
-
-@check("upload-image-types", on=[UPLOAD_AVATAR], when=[*_ONE_FILE, is_of_other_type])
-def other_picture_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """What is not a PNG, JPEG or GIF is refused."""
-    return expect_status(exchange, 400)
-
-
-@check("upload-square", on=[UPLOAD_AVATAR], when=[*_ONE_FILE, is_of_taken_type, is_not_square])
-def oblong_picture_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """A picture that is not square is refused."""
-    return expect_status(exchange, 400)
-
-
-@check(
-    "upload-size-limit",
-    on=[UPLOAD_AVATAR],
-    when=[may_manage, query_is_in_order, sends_one_file, is_large, *_ALLOWED],
-)
-def upload_within_the_limit_is_accepted(exchange: Exchange, _history: History) -> CheckResult:
-    """A picture of up to ten megabytes is accepted."""
-    return expect_accepted(exchange)
-
-
-@check("upload-size-limit", on=[UPLOAD_AVATAR], when=[may_manage, is_too_large])
-def huge_upload_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """An upload of more than ten mebibytes is refused."""
-    return expect_status(exchange, 413)
 
 
 @probe(
@@ -405,3 +366,18 @@ def _upload_and_delete(client: ProbeClient, content: bytes) -> None:
     uploaded = upload(client, content, select_avatar="false")
     if uploaded.response.is_success:
         client.send("DELETE", f"/me/avatars/{id_of(uploaded)}", "owner")
+
+
+# What is wanted of every exchange that meets the conditions.
+
+of_upload_avatar = demands(UPLOAD_AVATAR)
+of_upload_avatar("avatar-upload-multipart", [may_manage, is_not_multipart], expect_refused)
+of_upload_avatar("avatar-upload-status", [succeeded], expect_status, 200)
+of_upload_avatar("upload-image-types", [*_ONE_FILE, is_of_other_type], expect_status, 400)
+of_upload_avatar("upload-square", [*_ONE_FILE, is_of_taken_type, is_not_square], expect_status, 400)
+of_upload_avatar(
+    "upload-size-limit",
+    [may_manage, query_is_in_order, sends_one_file, is_large, *_ALLOWED],
+    expect_accepted,
+)
+of_upload_avatar("upload-size-limit", [may_manage, is_too_large], expect_status, 413)

@@ -20,6 +20,7 @@ from understudy.verify.browsing import code, form_of, post, token_in
 from understudy.verify.checks import (
     CheckResult,
     check,
+    demands,
     expect,
     expect_refused,
     expect_status,
@@ -146,12 +147,6 @@ def has_no_oauth_token(exchange: Exchange, _history: History) -> bool:
     return exchange.identity.kind in {"none", "api_key", "invalid"}
 
 
-@check("bearer-header", on=[OWN_PROFILE], when=[sends_token_elsewhere])
-def token_elsewhere_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """A token counts only in the Authorization header, after ``Bearer``."""
-    return expect_refused(exchange)
-
-
 @check("bearer-header", on=[OWN_PROFILE], when=[has_profile, may_read])
 def bearer_token_counts(exchange: Exchange, _history: History) -> CheckResult:
     """A token that may read counts in the Authorization header."""
@@ -167,32 +162,6 @@ def invalid_token_is_refused(exchange: Exchange, _history: History) -> CheckResu
     return expect(
         is_right, "401 with WWW-Authenticate", f"status {exchange.status}, {as_json(challenge)}"
     )
-
-
-@check("invalid-token-unknown-profile", on=[LOOKUP], when=[token_is_invalid, is_unknown_identifier])
-def invalid_token_is_refused_before_the_profile(
-    exchange: Exchange, _history: History
-) -> CheckResult:
-    """An invalid token is what is refused, although nobody has the identifier either."""
-    return expect_status(exchange, UNAUTHORIZED)
-
-
-@check("me-needs-oauth-token", on=ME, when=[has_no_oauth_token])
-def account_needs_oauth_token(exchange: Exchange, _history: History) -> CheckResult:
-    """The account's operations are refused without a valid OAuth token; an API key is none."""
-    return expect_refused(exchange)
-
-
-@check("scope-per-operation", on=CHANGES, when=[is_oauth, scopes_are_known, lacks_scope_to_change])
-def change_without_scope_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """A token that may not edit changes nothing (interface, Scopes)."""
-    return expect_refused(exchange)
-
-
-@check("scope-per-operation", on=READS, when=[is_oauth, scopes_are_known, lacks_auth])
-def read_without_auth_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """A token without ``auth``, which every endpoint needs, reads nothing (interface, Scopes)."""
-    return expect_refused(exchange)
 
 
 @check(
@@ -342,24 +311,6 @@ def has_no_scope_but_to_manage(exchange: Exchange, _history: History) -> bool:
 _MANAGING = (is_oauth, has_no_scope_but_to_manage, scopes_are_needed)
 
 
-@check("scope-of-own-profile", on=[OWN_PROFILE], when=_MANAGING)
-def own_profile_needs_read_scope(exchange: Exchange, _history: History) -> CheckResult:
-    """A token with the manage scope, and not the read scope, does not read the own profile."""
-    return expect_refused(exchange)
-
-
-@check("scope-of-avatar-list", on=[LIST_AVATARS], when=_MANAGING)
-def avatar_list_needs_read_scope(exchange: Exchange, _history: History) -> CheckResult:
-    """A token with the manage scope, and not the read scope, does not list avatars."""
-    return expect_refused(exchange)
-
-
-@check("scope-of-associated-email", on=[ASSOCIATED_EMAIL], when=_MANAGING)
-def associated_email_needs_read_scope(exchange: Exchange, _history: History) -> CheckResult:
-    """A token with the manage scope, and not the read scope, does not ask about addresses."""
-    return expect_refused(exchange)
-
-
 def token_of(client: ProbeClient, *scopes: str) -> str:
     """Returns a new token that has these scopes."""
     changes = {f"scope[{index}]": scope for index, scope in enumerate(scopes)}
@@ -493,3 +444,23 @@ def address_without_read_scope(client: ProbeClient) -> None:
 def _with_lesser_scopes(client: ProbeClient, read: Callable[[ProbeClient, str], None]) -> None:
     read(client, "auth_only" if client.has("auth_only") else token_of(client, AUTH))
     read(client, token_of(client, AUTH, MANAGE_PROFILE))
+
+
+# What is wanted of every exchange that meets the conditions.
+
+of_own_profile = demands(OWN_PROFILE)
+of_own_profile("bearer-header", [sends_token_elsewhere], expect_refused)
+of_own_profile("scope-of-own-profile", _MANAGING, expect_refused)
+demands(LOOKUP)(
+    "invalid-token-unknown-profile",
+    [token_is_invalid, is_unknown_identifier],
+    expect_status,
+    UNAUTHORIZED,
+)
+demands(*ME)("me-needs-oauth-token", [has_no_oauth_token], expect_refused)
+demands(*CHANGES)(
+    "scope-per-operation", [is_oauth, scopes_are_known, lacks_scope_to_change], expect_refused
+)
+demands(*READS)("scope-per-operation", [is_oauth, scopes_are_known, lacks_auth], expect_refused)
+demands(LIST_AVATARS)("scope-of-avatar-list", _MANAGING, expect_refused)
+demands(ASSOCIATED_EMAIL)("scope-of-associated-email", _MANAGING, expect_refused)

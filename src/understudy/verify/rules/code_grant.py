@@ -22,7 +22,7 @@ from understudy.verify.browsing import (
     spare_code,
     token_in,
 )
-from understudy.verify.checks import CheckResult, check, expect, found, proven
+from understudy.verify.checks import CheckResult, check, demands, expect, found, proven
 from understudy.verify.grant_history import (
     CODE_LIFETIME,
     FITTING,
@@ -137,28 +137,10 @@ def _bits(text: str) -> float:
     return len(text) * math.log2(size) if is_varied else 0.0
 
 
-@check("code-exchange", on=[TOKEN], when=[is_code_grant, client_is_proven, code_is_made_up])
-def made_up_code_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """A code that was never issued gives no token."""
-    return expect_no_token(exchange, "no token for a code that was never issued")
-
-
 @check("code-exchange", on=[TOKEN], when=[*UNSPENT, code_is_fresh])
 def fresh_code_gives_token(exchange: Exchange, history: History) -> CheckResult:
     """A fresh code gives its client a token."""
     return expect_token(exchange, "a token", redirect_of(exchange, history))
-
-
-@check("code-time-limited", on=[TOKEN], when=[*FITTING, code_is_a_day_old])
-def old_code_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """A code ends, however long it lasts."""
-    return expect_no_token(exchange, "no token for a code that has ended")
-
-
-@check("code-lifetime", on=[TOKEN], when=[*UNSPENT, code_is_over])
-def code_of_ten_minutes_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """A code lasts no longer than ten minutes (RFC 6749, 4.1.2)."""
-    return expect_no_token(exchange, "no token after ten minutes")
 
 
 @check("code-lifetime", on=[TOKEN], when=[*UNSPENT, code_is_nearly_over])
@@ -368,39 +350,6 @@ def attempt_of_other_client_spends_nothing(exchange: Exchange, history: History)
     return expect_token(exchange, "still good for its own", before)
 
 
-@check(
-    "code-redirect-uri-repeated",
-    on=[TOKEN],
-    when=[client_is_proven, code_is_known, has_no_verifier, redirect_differs, code_is_unspent],
-)
-def other_redirect_uri_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """The redirect URI must be that of the authorization request (interface; RFC 6749, 4.1.3)."""
-    return expect_no_token(exchange, "the redirect URI of the authorization request")
-
-
-@check(
-    "pkce-honoured",
-    on=[TOKEN],
-    when=[*_UNSPENT, has_no_challenge, has_verifier],
-    is_choice=True,
-)
-def verifier_without_challenge_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """A verifier is refused where there was no challenge."""
-    return expect_no_token(exchange, "no verifier without a challenge")
-
-
-@check("pkce-honoured", on=[TOKEN], when=[*_UNSPENT, has_challenge, verifier_differs])
-def wrong_verifier_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """A wrong verifier, or none, is refused where there was a challenge (RFC 7636, 4.6)."""
-    return expect_no_token(exchange, "the verifier of the challenge")
-
-
-@check("pkce-honoured", on=[TOKEN], when=[*_UNSPENT, has_challenge, verifier_matches])
-def right_verifier_gives_token(exchange: Exchange, _history: History) -> CheckResult:
-    """The verifier of the challenge gives a token."""
-    return expect_token(exchange, "a token for the verifier")
-
-
 @probe("code-bound-to-client", needs=(*GRANTED, "other_app"))
 def code_redeemed_by_another_client(client: ProbeClient) -> Parts:
     """Lets another application redeem a code, and then its own."""
@@ -469,3 +418,46 @@ def code_of_age(client: ProbeClient, lifetime: int) -> None:
     granted = code(client)
     client.advance(timedelta(seconds=lifetime - range_of(_LIFETIME).step / 2))
     post(client, form_of(client.app, granted))
+
+
+# What is wanted of every exchange that meets the conditions.
+
+of_token = demands(TOKEN)
+of_token(
+    "code-exchange",
+    [is_code_grant, client_is_proven, code_is_made_up],
+    expect_no_token,
+    "no token for a code that was never issued",
+)
+of_token(
+    "code-time-limited",
+    [*FITTING, code_is_a_day_old],
+    expect_no_token,
+    "no token for a code that has ended",
+)
+of_token("code-lifetime", [*UNSPENT, code_is_over], expect_no_token, "no token after ten minutes")
+of_token(
+    "code-redirect-uri-repeated",
+    [client_is_proven, code_is_known, has_no_verifier, redirect_differs, code_is_unspent],
+    expect_no_token,
+    "the redirect URI of the authorization request",
+)
+of_token(
+    "pkce-honoured",
+    [*_UNSPENT, has_no_challenge, has_verifier],
+    expect_no_token,
+    "no verifier without a challenge",
+    is_choice=True,
+)
+of_token(
+    "pkce-honoured",
+    [*_UNSPENT, has_challenge, verifier_differs],
+    expect_no_token,
+    "the verifier of the challenge",
+)
+of_token(
+    "pkce-honoured",
+    [*_UNSPENT, has_challenge, verifier_matches],
+    expect_token,
+    "a token for the verifier",
+)

@@ -17,6 +17,7 @@ from understudy.verify.checks import (
     CheckResult,
     check,
     credentials_are_certain,
+    demands,
     document_allows,
     expect,
     expect_equal,
@@ -202,16 +203,6 @@ def hash_is_of_primary_address(exchange: Exchange, history: History) -> CheckRes
     other = read_by_other(exchange, history) if hash_ != primary else None
     is_others = other is not None and profile_in(other).get("hash") == hash_
     return expect_equal(hash_, primary, "hash", other if is_others else None)
-
-
-@check(
-    "profile-unknown-404",
-    on=[LOOKUP],
-    when=[is_unknown_identifier, credentials_are_certain, document_allows],
-)
-def unknown_identifier_is_not_found(exchange: Exchange, _history: History) -> CheckResult:
-    """An identifier of no profile is not found."""
-    return expect_status(exchange, 404)
 
 
 @check("profile-by-hash-or-slug", on=[LOOKUP], when=[is_part_of_a_name, credentials_are_certain])
@@ -447,18 +438,6 @@ def has_empty_size(exchange: Exchange, _history: History) -> bool:
     return exchange.request.pairs == (("size", ""),)
 
 
-@check("query-parameter-repeated", on=[QR_CODE], when=[is_get, repeats_a_size])
-def repeated_parameter_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """A parameter that is given twice is refused."""
-    return expect_refused(exchange)
-
-
-@check("query-parameter-empty", on=[QR_CODE], when=[is_get, has_empty_size])
-def empty_parameter_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """An empty text is refused where a number is due."""
-    return expect_refused(exchange)
-
-
 @probe("query-parameter-repeated", needs=("slug",))
 def code_with_two_sizes(client: ProbeClient) -> None:
     """Requests a QR code of two sizes."""
@@ -527,3 +506,16 @@ reading(
 def lookup_by_md5(client: ProbeClient) -> None:
     """Looks the test account up by the MD5 hash of its primary address."""
     client.get(f"/profiles/{md5_of(client.known.emails[0])}")
+
+
+# What is wanted of every exchange that meets the conditions.
+
+demands(LOOKUP)(
+    "profile-unknown-404",
+    [is_unknown_identifier, credentials_are_certain, document_allows],
+    expect_status,
+    404,
+)
+of_qr_code = demands(QR_CODE)
+of_qr_code("query-parameter-repeated", [is_get, repeats_a_size], expect_refused)
+of_qr_code("query-parameter-empty", [is_get, has_empty_size], expect_refused)

@@ -5,6 +5,7 @@ from understudy.interface.operations import ASSOCIATED_EMAIL, OWN_PROFILE
 from understudy.verify.checks import (
     CheckResult,
     check,
+    demands,
     expect,
     expect_equal,
     expect_refused,
@@ -82,12 +83,6 @@ def response_has_boolean(exchange: Exchange, _history: History) -> CheckResult:
     return expect(not error, "a boolean named associated", error)
 
 
-@check("associated-email-hash-required", on=[ASSOCIATED_EMAIL], when=[may_read, names_no_address])
-def address_is_required(exchange: Exchange, _history: History) -> CheckResult:
-    """A request that names no address is refused."""
-    return expect_refused(exchange)
-
-
 @probe("own-profile-disabled-404", needs=("disabled",))
 def disabled_profile(client: ProbeClient) -> None:
     """Reads the own profile of an account whose profile is disabled."""
@@ -125,4 +120,11 @@ def no_address(client: ProbeClient) -> None:
 
 reading(
     "own-profile-disabled-404", on=[OWN_PROFILE], when=[is_disabled, was_refused], read=error_form
+)
+
+
+# What is wanted of every exchange that meets the conditions.
+
+demands(ASSOCIATED_EMAIL)(
+    "associated-email-hash-required", [may_read, names_no_address], expect_refused
 )

@@ -7,6 +7,7 @@ from understudy.verify.browsing import password_form, post, token_in
 from understudy.verify.checks import (
     CheckResult,
     check,
+    demands,
     expect,
     proven,
     was_refused,
@@ -88,40 +89,6 @@ WHOLE = (names_person, client_is_proven, is_clean)
 """Conditions of a password grant with which nothing but the person can be wrong."""
 
 
-@check(
-    "password-grant-owner-only",
-    on=[TOKEN],
-    when=[*WHOLE, owner_is_known, is_owner, requests_known_scopes],
-)
-def owner_gets_token(exchange: Exchange, _history: History) -> CheckResult:
-    """The application's owner gets a token."""
-    return expect_token(exchange, "a token for the owner")
-
-
-@check("password-grant-owner-only", on=[TOKEN], when=[*WHOLE, owner_is_known, is_not_owner])
-def others_get_no_token(exchange: Exchange, _history: History) -> CheckResult:
-    """Nobody but the application's owner gets a token."""
-    return expect_no_token(exchange, "no token for anybody but the owner")
-
-
-@check(
-    "password-grant-two-step",
-    on=[TOKEN],
-    when=[*WHOLE, owner_uses_two_steps, has_application_password],
-)
-def application_password_gives_token(exchange: Exchange, _history: History) -> CheckResult:
-    """An owner with two-step authentication uses an application password."""
-    return expect_token(exchange, "a token")
-
-
-@check(
-    "password-grant-two-step", on=[TOKEN], when=[*WHOLE, owner_uses_two_steps, has_other_password]
-)
-def account_password_gives_no_token(exchange: Exchange, _history: History) -> CheckResult:
-    """An owner with two-step authentication gets no token for the account password."""
-    return expect_no_token(exchange, "no token for the account password")
-
-
 @check("password-grant-two-step-error", on=[TOKEN], when=[*WHOLE, owner_uses_two_steps, is_owner])
 def account_password_has_its_own_error(exchange: Exchange, _history: History) -> CheckResult:
     """The error for the right account password says that a second step is needed."""
@@ -188,4 +155,33 @@ reading(
     on=[TOKEN],
     when=[was_refused, *WHOLE, owner_uses_two_steps, is_owner],
     read=oauth_error_form,
+)
+
+
+# What is wanted of every exchange that meets the conditions.
+
+of_token = demands(TOKEN)
+of_token(
+    "password-grant-owner-only",
+    [*WHOLE, owner_is_known, is_owner, requests_known_scopes],
+    expect_token,
+    "a token for the owner",
+)
+of_token(
+    "password-grant-owner-only",
+    [*WHOLE, owner_is_known, is_not_owner],
+    expect_no_token,
+    "no token for anybody but the owner",
+)
+of_token(
+    "password-grant-two-step",
+    [*WHOLE, owner_uses_two_steps, has_application_password],
+    expect_token,
+    "a token",
+)
+of_token(
+    "password-grant-two-step",
+    [*WHOLE, owner_uses_two_steps, has_other_password],
+    expect_no_token,
+    "no token for the account password",
 )

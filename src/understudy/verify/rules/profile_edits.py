@@ -39,6 +39,7 @@ from understudy.verify.causes import same_request_before, update_before
 from understudy.verify.checks import (
     CheckResult,
     check,
+    demands,
     document_allows_no_such,
     expect,
     expect_accepted,
@@ -166,17 +167,6 @@ def update_is_carried_out(exchange: Exchange, history: History) -> CheckResult:
     before = update_before(exchange, history, wanted)
     set_before = before and update_before(before, history, wrong)  # what the newest one unset
     return expect(is_right, f"{as_json(list(wanted))} changed", actual, before, set_before)
-
-
-@check(
-    "profile-patch-seven-fields",
-    on=[UPDATE_PROFILE],
-    when=[*TEXTS, has_long_text],
-    is_choice=True,
-)
-def long_text_is_accepted(exchange: Exchange, _history: History) -> CheckResult:
-    """A long text that the document does not bound is accepted; another deployment may bound it."""
-    return expect_accepted(exchange)
 
 
 @check(
@@ -334,22 +324,6 @@ def update_of_other_members_changes_nothing(exchange: Exchange, history: History
     return _expect_unchanged(exchange, history)
 
 
-@check("profile-patch-unknown-members", on=[UPDATE_PROFILE], when=[*ABLE, names_others])
-def update_of_other_members_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """An update that names another member than the seven is refused."""
-    return expect_refused(exchange)
-
-
-@check(
-    "profile-patch-strings",
-    on=[UPDATE_PROFILE],
-    when=[*ABLE, names_editable_only, has_other_value, document_allows_no_such],
-)
-def update_with_other_value_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """An update with a value that is not a text is refused."""
-    return expect_refused(exchange)
-
-
 @check(
     "profile-patch-strings",
     on=[OWN_PROFILE],
@@ -371,16 +345,6 @@ def sends_json_that_is_no_object(exchange: Exchange, history: History) -> bool:
     """Tells whether the body is said to be JSON and is not an object."""
     is_json = media_type(exchange.request.headers) == "application/json"
     return is_json and not has_object(exchange, history)
-
-
-@check(
-    "json-bodies",
-    on=[UPDATE_PROFILE],
-    when=[may_manage, is_of_test_accounts, sends_json_that_is_no_object],
-)
-def update_without_object_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """An update whose body is not a JSON object is refused (RFC 9110, 15.5.1)."""
-    return expect_refused(exchange)
 
 
 @probe("json-bodies", needs=("owner", "writes"))
@@ -423,12 +387,6 @@ def edits_with_other_types(client: ProbeClient) -> Parts:
 NOT_PERMITTED = (is_oauth, scopes_are_known, is_of_test_accounts, lacks_scope_to_change, has_object)
 INVALID = (names_editable_only, is_one_number, document_allows_no_such)
 """Conditions of an update that is refused for its value alone, which is a number."""
-
-
-@check("scope-body-both-wrong", on=[UPDATE_PROFILE], when=[*NOT_PERMITTED, *INVALID])
-def invalid_update_is_refused_for_the_scope(exchange: Exchange, _history: History) -> CheckResult:
-    """A missing scope is what is refused, although the body is invalid too."""
-    return expect_status(exchange, FORBIDDEN)
 
 
 def send_number(client: ProbeClient, who: str) -> None:
@@ -520,3 +478,22 @@ def length_rule(member: str) -> str:
 
 for _before, _member in pairwise(("", *EDITABLE)):
     _register_length(_member, length_rule(_before) if _before else "")
+
+
+# What is wanted of every exchange that meets the conditions.
+
+of_update_profile = demands(UPDATE_PROFILE)
+# Another deployment may bound it.
+of_update_profile(
+    "profile-patch-seven-fields", [*TEXTS, has_long_text], expect_accepted, is_choice=True
+)
+of_update_profile("profile-patch-unknown-members", [*ABLE, names_others], expect_refused)
+of_update_profile(
+    "profile-patch-strings",
+    [*ABLE, names_editable_only, has_other_value, document_allows_no_such],
+    expect_refused,
+)
+of_update_profile(
+    "json-bodies", [may_manage, is_of_test_accounts, sends_json_that_is_no_object], expect_refused
+)
+of_update_profile("scope-body-both-wrong", [*NOT_PERMITTED, *INVALID], expect_status, FORBIDDEN)

@@ -12,6 +12,7 @@ from understudy.interface.operations import PROFILES, QR_CODE
 from understudy.verify.checks import (
     CheckResult,
     check,
+    demands,
     document_allows,
     document_allows_no_such,
     expect,
@@ -155,23 +156,6 @@ def code_carries_campaign(exchange: Exchange, _history: History) -> CheckResult:
     return expect(campaign.items() <= carried.items(), f"{as_json(campaign)} in the URL", carried)
 
 
-@check("qr-size-exact", on=[QR_CODE], when=[requests_common_size, is_drawn, document_allows])
-def common_size_is_the_one_requested(exchange: Exchange, _history: History) -> CheckResult:
-    """A code has exactly the requested number of pixels."""
-    return _expect_requested_size(exchange)
-
-
-@check(
-    "qr-size-exact",
-    on=[QR_CODE],
-    when=[requests_clear_size, is_drawn, document_allows],
-    is_choice=True,
-)
-def every_size_is_the_one_requested(exchange: Exchange, _history: History) -> CheckResult:
-    """A very small or large code has the requested size too; another deployment may bound it."""
-    return _expect_requested_size(exchange)
-
-
 def _expect_requested_size(exchange: Exchange) -> CheckResult:
     size = requested_size(exchange)
     return expect_equal(picture_of(exchange).size, (size, size), "the size in pixels")
@@ -184,18 +168,6 @@ def size_is_the_default(exchange: Exchange, _history: History) -> CheckResult:
     return expect_equal(picture_of(exchange).size, size, "the size in pixels")
 
 
-@check("qr-size-bounds", on=[QR_CODE], when=[*_ONE_SIZE, is_within_bounds, is_public_profile])
-def size_within_bounds_is_drawn(exchange: Exchange, _history: History) -> CheckResult:
-    """Every size from the smallest to the largest is drawn."""
-    return expect_status(exchange, 200)
-
-
-@check("qr-size-bounds", on=[QR_CODE], when=[*_ONE_SIZE, is_beyond_bounds])
-def size_beyond_bounds_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """A size beyond the bounds is refused."""
-    return expect_status(exchange, 400)
-
-
 @check(
     "qr-unknown-hash",
     on=[QR_CODE],
@@ -204,16 +176,6 @@ def size_beyond_bounds_is_refused(exchange: Exchange, _history: History) -> Chec
 def unknown_identifier_is_drawn(exchange: Exchange, _history: History) -> CheckResult:
     """A code is drawn for an unknown identifier too: the interface has no 404 here."""
     return expect(exchange.status == OK, "a picture all the same", f"status {exchange.status}")
-
-
-@check(
-    "qr-no-authentication",
-    on=[QR_CODE],
-    when=[is_get, is_public_profile, has_no_parameters, accepts_anything],
-)
-def code_needs_no_credentials(exchange: Exchange, _history: History) -> CheckResult:
-    """A code is drawn whatever credentials are sent, even wrong ones."""
-    return expect_status(exchange, 200)
 
 
 @probe("qr-png", "qr-default-size", "qr-no-authentication", needs=("slug",))
@@ -333,27 +295,6 @@ def versions_differ_in_darkness(exchange: Exchange, history: History) -> CheckRe
     return expect(least < dots / squares < most, "dots in version 3, squares in 1", actual, before)
 
 
-@check(
-    "qr-version-values",
-    on=[QR_CODE],
-    when=[is_get, has_one_parameter, version_exists, document_allows],
-)
-def known_version_is_drawn(exchange: Exchange, _history: History) -> CheckResult:
-    """Versions 1 and 3 are drawn."""
-    return expect_status(exchange, 200)
-
-
-@check(
-    "qr-version-values",
-    on=[QR_CODE],
-    when=[is_get, has_one_parameter, version_does_not_exist, document_allows_no_such],
-    is_choice=True,
-)
-def unknown_version_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """A version that does not exist is refused."""
-    return expect_refused(exchange)
-
-
 @check("qr-centre-icon", on=[QR_CODE], when=[is_readable, is_drawn_with_other_icon])
 def icons_differ(exchange: Exchange, history: History) -> CheckResult:
     """Each icon, and none, shows another centre."""
@@ -363,38 +304,6 @@ def icons_differ(exchange: Exchange, history: History) -> CheckResult:
         other for other in others if is_drawn(other, history) and picture_of(other).centre == centre
     ]
     return expect(not alike, "another centre", "the same centre", *others)
-
-
-@check(
-    "qr-type-values",
-    on=[QR_CODE],
-    when=[is_get, has_one_parameter, icon_has_stated_name, document_allows],
-)
-def stated_icon_is_drawn(exchange: Exchange, _history: History) -> CheckResult:
-    """The types user and none are drawn."""
-    return expect_status(exchange, 200)
-
-
-@check(
-    "qr-type-values",
-    on=[QR_CODE],
-    when=[is_get, has_one_parameter, icon_exists],
-    is_choice=True,
-)
-def every_icon_is_drawn(exchange: Exchange, _history: History) -> CheckResult:
-    """The type of the service's own logo is drawn; its word is the deployment's to give."""
-    return expect_status(exchange, 200)
-
-
-@check(
-    "qr-type-values",
-    on=[QR_CODE],
-    when=[is_get, has_one_parameter, icon_does_not_exist, document_allows_no_such],
-    is_choice=True,
-)
-def unknown_icon_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """A type that does not exist is refused."""
-    return expect_refused(exchange)
 
 
 @probe(
@@ -486,3 +395,54 @@ def code_of_size(client: ProbeClient, size: int) -> None:
 def code_below(client: ProbeClient, least: int) -> None:
     """Draws a code that is one pixel narrower than a width which may be the smallest."""
     draw(client, size=str(least - 1))
+
+
+# What is wanted of every exchange that meets the conditions.
+
+of_qr_code = demands(QR_CODE)
+of_qr_code(
+    "qr-size-exact", [requests_common_size, is_drawn, document_allows], _expect_requested_size
+)
+# Another deployment may bound it.
+of_qr_code(
+    "qr-size-exact",
+    [requests_clear_size, is_drawn, document_allows],
+    _expect_requested_size,
+    is_choice=True,
+)
+of_qr_code("qr-size-bounds", [*_ONE_SIZE, is_within_bounds, is_public_profile], expect_status, 200)
+of_qr_code("qr-size-bounds", [*_ONE_SIZE, is_beyond_bounds], expect_status, 400)
+of_qr_code(
+    "qr-no-authentication",
+    [is_get, is_public_profile, has_no_parameters, accepts_anything],
+    expect_status,
+    200,
+)
+of_qr_code(
+    "qr-version-values",
+    [is_get, has_one_parameter, version_exists, document_allows],
+    expect_status,
+    200,
+)
+of_qr_code(
+    "qr-version-values",
+    [is_get, has_one_parameter, version_does_not_exist, document_allows_no_such],
+    expect_refused,
+    is_choice=True,
+)
+of_qr_code(
+    "qr-type-values",
+    [is_get, has_one_parameter, icon_has_stated_name, document_allows],
+    expect_status,
+    200,
+)
+# Its word is the deployment's to give.
+of_qr_code(
+    "qr-type-values", [is_get, has_one_parameter, icon_exists], expect_status, 200, is_choice=True
+)
+of_qr_code(
+    "qr-type-values",
+    [is_get, has_one_parameter, icon_does_not_exist, document_allows_no_such],
+    expect_refused,
+    is_choice=True,
+)

@@ -21,6 +21,7 @@ from understudy.verify.checks import (
     TOO_MANY,
     CheckResult,
     check,
+    demands,
     expect,
     expect_equal,
     found,
@@ -98,14 +99,6 @@ def _expect_more(exchange: Exchange, history: History, limit: int) -> CheckResul
 
 
 @check(
-    "rate-limit-anonymous", on=COUNTED, when=[is_by_address, has_count_headers], is_of_limits=True
-)
-def limit_without_token(exchange: Exchange, _history: History) -> CheckResult:
-    """A hundred requests an hour are allowed without a token."""
-    return _expect_limit(exchange, ANONYMOUS)
-
-
-@check(
     "rate-limit-anonymous",
     on=COUNTED,
     when=[is_by_address, is_too_many, something_was_left],
@@ -114,14 +107,6 @@ def limit_without_token(exchange: Exchange, _history: History) -> CheckResult:
 def no_early_429_without_token(exchange: Exchange, history: History) -> CheckResult:
     """As long as requests are left without a token, none is too many."""
     return _expect_more(exchange, history, ANONYMOUS)
-
-
-@check(
-    "rate-limit-authenticated", on=COUNTED, when=[is_by_token, has_count_headers], is_of_limits=True
-)
-def limit_with_token(exchange: Exchange, _history: History) -> CheckResult:
-    """A thousand requests an hour are allowed with a token."""
-    return _expect_limit(exchange, AUTHENTICATED)
 
 
 @check(
@@ -476,3 +461,22 @@ def two_lookups(client: ProbeClient) -> None:
         if client.gateway.time.advance is not None:
             client.advance(span)
         client.get(path)
+
+
+# What is wanted of every exchange that meets the conditions.
+
+of_counted = demands(*COUNTED)
+of_counted(
+    "rate-limit-anonymous",
+    [is_by_address, has_count_headers],
+    _expect_limit,
+    ANONYMOUS,
+    is_of_limits=True,
+)
+of_counted(
+    "rate-limit-authenticated",
+    [is_by_token, has_count_headers],
+    _expect_limit,
+    AUTHENTICATED,
+    is_of_limits=True,
+)

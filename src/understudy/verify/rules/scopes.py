@@ -16,7 +16,7 @@ from understudy.verify.browsing import (
     request_authorization,
     token_in,
 )
-from understudy.verify.checks import CheckResult, check, expect, found, proven, succeeded
+from understudy.verify.checks import CheckResult, check, demands, expect, found, proven, succeeded
 from understudy.verify.grant_history import (
     OK,
     application_of,
@@ -158,26 +158,6 @@ def missing_scope_is_refused(exchange: Exchange, _history: History) -> CheckResu
     return expect(not is_taken, "a refusal", _shown(exchange))
 
 
-@check(
-    "scope-auth-needed",
-    on=[AUTHORIZE],
-    when=[client_and_redirect_match, has_response_type, lacks_auth],
-)
-def missing_auth_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """A request without the scope ``auth`` is refused."""
-    return _expect_invalid_scope(exchange)
-
-
-@check(
-    "scope-known",
-    on=[AUTHORIZE],
-    when=[client_and_redirect_match, has_response_type, has_unknown_scope],
-)
-def unknown_scope_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """A scope that does not exist is refused."""
-    return _expect_invalid_scope(exchange)
-
-
 @probe(
     "scope-at-least-one",
     "authorize-error-redirect",
@@ -224,3 +204,18 @@ def requests_with_scopes_in_each_form(client: ProbeClient) -> Parts:
         yield redirect
         exchange = post(client, form_of(client.app, code_in(redirect)))
         yield info(client, token_in(client, exchange, sorted(requested)))
+
+
+# What is wanted of every exchange that meets the conditions.
+
+of_authorize = demands(AUTHORIZE)
+of_authorize(
+    "scope-auth-needed",
+    [client_and_redirect_match, has_response_type, lacks_auth],
+    _expect_invalid_scope,
+)
+of_authorize(
+    "scope-known",
+    [client_and_redirect_match, has_response_type, has_unknown_scope],
+    _expect_invalid_scope,
+)

@@ -14,6 +14,7 @@ from understudy.verify.checks import (
     TOO_MANY,
     CheckResult,
     check,
+    demands,
     expect,
     expect_refused,
     status_is,
@@ -152,28 +153,6 @@ def client_lacks_proof(exchange: Exchange, history: History) -> bool:
 _PROVEN = (client_is_proven, is_clean)
 
 
-@check("token-post-only", when=[is_token_endpoint, uses_other_method])
-def other_method_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """The token endpoint takes POST and no other method (RFC 6749, 3.2)."""
-    return expect_no_token(exchange, "POST and no other method")
-
-
-@check("token-form-encoded", on=[TOKEN], when=[has_other_body])
-def other_body_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """The token endpoint takes a form and no other body."""
-    return expect_no_token(exchange, "a form and no other body")
-
-
-@check(
-    "token-client-credentials",
-    on=[TOKEN],
-    when=[names_client_and_secret, is_clean, client_is_not_proven],
-)
-def wrong_secret_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """Client ID and secret must be those of one application."""
-    return expect_no_token(exchange, "the ID and secret of one application")
-
-
 @check("token-client-credentials", on=[TOKEN], when=_PROVEN)
 def right_secret_counts(exchange: Exchange, _history: History) -> CheckResult:
     """The right secret is not refused."""
@@ -189,18 +168,6 @@ def basic_authentication_is_refused(exchange: Exchange, _history: History) -> Ch
     return expect(is_right, "401 invalid_client", shown_error(exchange))
 
 
-@check("token-secrets-not-in-query", on=[TOKEN], when=[has_secret_in_query_only])
-def secret_in_query_counts_nothing(exchange: Exchange, _history: History) -> CheckResult:
-    """No secret is read from the query, which logs keep (RFC 6749, 2.3.1)."""
-    return expect_no_token(exchange, "no secret is read from the query")
-
-
-@check("token-secrets-not-in-query", on=[TOKEN], when=[has_secret_in_query], is_choice=True)
-def secret_in_query_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """A secret in the query is refused even beside the one in the form."""
-    return expect_no_token(exchange, "a refusal of a secret in the query")
-
-
 @check("token-repeated-field", on=[TOKEN], when=[repeats_a_field])
 def repeated_field_is_refused(exchange: Exchange, _history: History) -> CheckResult:
     """A field that is given twice is refused (RFC 6749, 3.2)."""
@@ -214,18 +181,6 @@ def empty_grant_type_counts_as_missing(exchange: Exchange, _history: History) ->
     """An empty grant type counts as left out (RFC 6749, 3.2)."""
     error = exchange.json_object.get("error")
     return expect(error == "invalid_request", "invalid_request, as if left out", error)
-
-
-@check("token-empty-field", on=[TOKEN], when=[*_PROVEN, only_scope_is_empty])
-def empty_scope_counts_as_missing(exchange: Exchange, _history: History) -> CheckResult:
-    """An empty scope counts as left out (RFC 6749, 3.2)."""
-    return expect_token(exchange, "a token, as if left out")
-
-
-@check("token-grant-type", on=[TOKEN], when=[*_PROVEN, has_no_grant_type])
-def missing_grant_type_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """A request without a grant type is refused."""
-    return expect_refused(exchange)
 
 
 @check("token-grant-type", on=[TOKEN], when=[*_PROVEN, has_known_grant_type])
@@ -385,18 +340,6 @@ def error_is_described(exchange: Exchange, _history: History) -> CheckResult:
     return expect(is_right, "error and error_description, with 400 or 401", actual)
 
 
-@check("token-not-cached", on=[TOKEN], when=[holds_token])
-def token_is_not_stored(exchange: Exchange, _history: History) -> CheckResult:
-    """A response that holds a token is not stored (RFC 6749, 5.1)."""
-    return _expect_not_stored(exchange)
-
-
-@check("token-not-cached", on=[TOKEN], when=[holds_no_token], is_choice=True)
-def error_is_not_stored(exchange: Exchange, _history: History) -> CheckResult:
-    """No other response of the token endpoint is stored either."""
-    return _expect_not_stored(exchange)
-
-
 def _expect_not_stored(exchange: Exchange) -> CheckResult:
     control, pragma = exchange.response.header("cache-control"), exchange.response.header("pragma")
     is_right = "no-store" in control and "no-cache" in pragma
@@ -436,3 +379,40 @@ def _of_basic(exchange: Exchange) -> str:
 
 
 reading("token-credentials-in-form", on=[TOKEN], when=[uses_basic_authentication], read=_of_basic)
+
+
+# What is wanted of every exchange that meets the conditions.
+
+demands()(
+    "token-post-only",
+    [is_token_endpoint, uses_other_method],
+    expect_no_token,
+    "POST and no other method",
+)
+of_token = demands(TOKEN)
+of_token("token-form-encoded", [has_other_body], expect_no_token, "a form and no other body")
+of_token(
+    "token-client-credentials",
+    [names_client_and_secret, is_clean, client_is_not_proven],
+    expect_no_token,
+    "the ID and secret of one application",
+)
+of_token(
+    "token-secrets-not-in-query",
+    [has_secret_in_query_only],
+    expect_no_token,
+    "no secret is read from the query",
+)
+of_token(
+    "token-secrets-not-in-query",
+    [has_secret_in_query],
+    expect_no_token,
+    "a refusal of a secret in the query",
+    is_choice=True,
+)
+of_token(
+    "token-empty-field", [*_PROVEN, only_scope_is_empty], expect_token, "a token, as if left out"
+)
+of_token("token-grant-type", [*_PROVEN, has_no_grant_type], expect_refused)
+of_token("token-not-cached", [holds_token], _expect_not_stored)
+of_token("token-not-cached", [holds_no_token], _expect_not_stored, is_choice=True)

@@ -22,6 +22,7 @@ from understudy.verify.checks import (
     TOO_MANY,
     CheckResult,
     check,
+    demands,
     expect,
     expect_equal,
     found,
@@ -338,12 +339,6 @@ def implicit_token_lasts(exchange: Exchange, history: History) -> CheckResult:
     return expect(is_valid, "a valid token", actual, issue_of(exchange, history))
 
 
-@check("code-token-no-expiry", on=[TOKEN], when=[issues_by("authorization_code")])
-def code_token_has_no_lifetime(exchange: Exchange, _history: History) -> CheckResult:
-    """A token of the code grant comes without a lifetime."""
-    return _expect_unlimited(exchange)
-
-
 @check(
     "code-token-no-expiry",
     on=[OWN_PROFILE],
@@ -352,12 +347,6 @@ def code_token_has_no_lifetime(exchange: Exchange, _history: History) -> CheckRe
 def code_token_lasts(exchange: Exchange, history: History) -> CheckResult:
     """A token of the code grant does not expire."""
     return _expect_valid(exchange, history)
-
-
-@check("password-grant-token-no-expiry", on=[TOKEN], when=[issues_by("password")])
-def password_token_has_no_lifetime(exchange: Exchange, _history: History) -> CheckResult:
-    """A token of the password grant comes without a lifetime."""
-    return _expect_unlimited(exchange)
 
 
 @check(
@@ -410,3 +399,10 @@ reading(
     when=[was_refused, names_client_and_token, names_known_client],
     read=oauth_error_form,
 )
+
+
+# What is wanted of every exchange that meets the conditions.
+
+of_token = demands(TOKEN)
+of_token("code-token-no-expiry", [issues_by("authorization_code")], _expect_unlimited)
+of_token("password-grant-token-no-expiry", [issues_by("password")], _expect_unlimited)
