@@ -36,7 +36,9 @@ def never_judged(_exchange, _history):
     return expect(condition=True, expected="anything")
 
 
-CHECK = Check("some-check", ("some-rule",), frozenset({LOOKUP}), (is_first, was_found), never_judged)
+CHECK = Check(
+    "some-check", ("some-rule",), frozenset({LOOKUP}), (is_first, was_found), never_judged
+)
 
 
 @pytest.fixture

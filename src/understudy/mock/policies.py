@@ -95,7 +95,7 @@ RULES_OF_MECHANISMS: Final[Mapping[Callable[..., Any], tuple[str, ...]]] = {
         "qr-no-authentication",
         "unauthorized-challenge",
     ),
-    security.bearer_token: ("bearer-scheme-any-case",),
+    security.bearer_token: ("bearer-scheme-any-case", "equivalent-headers"),
     security.expect_scopes: (
         *("me-needs-oauth-token", "scope-per-operation", "scope-body-both-wrong"),
         *("scope-of-own-profile", "scope-of-avatar-list", "scope-of-associated-email"),
@@ -108,10 +108,10 @@ RULES_OF_MECHANISMS: Final[Mapping[Callable[..., Any], tuple[str, ...]]] = {
     rate_limit.count_request: ("rate-limit-answer-429", "rate-limit-headers"),
     windows.count: ("rate-limit-window",),
     request_validation.note_unknown_query: ("unknown-query-parameters-accepted",),
-    parameters.once: ("query-parameter-repeated",),
+    parameters.once: ("query-parameter-repeated", "equivalent-address"),
     parameters.ParameterReader.read: ("query-parameter-empty",),
     security.refuse_token: ("invalid-token-unknown-profile",),
-    form_members: ("token-repeated-field",),
+    form_members: ("token-repeated-field", "equivalent-content"),
     errors.method_not_allowed: ("token-post-only", "method-not-allowed-allow"),
     Cors.is_closed: ("token-no-cors",),
     chosen_refusal: (

@@ -74,11 +74,13 @@ class ProbeClient:
         gateway: The way onto the wire.
         source: What reports call the sender.
         earlier: What the run exchanged so far, for what need not be asked again.
+        seed: Draws what a probe leaves to chance.
     """
 
     gateway: Gateway
     source: str
     earlier: Sequence[Exchange] = ()
+    seed: int = 0
 
     @property
     def target(self) -> Target:

@@ -377,7 +377,9 @@ def _is_exhausting(probe: Probe) -> bool:
 def _send(run: Run, ready: list[Probe]) -> None:
     """Sends probes, part by part, in the order of what their next parts settle."""
     running = {
-        probe.name: probe.steps(ProbeClient(run.gateway, _source(probe), run.exchanges))
+        probe.name: probe.steps(
+            ProbeClient(run.gateway, _source(probe), run.exchanges, run.options.seed)
+        )
         for probe in ready
     }
     ended: set[str] = set()

@@ -13,6 +13,7 @@ from tests.proofs.mutants import (
     avatar_views,
     avatars,
     callers,
+    dresses,
     edited_profiles,
     error_codes,
     flows,
@@ -67,6 +68,7 @@ MODULES = (
     texts,
     error_codes,
     precedence,
+    dresses,
 )
 """Named, so that importing this registers every mutant."""
 

@@ -9,6 +9,7 @@ from understudy.verify.rules import (
     code_grant,
     consent,
     definition,
+    equivalent_requests,
     errors,
     lookups,
     own_profile,
@@ -46,5 +47,6 @@ SECTIONS = (
     tokens,
     errors,
     rate_limits,
+    equivalent_requests,
 )
 """The sections in the interface's order; importing them registers whatever judges their rules."""

@@ -1,0 +1,377 @@
+"""Judges that a request in another dress gets the same answer (RFC 9110; 9112; 3986; 7578).
+
+The same request can be written in many ways that mean the same: chunked, with a charset, with
+percent-encoded letters. A check finds the plain request that an exchange repeats by the normal form
+of both, so that recorded traffic is judged too; and the probes repeat in another dress what
+succeeded, with a dress for each operation that the seed draws.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+from understudy.exchange.messages import NO_JSON, Exchange, Request
+from understudy.interface.operations import (
+    OWN_PROFILE,
+    RESOURCE,
+    TOKEN,
+    TOKEN_INFO,
+    UPDATE_PROFILE,
+)
+from understudy.verify.account_history import changes_in, update
+from understudy.verify.browsing import password_form, post, token_in
+from understudy.verify.causes import latest_attempts
+from understudy.verify.checks import CheckResult, Judge, check, expect, found, is_get, proven
+from understudy.verify.history import History
+from understudy.verify.pictures import an_avatar, picture, picture_of, upload
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probing import Parts, probe
+from understudy.verify.value_texts import as_json
+
+NOT_MODIFIED, LENGTH_REQUIRED = 304, 411
+HEAD_IS_NOT_SERVED: Final = frozenset({405, 501})
+
+_DRESS: Final = frozenset(
+    {"accept", "accept-encoding", "authorization", "content-length", "content-type", "user-agent"}
+    | {"transfer-encoding", "host", "connection"}
+)
+"""Headers that may differ between two requests of one meaning; all others are part of it."""
+
+_UNRESERVED: Final = re.compile(r"%([46][1-9A-Fa-f]|[57][0-9Aa]|3[0-9]|2[DdEe]|5[Ff]|7[Ee])")
+"""Percent-encoded letters, digits and ``-._~``, which mean themselves (RFC 3986, 6.2.2.2)."""
+
+_CHARSET: Final = re.compile(r"; *charset=\"?utf-8\"?", re.IGNORECASE)
+_BOUNDARY: Final = re.compile(r"boundary=\"?([^\";]+)\"?", re.IGNORECASE)
+
+
+@lru_cache(maxsize=1024)
+def normal_form(request: Request) -> tuple[object, ...]:
+    """Returns what a request means, however it is written; headers that negotiate are left out."""
+    parts = urlsplit(request.url)
+    path = _UNRESERVED.sub(lambda found: unquote(found[0]), parts.path)
+    content_type, body = request.header("content-type"), request.body
+    boundary = _BOUNDARY.search(content_type)
+    if boundary is not None:
+        content_type = _BOUNDARY.sub("boundary", content_type)
+        body = body.replace(boundary[1].encode(), b"")
+    others = sorted(pair for pair in request.headers if pair[0] not in _DRESS)
+    if "*/*" not in (request.header("accept") or "*/*"):
+        others.append(("accept", request.header("accept")))
+    if "q=0" in request.header("accept-encoding"):
+        others.append(("accept-encoding", request.header("accept-encoding")))
+    media = _CHARSET.sub("", content_type).strip().lower()
+    method = "GET" if request.method == "HEAD" else request.method
+    return (method, parts.netloc, path, *sorted(request.pairs), media, body, *others)
+
+
+def plain_request(exchange: Exchange, history: History) -> Exchange | None:
+    """Returns the newest success that an exchange repeats in another dress, nothing written since."""
+    request = exchange.request
+    if exchange.operation == TOKEN and request.form.get("grant_type") != "password":
+        return None  # a code works once
+    if exchange.site == "authorization" and exchange.operation not in {TOKEN, TOKEN_INFO}:
+        return None  # a page is of its browser
+    operations = [exchange.operation] if exchange.operation else _READS
+    for before in history.near(*operations):
+        is_own = before.identity == exchange.identity and before.response.is_success
+        is_still = history.still_since(before) or exchange.site == "authorization"
+        if is_own and is_still and _is_other_dress(before.request, request):
+            return before
+    return None
+
+
+def _is_other_dress(one: Request, other: Request) -> bool:
+    """Tells whether two requests that are written differently mean the same."""
+    return one != other and normal_form(one) == normal_form(other)
+
+
+_READS: Final = tuple(each for each in (*RESOURCE, TOKEN_INFO) if each.startswith("GET"))
+"""The operations that HEAD may ask for too, which no document names."""
+
+_repeats = found(plain_request, "the same request succeeded before in another dress")
+
+
+def _differs(part: Callable[[Request], object]) -> Callable[[Exchange, History], bool]:
+    """Returns the condition that a part of the request is written otherwise than before."""
+
+    def differs(exchange: Exchange, history: History) -> bool:
+        """Tells whether the same request succeeded before and was written otherwise."""
+        before = plain_request(exchange, history)
+        is_same_method = before is not None and before.request.method == exchange.request.method
+        return (
+            before is not None and is_same_method and part(before.request) != part(exchange.request)
+        )
+
+    return differs
+
+
+def _address(request: Request) -> object:
+    return request.url
+
+
+def _negotiation(request: Request) -> object:
+    names = ("accept", "accept-encoding")
+    return [request.header(name) for name in names] + [
+        request.header("authorization").partition(" ")[0]
+    ]
+
+
+def _content(request: Request) -> object:
+    return request.header("content-type"), request.header("transfer-encoding")
+
+
+def answers_alike(exchange: Exchange, history: History) -> CheckResult:
+    """Returns whether a request gets the answer that it got in another dress."""
+    before = proven(plain_request(exchange, history))
+    is_late = exchange.status == LENGTH_REQUIRED and exchange.request.header("transfer-encoding")
+    is_same = bool(is_late) or exchange.status == before.status
+    actual = f"status {exchange.status}, before {before.status}"
+    if is_same and exchange.request.method == "GET":
+        is_same = _meaning(before) == _meaning(exchange)
+        actual = actual if is_same else "another body"
+    return expect(is_same, f"the answer as before, status {before.status}", actual, before)
+
+
+def _meaning(exchange: Exchange) -> object:
+    """Returns what a response says, without addresses of pictures, which may be signed."""
+    if exchange.response.media_type.startswith("image/"):
+        return picture_of(exchange)[:2]
+    return exchange.response.body if exchange.body is NO_JSON else _unordered(exchange.body)
+
+
+def _unordered(value: Any) -> object:
+    if isinstance(value, dict):
+        return {
+            name: _unordered(member)
+            for name, member in sorted(value.items())
+            if not name.endswith(("url", "_image"))
+        }
+    if isinstance(value, list):
+        return sorted((_unordered(item) for item in value), key=as_json)
+    return value
+
+
+_FAMILIES: Final[Mapping[str, Callable[[Request], object]]] = {
+    "equivalent-address": _address,
+    "equivalent-headers": _negotiation,
+    "equivalent-content": _content,
+}
+"""Rule to the part of a request that is written otherwise."""
+
+
+def _named(name: str) -> Judge:
+    def judge(exchange: Exchange, history: History) -> CheckResult:
+        return answers_alike(exchange, history)
+
+    judge.__name__ = name.replace("-", "_")
+    return judge
+
+
+for _rule, _part in _FAMILIES.items():
+    check(_rule, when=[_repeats, _differs(_part)])(_named(_rule))
+
+
+def is_head(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the method is HEAD."""
+    return exchange.request.method == "HEAD"
+
+
+def head_is_served(exchange: Exchange, _history: History) -> bool:
+    """Tells whether HEAD is not refused as a method that is not served."""
+    return exchange.status not in HEAD_IS_NOT_SERVED
+
+
+@check("head-like-get", when=[is_head, _repeats], is_choice=True)
+def head_is_a_method(exchange: Exchange, history: History) -> CheckResult:
+    """HEAD is served where GET is; a deployment that refuses the method is noted."""
+    is_served = head_is_served(exchange, history)
+    return expect(is_served, "HEAD wherever GET is served", f"status {exchange.status}")
+
+
+@check("head-like-get", when=[is_head, _repeats, head_is_served])
+def head_is_a_get_without_content(exchange: Exchange, history: History) -> CheckResult:
+    """HEAD has the status and the headers of GET, and no content (RFC 9110, 9.3.2)."""
+    before = proven(plain_request(exchange, history))
+    one, other = before.response, exchange.response
+    differing = [
+        name
+        for name in ("content-type", "content-length")
+        if one.header(name) and other.header(name) not in {"", one.header(name)}
+    ]
+    is_right = other.status == one.status and not other.body and not differing
+    actual = f"status {other.status}, {len(other.body)} bytes, other {as_json(differing)}"
+    return expect(is_right, f"status {one.status} and the headers of GET", actual, before)
+
+
+def own_view(exchange: Exchange, history: History) -> Exchange | None:
+    """Returns the client's own newest response of the same address."""
+    for before in history.near(exchange.operation):
+        is_same = before.request.url == exchange.request.url
+        if is_same and before.identity == exchange.identity and before.response.is_success:
+            return before
+    return None
+
+
+def names_a_tag(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the request names the tag of a response that the client has."""
+    return bool(exchange.request.header("if-none-match"))
+
+
+@check(
+    "conditional-reads",
+    when=[is_get, names_a_tag, found(own_view, "the client has read the same before")],
+)
+def only_what_the_client_has_is_left_out(exchange: Exchange, history: History) -> CheckResult:
+    """304 says that the client has the response; not that another client has, or had before an edit."""
+    before = proven(own_view(exchange, history))
+    has_tag = before.response.header("etag") in exchange.request.header("if-none-match")
+    has_tag = has_tag and bool(before.response.header("etag"))
+    edits = [
+        edit
+        for edit in history.of(UPDATE_PROFILE)
+        if edit.number > before.number and edit.identity.account == exchange.identity.account
+    ]
+    is_old = exchange.operation == OWN_PROFILE and any(
+        before.json_object.get(name) != value
+        for edit in edits[:1]
+        if edit.response.is_success
+        for name, value in changes_in(edit).items()
+    )
+    is_right = exchange.status != NOT_MODIFIED or (has_tag and not is_old)
+    steps = (before, *latest_attempts(before, history))
+    return expect(is_right, "the content, which is not the client's", "status 304", *steps)
+
+
+# The probes. Each repeats what succeeded, in a dress that the seed draws.
+
+Dress = Callable[[Request], Request]
+
+
+def _with(name: str, text: str) -> Dress:
+    def dressed(request: Request) -> Request:
+        others = tuple(pair for pair in request.headers if pair[0] != name)
+        return replace(request, headers=(*others, (name, text)))
+
+    return dressed
+
+
+def _in_capitals(request: Request) -> Request:
+    token = request.token
+    return _with("authorization", f"BEARER {token}")(request) if token else request
+
+
+def _percent_encoded(request: Request) -> Request:
+    address, mark, query = request.url.partition("?")
+    root, _, last = address.rpartition("/")
+    return replace(request, url=f"{root}/%{ord(last[0]):02X}{last[1:]}{mark}{query}")
+
+
+def _turned(request: Request) -> Request:
+    address, mark, query = request.url.partition("?")
+    return replace(request, url=f"{address}{mark}{'&'.join(reversed(query.split('&')))}")
+
+
+def _with_charset(request: Request) -> Request:
+    content_type = request.header("content-type")
+    return _with("content-type", f"{content_type}; charset=utf-8")(request)
+
+
+def _quoted_boundary(request: Request) -> Request:
+    content_type = _BOUNDARY.sub(r'boundary="\1"', request.header("content-type"))
+    return _with("content-type", content_type)(request)
+
+
+def _chunked(request: Request) -> Request:
+    others = tuple(pair for pair in request.headers if pair[0] != "content-length")
+    return replace(request, headers=(*others, ("transfer-encoding", "chunked")))
+
+
+_AS_LIBRARIES: Final = _with("accept", "application/json, text/plain, */*")
+NEGOTIATIONS: Final[Sequence[Dress]] = (
+    _with("accept-encoding", "gzip"),
+    _with("accept-encoding", "identity"),
+    _in_capitals,
+)
+
+
+def _again(client: ProbeClient, exchange: Exchange, dress: Dress) -> Exchange:
+    """Sends a request once more, in a dress."""
+    return client.gateway.send(dress(exchange.request), client.source)
+
+
+def _as_head(request: Request) -> Request:
+    return replace(request, method="HEAD")
+
+
+@probe(
+    *("equivalent-address", "equivalent-headers", "head-like-get"),
+    needs=("slug", "owner", "hashes"),
+)
+def reads_in_another_dress(client: ProbeClient) -> Parts:
+    """Reads with an encoded letter, with other headers, and by HEAD."""
+    address = {"email_hash": client.known.own_hashes[0]}
+    code = {"size": "160", "version": "1"}
+    reads: tuple[tuple[str, str, Mapping[str, str], Dress | None], ...] = (
+        (f"/profiles/{client.known.slug}", "owner", {}, _percent_encoded),
+        ("/me/profile", "owner", {}, None),
+        ("/me/avatars", "owner", {}, None),
+        ("/me/associated-email", "owner", address, _percent_encoded),
+        (f"/qr-code/{client.known.slug}", "anonymous", code, _turned),
+    )
+    for place, (path, who, query, spelled) in enumerate(reads):
+        drawn = NEGOTIATIONS[(client.seed + place) % len(NEGOTIATIONS)]
+        for dress in (_AS_LIBRARIES, drawn, spelled, _as_head):
+            if dress is not None:
+                yield _again(client, client.recall(path, who, query), dress)
+
+
+@probe("equivalent-content", needs=("owner", "writes"))
+def update_in_another_dress(client: ProbeClient) -> Parts:
+    """Updates the profile twice alike: with a charset, and chunked."""
+    for dress in (_with_charset, _chunked):
+        yield _again(client, update(client, location="Port Understudy"), dress)
+
+
+@probe("equivalent-content", needs=("owner", "writes", "uploads", "hashes"))
+def avatar_writes_in_another_dress(client: ProbeClient) -> Parts:
+    """Uploads with a quoted boundary and chunked; rates and assigns with a charset and chunked."""
+    yield _again(client, upload(client, picture(), select_avatar="false"), _quoted_boundary)
+    yield _again(client, upload(client, picture(), select_avatar="false"), _chunked)
+    path = f"/me/avatars/{an_avatar(client)}"
+    assigned = {"email_hash": client.known.own_hashes[-1]}
+    for dress in (_with_charset, _chunked):
+        rated = client.send("PATCH", path, "owner", json={"rating": "PG"})
+        yield _again(client, rated, dress)
+    yield _again(
+        client, client.send("POST", f"{path}/email", "owner", json=assigned), _with_charset
+    )
+
+
+@probe(
+    *("equivalent-content", "equivalent-headers", "equivalent-address"),
+    needs=("app", "password", "tokens", "auth_url"),
+)
+def token_requests_in_another_dress(client: ProbeClient) -> Parts:
+    """Requests tokens with a charset, chunked, and as libraries accept; asks in another order."""
+    plain = post(client, password_form(client.app))
+    for dress in (_with_charset, _chunked, _AS_LIBRARIES):
+        yield _again(client, plain, dress)
+    query = {"client_id": client.app.client_id, "token": token_in(client, plain)}
+    yield _again(client, client.auth("GET", "/oauth2/token-info", query=query), _turned)
+
+
+@probe("conditional-reads", needs=("owner", "other", "writes"))
+def reads_with_the_tag_of_another(client: ProbeClient) -> Parts:
+    """Reads with the tag that another account was given, and with one of before an edit."""
+    for path in ("/me/profile", "/me/avatars"):
+        client.recall(path, "owner")
+        tag = client.recall(path, "other").response.header("etag") or '"understudy-made-up"'
+        yield client.get(path, "owner", headers={"if-none-match": tag})
+    before = client.get("/me/profile", "owner")
+    tag = before.response.header("etag")
+    if tag:
+        update(client, company=f"{before.json_object.get('company', '')} & Understudy"[-40:])
+        yield client.get("/me/profile", "owner", headers={"if-none-match": tag})

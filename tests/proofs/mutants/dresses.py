@@ -1,0 +1,200 @@
+"""Mutants that read a request in one dress only: what means the same gets another answer."""
+
+import gzip
+from hashlib import sha256
+from urllib.parse import unquote
+
+import httpx
+from tests.proofs.mutants.edge import (
+    INFO,
+    LIST,
+    LOOKUP,
+    OWN,
+    QR,
+    TOKEN,
+    answer,
+    asking,
+    at,
+    mutant,
+    path_of,
+    query_of,
+    stateful,
+    who,
+)
+
+CONTENT, HEADERS = "equivalent-content", "equivalent-headers"
+ADDRESS, HEAD, TAGS = "equivalent-address", "head-like-get", "conditional-reads"
+
+
+def _refusing(name, rule, is_meant, status=400):
+    """Registers a refusal of requests in some dress."""
+
+    def change(request, send):
+        if is_meant(request):
+            return httpx.Response(status, json={"error": "The request is malformed."})
+        return send(request)
+
+    change.__name__ = name
+    mutant(rule)(change)
+
+
+def _content_type(request):
+    return request.headers.get("content-type", "")
+
+
+def _is_chunked(request):
+    return "transfer-encoding" in request.headers
+
+
+def _accept(request):
+    return request.headers.get("accept", "*/*")
+
+
+def _is_encoded(request):
+    return "%" in str(request.url).partition("?")[0]
+
+
+_refusing(
+    "json_with_a_charset_is_no_json",
+    CONTENT,
+    lambda r: _content_type(r).startswith("application/json;"),
+    415,
+)
+_refusing(
+    "forms_with_a_charset_are_no_forms",
+    CONTENT,
+    lambda r: "urlencoded;" in _content_type(r),
+)
+_refusing("a_quoted_boundary_is_not_found", CONTENT, lambda r: 'boundary="' in _content_type(r))
+_refusing("chunks_are_no_content", CONTENT, _is_chunked)
+_refusing(
+    "uploads_in_chunks_are_too_large",
+    CONTENT,
+    lambda r: _is_chunked(r) and at(r, "POST", LIST),
+    413,
+)
+_refusing(
+    "tokens_are_not_requested_in_chunks", CONTENT, lambda r: _is_chunked(r) and at(r, "POST", TOKEN)
+)
+_refusing("chunks_crash_updates", CONTENT, lambda r: _is_chunked(r) and at(r, "PATCH", OWN), 422)
+_refusing("lists_of_media_types_are_not_read", HEADERS, lambda r: "," in _accept(r), 406)
+_refusing(
+    "gzip_is_not_acceptable", HEADERS, lambda r: r.headers.get("accept-encoding") == "gzip", 406
+)
+_refusing(
+    "identity_is_not_acceptable",
+    HEADERS,
+    lambda r: r.headers.get("accept-encoding") == "identity",
+    406,
+)
+_refusing("encoded_letters_are_unknown", ADDRESS, _is_encoded, 404)
+_refusing("encoded_letters_are_malformed", ADDRESS, _is_encoded)
+_refusing("head_needs_other_credentials", HEAD, lambda r: r.method == "HEAD" and who(r), 401)
+_refusing("head_finds_nobody", HEAD, lambda r: r.method == "HEAD" and LOOKUP in path_of(r), 404)
+_refusing("head_of_codes_is_malformed", HEAD, lambda r: r.method == "HEAD" and QR in path_of(r))
+
+
+def _heads(name, **changes):
+    """Registers responses to HEAD that differ from those to GET."""
+
+    def change(request, send):
+        response = send(request)
+        return answer(response, **changes) if request.method == "HEAD" else response
+
+    change.__name__ = name
+    mutant(HEAD)(change)
+
+
+_heads("head_has_no_content_at_all", status=204)
+_heads("head_is_html", headers={"content-type": "text/html"})
+_heads("head_has_content", body=b"{}")
+
+
+@mutant(HEADERS)
+def a_browsers_library_is_shown_a_page(request, send):
+    response = send(request)
+    if "text/plain" in _accept(request) and at(request, "GET", OWN):
+        return answer(response, body=b"<p>Ada</p>", headers={"content-type": "text/html"})
+    return response
+
+
+@mutant(HEADERS)
+def lists_of_media_types_get_summaries(request, send):
+    response = send(request)
+    if "," in _accept(request) and response.status_code == 200 and response.read()[:1] == b"{":
+        return answer(response, body={"summary": True})
+    return response
+
+
+@mutant(HEADERS)
+def compressed_answers_are_empty(request, send):
+    response = send(request)
+    if request.headers.get("accept-encoding") == "gzip" and request.method == "GET":
+        return answer(response, body=b"[]")
+    return response
+
+
+@mutant("answers", HEADERS)
+def what_is_compressed_is_cut(request, send):
+    response = send(request)
+    if request.headers.get("accept-encoding") == "gzip" and who(request):
+        packed = gzip.compress(response.read(), mtime=0)
+        headers = {"content-type": response.headers["content-type"], "content-encoding": "gzip"}
+        cut = packed[: len(packed) // 2]
+        return httpx.Response(response.status_code, headers=headers, content=iter([cut]))
+    return response
+
+
+@mutant(ADDRESS)
+def only_the_first_parameter_is_read(request, send):
+    first = dict(list(query_of(request).items())[:1])
+    is_code = at(request, "GET", QR) and len(query_of(request)) == 2
+    others = dict.fromkeys(query_of(request).keys() - first.keys())
+    return send(asking(request, query=others)) if is_code else send(request)
+
+
+@mutant(ADDRESS)
+def token_info_wants_the_client_first(request, send):
+    if at(request, "GET", INFO) and next(iter(query_of(request)), "") == "token":
+        return httpx.Response(400, json={"error": "invalid_request"})
+    return send(request)
+
+
+@mutant(ADDRESS)
+def encoded_addresses_are_of_nobody(request, send):
+    response = send(request)
+    if _is_encoded(request) and unquote(path_of(request)).startswith("/me/associated"):
+        return answer(response, body={"associated": False})
+    return response
+
+
+def _tagged(name, tag_of):
+    """Registers tags of responses that are compared, and are not of what the client has."""
+
+    def make():
+        def change(request, send):
+            response = send(request)
+            if request.method != "GET" or path_of(request) not in {OWN, LIST}:
+                return response
+            if response.status_code != 200:
+                return response
+            tag = f'"{sha256(tag_of(request).encode()).hexdigest()[:12]}"'
+            if tag in request.headers.get("if-none-match", ""):
+                return httpx.Response(304, headers={"etag": tag})
+            return answer(response, headers={"etag": tag})
+
+        return change
+
+    make.__name__ = name
+    stateful(TAGS)(make)
+
+
+_tagged("tags_are_of_the_address", path_of)
+_tagged("tags_stay_after_an_edit", lambda request: path_of(request) + who(request))
+
+
+@mutant(TAGS)
+def every_tag_is_the_clients(request, send):
+    if "if-none-match" in request.headers and who(request):
+        return httpx.Response(304)
+    return send(request)
