@@ -63,7 +63,8 @@ tools: $(VENV)/.docs  ## bring every tool of the tests: by pip and npm into buil
 	$(PYTHON) tests/tools/bring.py
 
 .PHONY: lock
-lock: tools-if-possible  ## renew constraints.txt: the newest packages that Python 3.11.2 and every later one can have
+lock: $(VENV)/.serving  ## renew constraints.txt: the newest packages that Python 3.11.2 and every later one can have
+	@$(PYTHON) tests/tools/bring.py --if-possible --only python
 	build/tools/python/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11.2 --all-extras \
 	  --group dev --group docs --no-header --no-annotate pyproject.toml --output-file constraints.txt
 

@@ -61,25 +61,37 @@ def js_packages() -> dict[str, str]:
 
 def _from_pip(place: Path, wanted: Sequence[str]) -> None:
     venv.create(place, with_pip=True)
-    _run([str(place / "bin" / "python"), "-m", "pip", "install", "--quiet", *wanted])
+    _run([str(place / "bin" / "python"), "-m", "pip", "install", "--quiet", *wanted], place)
 
 
 def _from_npm(place: Path, wanted: Sequence[str]) -> None:
     npm = find_program("npm")
     assert npm is not None
     place.mkdir(parents=True)
+    # In its directory, as --prefix would name another configuration of the machine, certificates included.
+    (place / "package.json").write_text("{}")
+    # Where no registry can be reached npm tries each package for minutes: ask once for one.
+    _run([npm, "view", wanted[0], "version", "--fetch-retries=0", "--fetch-timeout=30000"], place)
     options = ("--silent", "--no-audit", "--no-fund", "--no-package-lock", "--prefer-offline")
-    _run([npm, "install", *options, "--prefix", str(place), *wanted])
+    _run([npm, "install", *options, *wanted], place)
 
 
-def _run(command: Sequence[str]) -> None:
-    """Runs an installer, without its own output.
+def _run(command: Sequence[str], place: Path) -> None:
+    """Runs an installer in a directory, without its own output.
 
     Raises:
         Unavailable: It failed.
     """
     environment = {**os.environ, "PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD": "1"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command,
+        cwd=place,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if done.returncode:
         said = [line for line in (done.stderr or done.stdout).splitlines() if line.strip()]
         raise Unavailable("; ".join(said[-LAST_LINES:]) or f"{command[0]} failed")
@@ -119,6 +131,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--apt", action="store_true", help="only print the packages that apt has")
     parser.add_argument("--if-possible", action="store_true", help="go on without what is missing")
     parser.add_argument("--need", nargs="+", default=[], help="only fail where one is missing")
+    parser.add_argument("--only", choices=("python", "npm", "js"), help="fill this directory alone")
     options = parser.parse_args(arguments)
     needed = [name for name in options.need if find_program(name) is None]
     if needed:
@@ -131,7 +144,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if absent and not options.if_possible:
         sys.stdout.write(f"First, as root: apt-get install --yes {' '.join(absent)}\n")
-    refused = {place: _bring(place, wanted, install) for place, wanted, install in _places()}
+    refused = {
+        place: _bring(place, wanted, install)
+        for place, wanted, install in _places()
+        if options.only in (None, place.name)
+    }
     if options.if_possible:
         return 0  # the closing line of the tests says what is missing
     for place, why in refused.items():
