@@ -93,8 +93,17 @@ def test_requests_at_once_count_exactly(mocks: tuple[Mock, Mock], replicas: Repl
     assert sorted(map(int, counts)) == list(range(10))
 
 
-def test_a_fault_strikes_as_often_as_it_says(mocks: tuple[Mock, Mock], replicas: Replicas) -> None:
-    replicas[0].admin("POST", "/faults", {"operation": "getProfile", "status": 503, "times": 5})
+@pytest.mark.parametrize(
+    ("path", "answer"),
+    [
+        ("/faults", {"status": 503}),
+        ("/stubs", {"response": {"status": 503}, "allow_invalid": True}),
+    ],
+)
+def test_a_fault_or_a_stub_answers_as_often_as_it_says(
+    mocks: tuple[Mock, Mock], replicas: Replicas, path: str, answer: dict[str, Any]
+) -> None:
+    replicas[0].admin("POST", path, {"operation": "getProfile", "times": 5, **answer})
     for driver in replicas:
         driver.end_store()
     responses = asyncio.run(sent_at_once(mocks, 12, "GET", "/v3/profiles/ada"))

@@ -17,6 +17,7 @@ from understudy.collections.model import ResourceCollection, ResourceSingleton
 from understudy.errors import BadRequest, Conflict, NotFound
 from understudy.limits import JSON_VALUES
 from understudy.mock.server.call import HandlerResponse
+from understudy.mock.server.json_bodies import merged
 from understudy.mock.server.validation_errors import first_error
 from understudy.mock.store.items import Item
 
@@ -24,19 +25,6 @@ JSON_PATCH: Final = "application/json-patch+json"
 MERGE_PATCH: Final = "application/merge-patch+json"
 _PATCH_OPERATIONS: Final = ("add", "remove", "replace", "move", "copy", "test")
 """RFC 6902, 4; the library knows two more of its own."""
-
-
-def merged(target: Any, patch: Any) -> Any:
-    """Returns a value after a merge patch: null removes a member (RFC 7396, 2)."""
-    if not isinstance(patch, Mapping):
-        return patch
-    result = dict(target) if isinstance(target, Mapping) else {}
-    for name, value in patch.items():
-        if value is None:
-            result.pop(name, None)
-        else:
-            result[name] = merged(result.get(name), value)
-    return result
 
 
 def patched(target: Any, patch: Sequence[Any]) -> Any:

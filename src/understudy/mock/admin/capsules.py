@@ -19,6 +19,7 @@ from understudy.mock.admin.capsule_secrets import SecretReferences, SecretResolv
 from understudy.mock.admin.exporting import in_worker
 from understudy.mock.admin.faults import check_fault
 from understudy.mock.admin.requests import operation_id
+from understudy.mock.admin.stubs import InvalidStub, check_stub
 from understudy.mock.fixtures.archive import archive_entry
 from understudy.mock.fixtures.record_checks import check_changes, expect_instant
 from understudy.mock.server.call import Call, HandlerResponse, Principal
@@ -382,7 +383,14 @@ class CapsulesAdmin:
         try:
             snapshot = await in_worker(lambda: self._checked_state(capsule, world, resolver))
             contexts = restored(capsule.journal, world, self._endpoints, resolver)
-        except (ValueError, TypeError, RecursionError, StartupError, BadRequest) as error:
+        except (
+            ValueError,
+            TypeError,
+            RecursionError,
+            StartupError,
+            BadRequest,
+            InvalidStub,
+        ) as error:
             msg = f"The capsule cannot be opened: {str(error).removesuffix('.')}."
             raise BadRequest(msg) from error
         world.become(snapshot)
@@ -413,7 +421,10 @@ class CapsulesAdmin:
             if fault.id != name:
                 msg = f"settings: faults: {name!r} has the id {fault.id!r}"
                 raise ValueError(msg)
-            check_fault(fault, list(self._endpoints), scratch)
+            if fault.stub is None:
+                check_fault(fault, list(self._endpoints), scratch)
+            else:
+                check_stub(fault, self._endpoints, scratch)
         for window in settings.windows.values():
             expect_instant("settings: windows", window.opened)
         for number, exchange in enumerate(capsule.journal):

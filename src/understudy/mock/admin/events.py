@@ -192,7 +192,13 @@ class WorldWatch:
             "faults": {
                 name: {**msgspec.to_builtins(fault), "met": fault.met, "struck": fault.struck}
                 for name, fault in world.faults.items()
+                if fault.stub is None
             },
+            "stubs": [
+                [name, fault.struck > 0, fault.times]
+                for name, fault in world.faults.items()
+                if fault.stub is not None
+            ],
             "choices": dict(world.choices),
             "limits": dict(world.limits),
             "changes": {"revision": world.history.revision, "changed": world.changed()},

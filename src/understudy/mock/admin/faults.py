@@ -43,7 +43,7 @@ class FaultsAdmin:
             Conflict: There is a fault of that id.
         """
         faults = call.world.faults
-        fault = msgspec.convert({"id": body.get("id") or _next_id(faults), **body}, Fault)
+        fault = msgspec.convert({"id": body.get("id") or next_id(faults, "fault"), **body}, Fault)
         FAULTS.check(len(faults) + 1)
         if fault.id in faults:
             msg = f"id: there is a fault {fault.id!r} already; choose another, or delete it."
@@ -64,10 +64,8 @@ def check_fault(fault: Fault, operations: Sequence[str], world: World) -> None:
         hint = nearest(fault.operation, operations)
         msg = f"operation: there is no {fault.operation!r}{hint or '.'} There are {', '.join(operations)}."
         raise BadRequest(msg)
-    if fault.person is not None and world.get(PEOPLE, fault.person) is None:
-        hint = nearest(fault.person, list(world.keys(PEOPLE)))
-        msg = f"person: there is no {fault.person!r} in this world{hint or '.'}"
-        raise BadRequest(msg)
+    if fault.person is not None:
+        expect_person(fault.person, world)
     if fault.effect is not None and fault.effect not in EFFECTS:
         msg = f"effect: there is no {fault.effect!r}; there are {', '.join(EFFECTS)}."
         raise BadRequest(msg)
@@ -79,9 +77,22 @@ def check_fault(fault: Fault, operations: Sequence[str], world: World) -> None:
         raise BadRequest(msg)
 
 
+def expect_person(slug: str, world: World) -> None:
+    """Accepts a person of the world.
+
+    Raises:
+        BadRequest: There is none of this slug.
+    """
+    if world.get(PEOPLE, slug) is None:
+        hint = nearest(slug, list(world.keys(PEOPLE)))
+        msg = f"person: there is no {slug!r} in this world{hint or '.'}"
+        raise BadRequest(msg)
+
+
 def list_faults(call: Call) -> HandlerResponse:
     """Responds to ``GET /faults``."""
-    return HandlerResponse([_as_json(fault) for fault in call.world.faults.values()])
+    faults = [fault for fault in call.world.faults.values() if fault.stub is None]
+    return HandlerResponse([_as_json(fault) for fault in faults])
 
 
 def get_fault(call: Call, identifier: str) -> HandlerResponse:
@@ -106,25 +117,27 @@ def delete_fault(call: Call, identifier: str) -> HandlerResponse:
 
 def delete_faults(call: Call) -> HandlerResponse:
     """Responds to ``DELETE /faults``: nothing goes wrong any more."""
-    call.world.faults.clear()
+    world = call.world
+    world.faults = {name: it for name, it in world.faults.items() if it.stub is not None}
     call.world.note_change()
     return HandlerResponse(status=204)
 
 
 def _fault(world: World, identifier: str) -> Fault:
     fault = world.faults.get(identifier)
-    if fault is None:
+    if fault is None or fault.stub is not None:
         hint = nearest(identifier, list(world.faults)) or "."
         msg = f"There is no fault {identifier!r}{hint} GET /__admin/faults lists them."
         raise NotFound(msg)
     return fault
 
 
-def _next_id(faults: Mapping[str, Fault]) -> str:
-    number = len(faults) + 1
-    while f"fault-{number}" in faults:
+def next_id(taken: Mapping[str, Fault], word: str) -> str:
+    """Returns an id of a word and a number that is free."""
+    number = len(taken) + 1
+    while f"{word}-{number}" in taken:
         number += 1
-    return f"fault-{number}"
+    return f"{word}-{number}"
 
 
 def _as_json(fault: Fault) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from understudy.mock.admin.faults import FaultsAdmin
 from understudy.mock.admin.limits import LimitsAdmin
 from understudy.mock.admin.requests import RequestsAdmin
 from understudy.mock.admin.rules import DocumentsAdmin, RulesAdmin
+from understudy.mock.admin.stubs import StubsAdmin
 from understudy.mock.admin.worlds import WorldsAdmin
 from understudy.mock.server.api import Api
 from understudy.mock.server.endpoint import Endpoint, endpoints
@@ -69,6 +70,7 @@ def handlers(
         **changes.UPCOMING,
         **WorldsAdmin(worlds, apis[0].base_path, choose).handlers,
         **FaultsAdmin(list(operations)).handlers,
+        **StubsAdmin(served).handlers,
         **LimitsAdmin(choose, switches, rules).handlers,
         **RequestsAdmin(operations, explainer, worlds.refresh).handlers,
         **RulesAdmin(rules, served).handlers,

@@ -11,18 +11,18 @@ from typing import Any, Final, TypeVar
 from urllib.parse import parse_qsl
 
 import orjson
-import re2
 
 from understudy.errors import BadRequest, NotFound, nearest
 from understudy.exchange import har
 from understudy.exchange.masking import masked_body, masked_headers, masked_query
-from understudy.limits import PATTERN_BYTES, PATTERN_CHARACTERS, PATTERNS, SEARCH_SECONDS
+from understudy.limits import PATTERNS, SEARCH_SECONDS
 from understudy.mock.admin.clock import instant_of
 from understudy.mock.admin.explaining import Explainer
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.clock import written
 from understudy.mock.server.handlers import Handlers
 from understudy.mock.server.request_context import RequestContext
+from understudy.mock.server.text_comparisons import fits, is_like
 from understudy.mock.server.worlds import World
 from understudy.openapi.paths import LONGEST_COMPARED, fill
 
@@ -49,7 +49,9 @@ def _about(context: RequestContext) -> dict[str, Any]:
         "identity": context.identity,
         "person": context.principal.person if context.principal else None,
         "fault": context.fault,
-        "preference": preference(context),
+        "stub": _answered(context, b"x-mock-stub"),
+        "invalid": _answered(context, b"x-mock-violation") is not None,
+        "preference": _answered(context, b"preference-applied"),
         "notes": context.notes,
     }
 
@@ -77,10 +79,10 @@ def operation_id(context: RequestContext) -> str | None:
     return context.endpoint.operation.operation_id if context.endpoint else None
 
 
-def preference(context: RequestContext) -> str | None:
-    """Returns the preference that the response applied (RFC 7240, 3); None for none."""
-    applied = (text for name, text in context.response_headers if name == b"preference-applied")
-    return next((text.decode("latin-1") for text in applied), None)
+def _answered(context: RequestContext, name: bytes) -> str | None:
+    """Returns a header of the response; None where it has none."""
+    texts = (text for field, text in context.response_headers if field == name)
+    return next((text.decode("latin-1") for text in texts), None)
 
 
 def target(context: RequestContext) -> str:
@@ -179,13 +181,6 @@ def _response(context: RequestContext) -> dict[str, Any]:
 
 Pattern = Mapping[str, Any]
 
-_OPTIONS: Final = re2.Options()
-"""RE2 takes time in proportion to the text, whatever the expression is."""
-_OPTIONS.dot_nl = True
-_OPTIONS.log_errors = False
-_OPTIONS.max_mem = PATTERN_BYTES.most
-"""A repetition of repetitions is small as a text, and takes seconds to compile."""
-
 
 def search(entries: Sequence[RequestContext], pattern: Pattern) -> list[RequestContext]:
     """Returns the exchanges that fit a pattern. It may take long, and so belongs into a thread.
@@ -231,17 +226,17 @@ def _headers(context: RequestContext, wanted: Mapping[str, Pattern]) -> bool:
     headers = {
         name.decode("latin-1"): text.decode("latin-1") for name, text in context.headers.items()
     }
-    return all(_fits(headers.get(name.lower()), text) for name, text in wanted.items())
+    return all(fits(headers.get(name.lower()), text) for name, text in wanted.items())
 
 
 def _query(context: RequestContext, wanted: Mapping[str, Pattern]) -> bool:
     parameters = dict(parse_qsl(context.query.decode("latin-1"), keep_blank_values=True))
-    return all(_fits(parameters.get(name), text) for name, text in wanted.items())
+    return all(fits(parameters.get(name), text) for name, text in wanted.items())
 
 
 def _matched_body(context: RequestContext, wanted: list[Pattern]) -> bool:
     text = context.body.decode("utf-8", "replace")
-    return all(_fits(text, pattern) for pattern in wanted)
+    return all(fits(text, pattern) for pattern in wanted)
 
 
 def _person(context: RequestContext, wanted: str) -> bool:
@@ -252,8 +247,8 @@ _TESTS: Mapping[str, Callable[[RequestContext, Any], bool]] = {
     "method": _method,
     "url": lambda context, wanted: _url(context) == wanted,
     "urlPath": lambda context, wanted: context.path == wanted,
-    "urlPattern": lambda context, wanted: _is_like(wanted, _url(context)),
-    "urlPathPattern": lambda context, wanted: _is_like(wanted, context.path),
+    "urlPattern": lambda context, wanted: is_like(wanted, _url(context)),
+    "urlPathPattern": lambda context, wanted: is_like(wanted, context.path),
     "headers": _headers,
     "queryParameters": _query,
     "bodyPatterns": _matched_body,
@@ -262,50 +257,8 @@ _TESTS: Mapping[str, Callable[[RequestContext, Any], bool]] = {
     "person": _person,
     "identity": lambda context, wanted: context.identity == wanted,
     "fault": lambda context, wanted: context.fault == wanted,
+    "stub": lambda context, wanted: _answered(context, b"x-mock-stub") == wanted,
 }
-
-
-def _fits(text: str | None, pattern: Pattern) -> bool:
-    if pattern.get("absent"):
-        return text is None
-    if text is None:
-        return False
-    options = {**pattern}
-    is_folded = options.pop("caseInsensitive", False)
-    return all(_COMPARISONS[name](text, wanted, is_folded) for name, wanted in options.items())
-
-
-def _equal(text: str, wanted: str, is_folded: bool) -> bool:  # noqa: FBT001 - of one shape in the table
-    return text.lower() == wanted.lower() if is_folded else text == wanted
-
-
-def _equal_json(text: str, wanted: Any, _is_folded: bool) -> bool:  # noqa: FBT001 - as above
-    try:
-        expected = orjson.loads(wanted) if isinstance(wanted, str) else wanted
-        return bool(orjson.loads(text) == expected)
-    except ValueError:
-        return False
-
-
-_COMPARISONS: Mapping[str, Callable[[str, Any, bool], bool]] = {
-    "equalTo": _equal,
-    "contains": lambda text, wanted, _: wanted in text,
-    "doesNotContain": lambda text, wanted, _: wanted not in text,
-    "matches": lambda text, wanted, _: _is_like(wanted, text),
-    "doesNotMatch": lambda text, wanted, _: not _is_like(wanted, text),
-    "equalToJson": _equal_json,
-    "absent": lambda _text, _wanted, _: True,
-}
-
-
-def _is_like(expression: str, text: str) -> bool:
-    PATTERN_CHARACTERS.check(len(expression))
-    try:
-        return re2.fullmatch(expression, text, options=_OPTIONS) is not None
-    except re2.error as error:
-        reason = error.args[0].decode("utf-8", "replace")
-        msg = f"{expression[:100]!r} is not a regular expression in RE2's syntax: {reason}."
-        raise BadRequest(msg) from error
 
 
 HEARTBEAT = 15.0

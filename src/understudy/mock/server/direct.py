@@ -25,6 +25,7 @@ from understudy.mock.server.journaling import Journaling, note_response, settle
 from understudy.mock.server.request_context import Matching, Peer, RequestContext, RequestHead
 from understudy.mock.server.response_sending import WireResponse, send_wire
 from understudy.mock.server.route_table import RouteTable
+from understudy.mock.server.stubbing import needs_stack, stubbed
 
 Worked = tuple[RequestContext, WireResponse]
 """A request, and its response that is ready to be sent."""
@@ -73,7 +74,8 @@ class Direct:
             return None
         started = perf_counter()
         context = self.journaling.begin(head, peer)
-        if context.refusal is not None or context.world.faults:
+        faults = context.world.faults
+        if context.refusal is not None or (faults and needs_stack(faults)):
             return None
         matching = target.matching
         if matching is None or matching[0] is not self.routes:
@@ -117,6 +119,8 @@ class Direct:
         context.endpoint = endpoint
         for step in self.after_routing:
             step(context)
+        if context.world.faults:
+            return stubbed(context, endpoint, call_handler)
         return call_handler(context, endpoint)
 
     def refuse(self, context: RequestContext, error: Exception | CancelledError) -> WireResponse:

@@ -21,6 +21,7 @@ from understudy.mock.server.response_sending import (
     stream_response,
 )
 from understudy.mock.server.route_table import EndpointsByRoute, chosen
+from understudy.mock.server.stubbing import INVALID, stubbed
 from understudy.openapi.paths import routed_texts
 from understudy.openapi.sampler import EFFORTS
 
@@ -85,7 +86,7 @@ class Dispatcher:
         """
         context = context_of(scope)
         endpoint = context.endpoint
-        called = None if endpoint is None else call_handler(context, endpoint)
+        called = None if endpoint is None else stubbed(context, endpoint, call_handler)
         if endpoint is None or called is None:
             await self._elsewhere(scope, receive, send)
             return
@@ -106,10 +107,11 @@ class Dispatcher:
         """
         if context.deferred is not None:
             raise context.deferred
-        status = endpoint.validator.status(response.status)
+        is_judged = INVALID not in response.headers
+        status = endpoint.validator.status(response.status) if is_judged else response.status
         if status != response.status:
             response = response._replace(status=status)
-        if self._response_validation != "off":
+        if is_judged and self._response_validation != "off":
             fault = endpoint.validator.fault(response)
             if fault is not None:
                 response = self._without_fault(context, endpoint, response, fault)

@@ -1,13 +1,14 @@
 """Injects faults: those of the world, and those that a request names."""
 
 import asyncio
+from contextlib import suppress
+from random import Random  # noqa: TID251 - seeded by how often the stub has answered
 
 import orjson
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from understudy.errors import Headers, MockRefusal, Problem, TooManyRequests
+from understudy.errors import Problem
 from understudy.mock.server.call import HandlerResponse
-from understudy.mock.server.document_responses import declared_response
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.faults import (
     BufferedResponse,
@@ -19,7 +20,6 @@ from understudy.mock.server.preferences import (
     RequestPreferences,
     preferences_of,
 )
-from understudy.mock.server.rate_limit import limit_headers
 from understudy.mock.server.request_context import (
     OWN_PREFIX,
     PREFER_HEADER,
@@ -27,15 +27,19 @@ from understudy.mock.server.request_context import (
     context_of,
 )
 from understudy.mock.server.response_sending import field_value, send_response
+from understudy.mock.server.security import authorize
+from understudy.mock.server.stubbing import (
+    STUB,
+    answer,
+    demanded_error,
+    demanded_response,
+    stub_for,
+)
 from understudy.mock.server.transactions import commit_first, delay
-from understudy.mock.server.windows import WINDOW, QuotaDecision
 from understudy.mock.server.worlds import World
 
 ABORT = "understudy.abort"
 """Key of the scope under which our server puts the function that ends the connection."""
-
-FIRST_ERROR = 400
-"""The first status that is an error (RFC 9110, 15.5)."""
 
 _OWN_PREFIX = OWN_PREFIX.encode()
 _PIECES = 20
@@ -46,6 +50,54 @@ def may_change_response(context: RequestContext) -> bool:
     """Tells whether a fault or a preference may change the response to a request."""
     has_preferences = PREFER_HEADER in context.headers or _OWN_PREFIX in context.query
     return has_preferences or bool(context.world.faults)
+
+
+class EarlyStubs:
+    """Answers by the stubs that come before authentication and validation.
+
+    Args:
+        app: The next layer.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Sends the answer of a stub, or calls the next layer."""
+        context = context_of(scope)
+        endpoint = context.endpoint
+        if endpoint is None or not context.world.faults:
+            await self._app(scope, receive, send)
+            return
+        with suppress(Problem):
+            authorize(context)  # so that a stub may be for one person
+        fault = stub_for(context, is_early=True)
+        context.principal, context.deferred = None, None
+        if fault is None:
+            await self._app(scope, receive, send)
+            return
+        made = answer(context, endpoint, fault, _own_of_document)
+        assert isinstance(made, HandlerResponse)
+        await send_response(_with_delay(context, scope, receive, send), made)
+
+
+def _own_of_document(context: RequestContext, endpoint: Endpoint) -> HandlerResponse:
+    """Returns what the mock says before it knows who asks, and for what: the document's response."""
+    return demanded_response(context, endpoint, None)
+
+
+def _with_delay(context: RequestContext, scope: Scope, receive: Receive, send: Send) -> Send:
+    """Returns a send that waits as long as the stub that answered has it."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            name = dict(message["headers"]).get(STUB.encode(), b"").decode()
+            stub = context.world.faults.get(name)
+            if stub is not None and stub.delay is not None:
+                await delay(scope, receive, stub.delay.seconds(Random(stub.struck)))
+        await send(message)
+
+    return sending
 
 
 class FaultInjection:
@@ -65,6 +117,7 @@ class FaultInjection:
         if not may_change_response(context) or endpoint is None or endpoint.api.is_steering:
             await self._app(scope, receive, send)
             return
+        send = _with_delay(context, scope, receive, send)
         preferences = _preferences(context) or RequestPreferences()
         fault = _fault(context, preferences)
         if fault is None and not preferences.is_from_document:
@@ -76,7 +129,12 @@ class FaultInjection:
         if fault.effect == "stale-field":
             stale = await self._body_by_the_fixtures(context, scope, receive)
         # a thread, as a body from the document may have thousands of values
-        replacement = await asyncio.to_thread(_replacement, context, endpoint, fault, preferences)
+        replacement = None
+        status = fault.status or preferences.code
+        if status or preferences.is_from_document:
+            replacement = await asyncio.to_thread(
+                demanded_response, context, endpoint, status, preferences
+            )
         response = await self._response(context, endpoint, replacement, scope, receive)
         response = _changed(context, endpoint, response, fault, stale)
         await _deliver(fault, response, scope, receive, _with_headers(send, preferences, fault))
@@ -168,66 +226,6 @@ def _fault(context: RequestContext, preferences: RequestPreferences) -> Injected
     return None
 
 
-def _replacement(
-    context: RequestContext,
-    endpoint: Endpoint,
-    fault: InjectedFault,
-    preferences: RequestPreferences,
-) -> HandlerResponse | None:
-    """Returns the response that is sent without calling a handler, or None."""
-    status = fault.status or preferences.code
-    if not (fault.status or preferences.is_from_document):
-        return None
-    seed = preferences.seed
-    if seed is None:
-        seed = context.world.identifiers.seed
-    declared = declared_response(
-        endpoint.operation,
-        endpoint.schemas,
-        seed,
-        status=status,
-        example=preferences.example,
-        is_made_up=preferences.dynamic,
-    )
-    is_error = status is not None and status >= FIRST_ERROR
-    has_example = preferences.example is not None or _has_example(endpoint, status)
-    if declared is None or (is_error and not has_example):
-        if status is None:
-            msg = f"The document has no example {preferences.example!r} for this operation."
-            raise MockRefusal(400, "No such example", msg)
-        return _error(context, endpoint, status)
-    headers = _quota_headers(context, endpoint, declared.status)
-    sampled = (it for it in declared.headers if it[0] not in dict(headers))
-    return declared._replace(headers=(*sampled, *headers))
-
-
-def _has_example(endpoint: Endpoint, status: int | None) -> bool:
-    response = None if status is None else endpoint.operation.response(status)
-    return response is not None and any(m.examples for m in response.content.values())
-
-
-def _error(context: RequestContext, endpoint: Endpoint, status: int) -> HandlerResponse:
-    """Returns a status in the error shape that is declared for it, with the headers that go with it."""
-    if status < FIRST_ERROR:
-        return HandlerResponse(None, status)
-    problem = Problem(f"Answered {status} on demand.", code="on_demand")
-    headers = _quota_headers(context, endpoint, status)
-    response = endpoint.api.error_response(problem)._replace(status=status, headers=headers)
-    seed = context.world.identifiers.seed
-    return endpoint.errors.response(response, problem, seed)._replace(status=status)
-
-
-def _quota_headers(context: RequestContext, endpoint: Endpoint, status: int) -> Headers:
-    """Returns the headers of a used-up quota for a 429, and none for another status."""
-    if status != TooManyRequests.status:
-        return ()
-    quota = endpoint.api.quota(context.principal)
-    headers = QuotaDecision(
-        allowed=False, limit=quota, remaining=0, reset=context.started + WINDOW
-    ).headers
-    return limit_headers(context, status, headers)
-
-
 def _changed(
     context: RequestContext,
     endpoint: Endpoint,
@@ -238,7 +236,7 @@ def _changed(
     if fault.effect is None:
         return response
     if fault.effect == "fail-after":
-        error = _error(context, endpoint, 500)
+        error = demanded_error(context, endpoint, 500)
         body = orjson.dumps(error.body)
         length = (b"content-length", str(len(body)).encode())
         return BufferedResponse(500, [(b"content-type", b"application/json"), length], body)

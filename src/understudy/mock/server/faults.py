@@ -1,6 +1,7 @@
-"""Describes injected faults as values: which requests one fits, how often, and what it does.
+"""Describes injected faults and stubs as values: which requests one fits, how often, and what it does.
 
-How often is decided by the world's seed, the fault's id and the number of requests that fitted
+A stub is kept among the faults, so whatever lasts, is shared, undone or packed is so for both. How
+often a fault strikes is decided by the world's seed, the fault's id and the number of requests that fitted
 before, so the same requests get the same faults in every run.
 """
 
@@ -10,7 +11,7 @@ from random import Random  # noqa: TID251 - drawn from the world's seed
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import orjson
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
 
 from understudy.limits import Count
@@ -50,8 +51,62 @@ class Delay(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
         return min(max(drawn, 0) / 1000, 60)
 
 
+TextCondition = str | dict[str, Any]
+"""The whole text, or comparisons by name as ``text_comparisons`` has them."""
+
+
+class StubCondition(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Describes the requests that a stub answers; what is left out fits every request.
+
+    Attributes:
+        path: Texts of path parameters, by the document's names.
+        query: Texts of query parameters.
+        header: Texts of headers, by name in any case.
+        body: JSON that the body must contain: an object's members, among others.
+        person: Slug of the authenticated person.
+    """
+
+    path: dict[str, TextCondition] = {}
+    query: dict[str, TextCondition] = {}
+    header: dict[str, TextCondition] = {}
+    body: Any | UnsetType = UNSET
+    person: str | None = None
+
+
+class StubResponse(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A response of a stub; what it leaves out is the mock's own.
+
+    Attributes:
+        status: The status.
+        headers: Further headers; ``content-type`` chooses the media type.
+        body: The body: JSON, or the text of another media type.
+        merge: Changes the mock's own body (JSON Merge Patch, RFC 7396).
+    """
+
+    status: Annotated[int, Meta(ge=200, le=599)] | None = None
+    headers: dict[str, str] = {}
+    body: Any | UnsetType = UNSET
+    merge: Any | UnsetType = UNSET
+
+
+class Stub(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The answer to requests of one operation, in place of the mock's own.
+
+    Attributes:
+        responses: Answered in turn; the last one again and again.
+        when: The requests that it answers.
+        allow_invalid: Whether a response may break the document.
+        before_validation: Whether it answers what the mock would refuse (401, 403, 429, 400), too.
+    """
+
+    responses: Annotated[tuple[StubResponse, ...], Meta(min_length=1, max_length=100)]
+    when: StubCondition = StubCondition()
+    allow_invalid: bool = False
+    before_validation: bool = False
+
+
 class Fault(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One fault in force.
+    """One fault in force, or one stub.
 
     Attributes:
         id: Names it in ``X-Mock-Fault`` and in the admin API.
@@ -66,7 +121,8 @@ class Fault(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
         field: The member that the effect changes, or a path such as ``verified_accounts.0.url``.
         seconds: How long a slow body takes to send.
         met: Requests that fitted so far.
-        struck: Requests that got the fault.
+        struck: Requests that got the fault; of a stub, how many of its responses were given.
+        stub: What a stub answers; None: it is a fault.
     """
 
     id: Annotated[str, Meta(pattern="^[a-z0-9][a-z0-9-]{0,39}\\Z")]
@@ -82,11 +138,13 @@ class Fault(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     seconds: Annotated[float, Meta(ge=0, le=60)] = 5.0
     met: Count = 0
     struck: Count = 0
+    stub: Stub | None = None
 
     def fits(self, operation: str | None, person: str | None, headers: Mapping[str, str]) -> bool:
         """Tells whether a request may get this fault."""
         return (
-            self.operation in {None, operation}
+            self.stub is None
+            and self.operation in {None, operation}
             and self.person in {None, person}
             and all(headers.get(name.lower()) == text for name, text in self.header.items())
         )

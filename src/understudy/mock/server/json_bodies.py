@@ -4,6 +4,7 @@ JSON Schema counts ``7.0`` as an integer (Draft 2020-12, 6.1.1); whoever stores 
 a float where an int belongs. So numbers are made what they are once, here.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -80,6 +81,19 @@ class _Normalizer:
         if isinstance(value, int) and is_bounded:
             JSON_INTEGER.check(abs(value))
         return value
+
+
+def merged(target: Any, patch: Any) -> Any:
+    """Returns a value after a merge patch: null removes a member (RFC 7396, 2)."""
+    if not isinstance(patch, Mapping):
+        return patch
+    result = dict(target) if isinstance(target, Mapping) else {}
+    for name, value in patch.items():
+        if value is None:
+            result.pop(name, None)
+        else:
+            result[name] = merged(result.get(name), value)
+    return result
 
 
 def json_bytes(value: Any) -> bytes:

@@ -7,7 +7,7 @@ added. Unlike there, an unknown preference is refused.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 from urllib.parse import unquote_plus
 
 from understudy.errors import MockRefusal, StartupError, nearest
@@ -54,6 +54,9 @@ class RequestPreferences(NamedTuple):
     def is_from_document(self) -> bool:
         """True if the response comes from the document, and not from a handler."""
         return self.code is not None or self.example is not None or self.dynamic
+
+
+NO_PREFERENCES: Final = RequestPreferences()
 
 
 def preferences_of(header: str, query: str) -> tuple[RequestPreferences | None, str]:

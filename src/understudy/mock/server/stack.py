@@ -11,7 +11,7 @@ from understudy.mock.server.direct import Continuation, Direct
 from understudy.mock.server.dispatcher import Dispatcher, ResponseValidation, Route
 from understudy.mock.server.endpoint import Endpoint, endpoints
 from understudy.mock.server.errors import ErrorResponses, Errors
-from understudy.mock.server.fault_injection import FaultInjection
+from understudy.mock.server.fault_injection import EarlyStubs, FaultInjection
 from understudy.mock.server.grouping import GroupedRequest, Groups
 from understudy.mock.server.guards import (
     BodyGuard,
@@ -129,6 +129,7 @@ class Site:
         ]
         self._after_routing: list[Middleware] = [
             lambda app: Route(app, self._endpoints),
+            EarlyStubs,
             lambda app: Steps(app, authorize),
             FaultInjection,
             lambda app: Steps(app, enforce_quota, validate),

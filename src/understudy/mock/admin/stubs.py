@@ -1,0 +1,275 @@
+"""Makes, lists and deletes stubs, each held to the document before it is taken (``openapi/admin.yaml``)."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET
+
+from understudy.errors import BadRequest, Conflict, NotFound, nearest
+from understudy.limits import FAULTS
+from understudy.mock.admin.faults import expect_person, next_id
+from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.endpoint import Endpoint
+from understudy.mock.server.faults import Delay, Fault, Stub, StubCondition, StubResponse
+from understudy.mock.server.handlers import Handlers
+from understudy.mock.server.request_context import RequestContext
+from understudy.mock.server.stubbing import STUB, Misfit, misfits, violations
+from understudy.mock.server.text_comparisons import fits
+from understudy.mock.server.worlds import World
+from understudy.openapi.grammar import PATH_PARAMETER
+
+_SPAN: Final = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) *(ms|s)")
+
+
+class InvalidStub(Exception):
+    """A stub whose response the document does not allow.
+
+    Attributes:
+        violations: What it breaks, each with its place in the stub.
+    """
+
+    def __init__(self, violations: Sequence[Mapping[str, str]]) -> None:
+        self.violations = violations
+        listed = "; ".join(f"{it['where']}: {it['message'].removesuffix('.')}" for it in violations)
+        super().__init__(
+            f"The document does not allow this response: {listed}. Mend it, or insist by "
+            '"allow_invalid": true.'
+        )
+
+
+class StubsAdmin:
+    """The handlers of stubs.
+
+    Args:
+        served: Every operation of the mock.
+    """
+
+    def __init__(self, served: Iterable[Endpoint]) -> None:
+        self._endpoints = {endpoint.operation.operation_id: endpoint for endpoint in served}
+
+    @property
+    def handlers(self) -> Handlers:
+        """Method and path to handler."""
+        return {
+            ("GET", "/stubs"): list_stubs,
+            ("POST", "/stubs"): self.create_stub,
+            ("DELETE", "/stubs"): delete_stubs,
+            ("GET", "/stubs/{id}"): get_stub,
+            ("DELETE", "/stubs/{id}"): delete_stub,
+        }
+
+    def create_stub(self, call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
+        """Responds to ``POST /stubs``.
+
+        Raises:
+            BadRequest: It names an operation, a path parameter or a person that is not there.
+            Conflict: There is a stub or a fault of that id.
+        """
+        try:
+            stub = add_stub(call.world, body, self._endpoints)
+        except InvalidStub as invalid:
+            detail = {
+                "title": "The stub breaks the document",
+                "status": 422,
+                "detail": str(invalid),
+                "violations": invalid.violations,
+            }
+            return HandlerResponse(detail, 422, "application/problem+json")
+        call.world.note_change()
+        return HandlerResponse(_as_json(call.world, stub), 201)
+
+
+def add_stub(world: World, body: Mapping[str, Any], endpoints: Mapping[str, Endpoint]) -> Fault:
+    """Adds a stub to a world, in front of those that it has.
+
+    Args:
+        world: The world.
+        body: The stub, as ``POST /stubs`` takes it.
+        endpoints: operationId to operation.
+
+    Returns:
+        The stub, as it is kept among the faults.
+
+    Raises:
+        InvalidStub: The document does not allow a response of it.
+        BadRequest: It names an operation, a path parameter or a person that is not there.
+        Conflict: There is a stub or a fault of that id.
+    """
+    faults = world.faults
+    FAULTS.check(len(faults) + 1)
+    stub = _read(body, next_id(faults, "stub"))
+    if stub.id in faults:
+        msg = f"id: there is a stub or a fault {stub.id!r} already; choose another, or delete it."
+        raise Conflict(msg)
+    check_stub(stub, endpoints, world)
+    faults[stub.id] = stub
+    return stub
+
+
+def _read(body: Mapping[str, Any], name: str) -> Fault:
+    """Returns the stub that a body describes.
+
+    Raises:
+        BadRequest: A member is not as it must be.
+    """
+    given = body.get("response", {})
+    responses = given if isinstance(given, list) else [given]
+    members = {
+        "when": body.get("when", {}),
+        "responses": responses,
+        "allow_invalid": body.get("allow_invalid", False),
+        "before_validation": body.get("before_validation", False),
+    }
+    try:
+        return Fault(
+            id=body.get("id") or name,
+            operation=body.get("operation"),
+            times=body.get("times"),
+            delay=_delay(body["delay"]) if "delay" in body else None,
+            stub=msgspec.convert(members, Stub),
+        )
+    except msgspec.ValidationError as error:
+        msg = f"The stub cannot be read: {error}."
+        raise BadRequest(msg) from error
+
+
+def _delay(value: str | Mapping[str, Any]) -> Delay:
+    if not isinstance(value, str):
+        return msgspec.convert(value, Delay)
+    span = _SPAN.fullmatch(value)
+    milliseconds = float(span[1]) * (1000 if span[2] == "s" else 1) if span else -1
+    if not 0 <= milliseconds <= 60_000:  # noqa: PLR2004 - a minute, as that of a fault
+        msg = f"delay: {value!r} is not a time of at most a minute, such as 200ms or 1.5s."
+        raise BadRequest(msg)
+    return Delay(milliseconds=milliseconds)
+
+
+def check_stub(stub: Fault, endpoints: Mapping[str, Endpoint], world: World) -> None:
+    """Checks what the types of a stub cannot express.
+
+    Raises:
+        InvalidStub: The document does not allow a response of it.
+        BadRequest: It names what is not there, or says two things at once.
+    """
+    endpoint = endpoints.get(stub.operation or "")
+    if endpoint is None:
+        hint = nearest(stub.operation or "", list(endpoints)) or "."
+        msg = f"operation: there is no {stub.operation!r}{hint} There are {', '.join(endpoints)}."
+        raise BadRequest(msg)
+    assert stub.stub is not None
+    _check_condition(stub.stub.when, endpoint, world)
+    if any(it.body is not UNSET and it.merge is not UNSET for it in stub.stub.responses):
+        msg = "response: give body or merge; merge changes the body that the mock would send."
+        raise BadRequest(msg)
+    found = [] if stub.stub.allow_invalid else list(_violations(endpoint, stub.stub.responses))
+    if found:
+        raise InvalidStub(found)
+
+
+def _check_condition(when: StubCondition, endpoint: Endpoint, world: World) -> None:
+    if when.person is not None:
+        expect_person(when.person, world)
+    operation = endpoint.operation
+    declared = PATH_PARAMETER.findall(operation.path)
+    unknown = next((name for name in when.path if name not in declared), None)
+    if unknown is not None:
+        hint = nearest(unknown, declared) or f"; it has {', '.join(declared) or 'none'}."
+        msg = f"when.path: {operation.operation_id} has no path parameter {unknown!r}{hint}"
+        raise BadRequest(msg)
+    for condition in (*when.path.values(), *when.query.values(), *when.header.values()):
+        if isinstance(condition, dict):
+            fits("", condition)  # reads regular expressions, and refuses what is none
+
+
+def _violations(
+    endpoint: Endpoint, responses: Sequence[StubResponse]
+) -> Iterator[Mapping[str, str]]:
+    for number, response in enumerate(responses):
+        place = f"/response/{number}" if len(responses) > 1 else "/response"
+        for violation in violations(endpoint, response):
+            yield {**violation, "where": place + violation["where"]}
+
+
+def list_stubs(call: Call) -> HandlerResponse:
+    """Responds to ``GET /stubs``: the latest first, as they are considered."""
+    stubs = [it for it in reversed(call.world.faults.values()) if it.stub is not None]
+    return HandlerResponse([_as_json(call.world, it) for it in stubs])
+
+
+def get_stub(call: Call, identifier: str) -> HandlerResponse:
+    """Responds to ``GET /stubs/{id}``.
+
+    Raises:
+        NotFound: There is no such stub.
+    """
+    return HandlerResponse(_as_json(call.world, _stub(call.world, identifier)))
+
+
+def delete_stub(call: Call, identifier: str) -> HandlerResponse:
+    """Responds to ``DELETE /stubs/{id}``.
+
+    Raises:
+        NotFound: There is no such stub.
+    """
+    del call.world.faults[_stub(call.world, identifier).id]
+    call.world.note_change()
+    return HandlerResponse(status=204)
+
+
+def delete_stubs(call: Call) -> HandlerResponse:
+    """Responds to ``DELETE /stubs``: the mock answers everything itself."""
+    world = call.world
+    world.faults = {name: it for name, it in world.faults.items() if it.stub is None}
+    world.note_change()
+    return HandlerResponse(status=204)
+
+
+def _stub(world: World, identifier: str) -> Fault:
+    stub = world.faults.get(identifier)
+    if stub is None or stub.stub is None:
+        known = [name for name, it in world.faults.items() if it.stub is not None]
+        hint = nearest(identifier, known) or "."
+        msg = f"There is no stub {identifier!r}{hint} GET /__admin/stubs lists them."
+        raise NotFound(msg)
+    return stub
+
+
+def _as_json(world: World, kept: Fault) -> dict[str, Any]:
+    """Returns a stub, how often it answered, and of one that never did the nearest request."""
+    assert kept.stub is not None
+    content: dict[str, Any] = msgspec.to_builtins(kept.stub)
+    responses = content.pop("responses")
+    shown = {
+        "id": kept.id,
+        "operation": kept.operation,
+        **content,
+        "response": responses[0] if len(responses) == 1 else responses,
+        **({} if kept.times is None else {"times": kept.times}),
+        **({} if kept.delay is None else {"delay": msgspec.to_builtins(kept.delay)}),
+        "used": kept.struck > 0,
+        "answered": sum(_is_answer(context, kept.id) for context in world.journal),
+    }
+    nearest_request = None if kept.struck else _nearest(world, kept)
+    return shown if nearest_request is None else {**shown, "nearest": nearest_request}
+
+
+def _is_answer(context: RequestContext, name: str) -> bool:
+    return (STUB.encode(), name.encode()) in context.response_headers
+
+
+def _nearest(world: World, kept: Fault) -> dict[str, Any] | None:
+    """Returns the request that came nearest to a stub that never answered, and what did not fit."""
+    assert kept.stub is not None
+    found: tuple[RequestContext, list[Misfit]] | None = None
+    for context in reversed(tuple(world.journal)):
+        endpoint = context.endpoint
+        if endpoint is not None and endpoint.operation.operation_id == kept.operation:
+            others = list(misfits(kept.stub.when, context))
+            if others and (found is None or len(others) < len(found[1])):
+                found = context, others
+    if found is None:
+        return None
+    context, others = found
+    return {"request": context.number, "misfits": [it._asdict() for it in others]}
