@@ -31,7 +31,7 @@ def target(accept: tuple[str, ...] = (), *, exhausts: bool = False) -> Target:
         accept: Rules that are accepted to be broken.
         exhausts: Whether limits may be used up.
     """
-    permit = {"uploads": True, "tokens": True, "exhaust_rate_limit": exhausts}
+    permit = {"uploads": True, "fill_account": True, "tokens": True, "exhaust_rate_limit": exhausts}
     more = {"mode": "full", "document": "published", "accept": list(accept), "permit": permit}
     return target_of({**told(ADDRESSES), **more}, {}, "the reference's target")
 

@@ -186,19 +186,28 @@ def _count_up(search: NumberExperiment, client: ProbeClient, trials: Trials) -> 
     to an account that is full.
 
     Raises:
-        NotPermitted: None was refused, and a run uploads no more.
+        NotPermitted: The account has avatars that a deployment may evict, one was removed for an
+            upload, or none was refused and a run uploads no more.
     """
-    avatars(client)
-    uploaded = []
-    for _upload in range(search.uploads):
-        exchange = upload(client, picture(), select_avatar="false")
-        if not exchange.response.is_success:
-            search.run(client, 0)
-            break
-        uploaded.append(id_of(exchange))
-    trials.heed(client.earlier)
-    for image in uploaded:
-        client.send("DELETE", f"/me/avatars/{image}", "owner")
+    before = avatars(client)
+    if before.body != [] and not client.target.permit.fill_account:
+        msg = (
+            "the account has avatars, and a deployment may evict some when it is filled up: name an "
+            "empty account, or permit it by [permit] fill_account = true"
+        )
+        raise NotPermitted(msg)
+    uploaded: list[str] = []
+    try:
+        for _upload in range(search.uploads):
+            exchange = upload(client, picture(), select_avatar="false")
+            if not exchange.response.is_success:
+                search.run(client, 0)
+                break
+            uploaded.append(id_of(exchange))
+    finally:
+        trials.heed(client.earlier)
+        for image in uploaded:
+            client.send("DELETE", f"/me/avatars/{image}", "owner")
     if len(uploaded) == search.uploads:
         msg = f"a run uploads {search.uploads} avatars at most"
         raise NotPermitted(msg)

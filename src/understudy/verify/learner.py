@@ -31,7 +31,7 @@ from understudy.verify.history import History
 from understudy.verify.permits import Refusal, Unreachable
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import PROBES, Probe
-from understudy.verify.readings import Trials, options_shown
+from understudy.verify.readings import NOT_TRIED, Trials, options_shown
 from understudy.verify.run import Run, RunOptions
 from understudy.verify.runner import carry_out
 from understudy.verify.shown_requests import SHOWN, command_of, commands_of
@@ -219,6 +219,7 @@ class Learner:
         trials: The numbers that were tried; None until the probes have ended.
         lacking: Rule to the reason why its experiment could not run.
         repetitions: What was sent again, because it had shown its answer only once.
+        stopped: Why the experiments ended early; empty where they did not.
     """
 
     history: History | None = None
@@ -226,6 +227,7 @@ class Learner:
     trials: Trials | None = None
     lacking: dict[str, str] = field(default_factory=dict)
     repetitions: Repetitions = field(default_factory=Repetitions)
+    stopped: str = ""
 
     def heed(self, event: Event) -> None:
         """Reads the exchange of an event, once those of the probes were read."""
@@ -239,9 +241,13 @@ class Learner:
             self._read(exchange, self.history)
         wanted = set(run.evaluator.rules) - set(self.shown)
         self.trials = Trials(self.history.emptied())
-        self.lacking = carry_out_experiments(
-            run.gateway, run.exchanges, wanted, self.trials, run.evaluator.facts
-        )
+        try:
+            self.lacking = carry_out_experiments(
+                run.gateway, run.exchanges, wanted, self.trials, run.evaluator.facts
+            )
+        except Refusal as refusal:  # the questions that it leaves open are told why
+            self.stopped = str(refusal)
+            raise
 
     def repeat(self, run: Run) -> None:
         """Sends again what has shown an answer once, as far as the budget reaches."""
@@ -347,7 +353,8 @@ def _settled(
         why = "; ".join(f"{option}: {_line(each[0])}" for option, each in shown.items())
         return Unsettled(ended.rule.id, f"the readings contradict each other: {why}")
     if not shown:
-        why = learner.lacking.get(ended.rule.id) or ended.reason or "no exchange shows it"
+        why = learner.lacking.get(ended.rule.id) or ended.reason or learner.stopped
+        why = why or "no exchange shows it"
         return Unsettled(ended.rule.id, why)
     ((option, shown_by),) = shown.items()
     return fact_of_switch(
@@ -392,13 +399,15 @@ def _with_cost(settled: Fact | Unsettled, requests: int) -> Fact | Unsettled:
 def _number(ended: RuleOutcome, learner: Learner, day: date, target: Target) -> Fact | Unsettled:
     """Returns the number that the trials of a run have left."""
     rule, trials = ended.rule.id, learner.trials
+    why = learner.lacking.get(rule) or ended.reason or learner.stopped
     if trials is None:
-        return Unsettled(rule, ended.reason or "no number was tried")
+        return Unsettled(rule, why or NOT_TRIED)
     bracket = trials.bracket(rule)
     if bracket.is_contradictory:
         return Unsettled(rule, f"the trials contradict each other: {bracket}")
     if not bracket.is_settled:
-        return Unsettled(rule, "; ".join(filter(None, (str(bracket), learner.lacking.get(rule)))))
+        tried = "" if why and str(bracket) == NOT_TRIED else str(bracket)
+        return Unsettled(rule, "; ".join(filter(None, (tried, why))))
     is_option = bracket.value.isdecimal()
     neighbours = sorted(trials.neighbours(rule), key=lambda each: each.number)
     commands = (command_of(each.exchange, target, f", at {each.tried}") for each in neighbours)

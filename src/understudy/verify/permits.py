@@ -63,6 +63,7 @@ def described(target: Target) -> list[str]:
     ]
     permissions = {
         "uploads": (target.permit.uploads, "avatars are uploaded and deleted"),
+        "fill_account": (target.permit.fill_account, "an account with avatars is filled up"),
         "exhaust_rate_limit": (target.permit.exhaust_rate_limit, "an hour's requests are used up"),
         "clock": (target.permit.clock, "the mock's clock is moved and restored"),
     }

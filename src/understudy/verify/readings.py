@@ -92,6 +92,9 @@ def number_contradictions(
             )
 
 
+NOT_TRIED: Final = "no number was tried"
+
+
 @dataclass(frozen=True, slots=True)
 class Bracket:
     """The numbers that a deployment's own can still be.
@@ -140,7 +143,7 @@ class Bracket:
         has_high = self.high <= self.range.most + self.range.step
         low = "" if self.low < self.range.least else f"{self.low - below} was {done}"
         high = f"{self.high - below} was {other}" if has_high else ""
-        return " and ".join(filter(None, (low, high))) or "no number was tried"
+        return " and ".join(filter(None, (low, high))) or NOT_TRIED
 
 
 def bracket_of(

@@ -134,6 +134,8 @@ class Permit(Table, frozen=True):
 
     Attributes:
         uploads: Upload avatars; they are deleted again.
+        fill_account: Upload as many as are taken to an account that has avatars, of which a deployment
+            may evict some; their pictures are uploaded again.
         tokens: Request authorization codes and tokens.
         max_tokens: The most tokens that a run has issued; no limit by default.
         exhaust_rate_limit: Use up an hour's requests to provoke a 429.
@@ -141,6 +143,7 @@ class Permit(Table, frozen=True):
     """
 
     uploads: bool = False
+    fill_account: bool = False
     tokens: bool = False
     max_tokens: Count | None = None
     exhaust_rate_limit: bool = False

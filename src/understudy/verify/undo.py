@@ -5,8 +5,9 @@ cleanup`` can undo the changes of a killed run. The time of the last profile edi
 cannot be restored by any client; the outcome names them.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +25,7 @@ from understudy.interface.operations import (
 from understudy.verify import undo_journal
 from understudy.verify.gateway import STATE, TOO_MANY, UNDO, Gateway
 from understudy.verify.item_undo import ItemUndo
+from understudy.verify.keepsakes import Keepsakes
 from understudy.verify.permits import NotPermitted, Refusal
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.undo_journal import AccountBefore, JournalFile, UndoJournal, read_journal
@@ -81,7 +83,12 @@ def restore_profile(
 
 
 def restore_avatars(
-    client: ProbeClient, before: AccountBefore, writer: str, primary: str, uploads: list[str]
+    client: ProbeClient,
+    before: AccountBefore,
+    writer: str,
+    primary: str,
+    uploads: list[str],
+    kept: Keepsakes,
 ) -> list[str]:
     """Deletes uploads, and restores the avatars that existed before and their selection.
 
@@ -91,6 +98,7 @@ def restore_avatars(
         writer: The credential.
         primary: The hash of the account's primary e-mail address; empty where it is unknown.
         uploads: Ids of the avatars to delete.
+        kept: The pictures of avatars that the deployment may have removed.
 
     Returns:
         One line for each thing that could not be restored.
@@ -100,9 +108,9 @@ def restore_avatars(
     """
     if before.avatars is None:
         return []
-    for image in tuple(uploads):
-        client.send("DELETE", f"/me/avatars/{image}", writer)
+    _delete(client, tuple(uploads), writer)
     now = undo_journal.avatars(client, writer)
+    lines = list(_put_back(client, before, writer, kept, now))
     for image, fields in before.avatars.items():
         if image in now and now[image] != fields:
             client.send("PATCH", f"/me/avatars/{image}", writer, json=fields)
@@ -111,7 +119,42 @@ def restore_avatars(
         if image_or_none is not None and selected != image_or_none:
             body = {"email_hash": hash_ or primary}
             client.send("POST", f"/me/avatars/{image_or_none}/email", writer, json=body)
-    return _differing_avatars(client, before.avatars, before.selected, writer)
+    return lines + _differing_avatars(client, before.avatars, before.selected, writer)
+
+
+def _delete(client: ProbeClient, images: Sequence[str], writer: str) -> None:
+    """Deletes avatars; what is refused as too much at once is tried again after a moment."""
+    refused = [
+        (image, exchange)
+        for image in images
+        if (exchange := client.send("DELETE", f"/me/avatars/{image}", writer)).status == TOO_MANY
+    ]
+    if not refused:
+        return
+    asked = max(exchange.response.header("retry-after") or "" for _, exchange in refused)
+    seconds = int(asked) if asked.isdecimal() else 1
+    client.gateway.time.wait(min(timedelta(seconds=seconds), MOST_PATIENCE))
+    for image, _ in refused:
+        client.send("DELETE", f"/me/avatars/{image}", writer)
+
+
+def _put_back(
+    client: ProbeClient,
+    before: AccountBefore,
+    writer: str,
+    kept: Keepsakes,
+    now: dict[str, dict[str, str]],
+) -> Iterator[str]:
+    """Uploads the pictures of avatars again that are gone, and yields a line for each."""
+    for image in [each for each in before.avatars or {} if each not in now]:
+        again = kept.put_back(client, image, writer)
+        if again is not None:
+            before.rename(image, again)
+            now[again] = {}
+            yield (
+                f"{writer}: the deployment removed the avatar {image} for an upload of the run; "
+                f"its picture was uploaded again as {again}"
+            )
 
 
 def _differing_avatars(
@@ -145,6 +188,9 @@ def _listed(fields: dict[str, str] | None) -> str:
         return "missing"
     return ", ".join(f'{name} "{text}"' for name, text in fields.items()) or "without values"
 
+
+MOST_PATIENCE: Final = timedelta(seconds=30)
+"""Longest wait for a deployment that refuses to delete so much at once."""
 
 AVATARS: Final = frozenset({UPLOAD_AVATAR, DELETE_AVATAR, UPDATE_AVATAR, SET_AVATAR})
 ACCOUNTS: Final = {"own": "own", "other": "other", GRANTEE: "own"}
@@ -180,6 +226,8 @@ class Undo:
         self.has_changed = False
         self._first_update: str | None = None
         self._doubtful: set[str] = set()
+        self._kept = Keepsakes(self._reader, path)
+        self._urls: dict[str, dict[str, str]] = {}
         self.items = ItemUndo(self._client, self.journal, self._write)
         gateway.made.update(*self.journal.uploads.values())
         if self.journal.clock is not None:
@@ -207,6 +255,9 @@ class Undo:
             if known.avatars is None:
                 self._read_avatars(account, known, writer)
             _expect_restorable(place, known.avatars or {})
+        if place.operation == UPLOAD_AVATAR:
+            made = self.journal.uploads.get(account, ())
+            self._kept.before_upload(writer, self._urls.get(account, {}), made)
 
     def on_write(self, identity: Identity, place: Place) -> None:
         """Records in the journal that a write has to be undone, right before it is sent.
@@ -261,9 +312,15 @@ class Undo:
         """
         self._client.gateway.end()
         lines = self.restore_changes()
-        if not lines and self._path is not None:
-            self._path.unlink(missing_ok=True)
+        if not lines:
+            self.forget()
         return lines
+
+    def forget(self) -> None:
+        """Removes the journal and the pictures beside it, as everything is undone."""
+        if self._path is not None:
+            self._path.unlink(missing_ok=True)
+        self._kept.drop()
 
     def restore_changes(self) -> list[str]:
         """Undoes every change so far; the run may go on.
@@ -284,8 +341,8 @@ class Undo:
         lines += gateway.put_time_back()  # again: waiting for the hour's limit moves it
         if not lines:
             self.journal.clear_accounts()
-            if self._path is not None and self._path.exists():
-                self._write()
+        if self._path is not None and self._path.exists():
+            self._write()
         return lines
 
     def _attempted(self, restore: Restore, account: str, before: AccountBefore) -> list[str]:
@@ -306,7 +363,8 @@ class Undo:
             self._find_lost(account, before.avatars)
         uploads = self.journal.uploads.get(account, [])
         primary = self._hashes(account)[0]
-        return restore_avatars(self._client, before, WRITERS[account], primary, uploads)
+        writer = WRITERS[account]
+        return restore_avatars(self._client, before, writer, primary, uploads, self._kept)
 
     def _find_lost(self, account: str, before: Mapping[str, object]) -> None:
         """Claims new avatars as the run's own, up to the number of uploads without a response."""
@@ -318,10 +376,11 @@ class Undo:
             self._client.gateway.made.update(new)
 
     def _read_avatars(self, account: str, known: AccountBefore, writer: str) -> None:
-        avatars = undo_journal.avatars(self._reader, writer)
+        listed = undo_journal.listed(self._reader, writer)
         for hash_ in self._hashes(account):
             known.selected[hash_] = undo_journal.selected(self._reader, writer, hash_)
-        known.avatars = avatars
+        known.avatars = undo_journal.by_image(listed)
+        self._urls[account] = {it["image_id"]: str(it.get("image_url", "")) for it in listed}
 
     def _hashes(self, account: str) -> tuple[str, ...]:
         known = self._client.known
@@ -344,6 +403,8 @@ class Undo:
             self._note_profile(account, exchange)
 
     def _note_avatar(self, account: str, exchange: Exchange) -> None:
+        if exchange.source == UNDO and exchange.operation == UPLOAD_AVATAR:
+            return  # an avatar that was put back is none of the run
         made = self.journal.uploads.setdefault(account, [])
         image, is_upload = exchange.json_object.get("image_id"), exchange.operation == UPLOAD_AVATAR
         if exchange.response.is_success and is_upload and isinstance(image, str):
@@ -433,7 +494,8 @@ def undo_earlier_run(gateway: Gateway, path: Path | None) -> None:
         raise StartupError(msg)
     if journal.clock is not None and gateway.time.resume is not None:
         gateway.time.resume(journal.clock)
-    lines = Undo(gateway, path, journal).restore_changes()
+    undo = Undo(gateway, path, journal)
+    lines = undo.restore_changes()
     if lines:
         more = f" and {len(lines) - 1} more" if lines[1:] else ""
         msg = (
@@ -442,4 +504,4 @@ def undo_earlier_run(gateway: Gateway, path: Path | None) -> None:
         )
         raise StartupError(msg)
     gateway.listeners.clear()
-    path.unlink()
+    undo.forget()

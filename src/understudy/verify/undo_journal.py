@@ -1,6 +1,6 @@
 """Reads the state of an account before a change, and keeps a journal of changes for a later undo."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -37,6 +37,13 @@ class AccountBefore(Struct):
     avatars: dict[str, dict[str, str]] | None = None
     selected: dict[str, str | None] = field(default_factory=dict)
 
+    def rename(self, image: str, again: str) -> None:
+        """Puts an avatar that was uploaded again in the place of the one that is gone."""
+        if self.avatars is not None:
+            self.avatars[again] = self.avatars.pop(image)
+        for hash_, chosen in self.selected.items():
+            self.selected[hash_] = again if chosen == image else chosen
+
 
 def profile(client: ProbeClient, who: str) -> dict[str, str]:
     """Returns the editable fields of an account's profile.
@@ -59,9 +66,14 @@ def avatars(client: ProbeClient, who: str) -> dict[str, dict[str, str]]:
     Raises:
         Refusal: They cannot be read.
     """
+    return by_image(listed(client, who))
+
+
+def by_image(items: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
+    """Returns the editable fields of the avatars of a list, by image id."""
     return {
         item["image_id"]: {n: item[n] for n in AVATAR_FIELDS if isinstance(item.get(n), str)}
-        for item in _listed(client, who, "")
+        for item in items
     }
 
 
@@ -71,7 +83,7 @@ def selected(client: ProbeClient, who: str, hash_: str) -> str | None:
     Raises:
         Refusal: It cannot be read.
     """
-    chosen = [item["image_id"] for item in _listed(client, who, hash_) if item.get("selected")]
+    chosen = [item["image_id"] for item in listed(client, who, hash_) if item.get("selected")]
     return chosen[0] if chosen else None
 
 
@@ -94,7 +106,12 @@ def named_in(place: Place, known: Mapping[str, object]) -> list[str]:
     return [image for image in known if image.casefold() in values]
 
 
-def _listed(client: ProbeClient, who: str, hash_: str) -> list[dict[str, Any]]:
+def listed(client: ProbeClient, who: str, hash_: str = "") -> list[dict[str, Any]]:
+    """Returns the list of an account's avatars, as selected for an e-mail hash if one is passed.
+
+    Raises:
+        Refusal: It cannot be read.
+    """
     query = {"selected_email_hash": hash_} if hash_ else ()
     exchange = _read(client.get("/me/avatars", who, query))
     body = exchange.body

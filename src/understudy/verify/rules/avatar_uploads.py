@@ -354,7 +354,7 @@ def upload_of_width(client: ProbeClient, side: int) -> None:
     _upload_and_delete(client, plain_picture(side))
 
 
-@number_experiment("avatars-most", needs=UPLOADING, requests=2, undo=DELETED, uploads=100)
+@number_experiment("avatars-most", needs=UPLOADING, requests=3, undo=DELETED, uploads=100)
 def upload_of_one_more(client: ProbeClient, _number: int) -> None:
     """Lists the avatars, and uploads one more."""
     avatars(client)
