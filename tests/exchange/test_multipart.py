@@ -1,5 +1,7 @@
 """One reader of multipart forms, for the mock, the judge and the recorder."""
 
+import tracemalloc
+
 import pytest
 
 from understudy.exchange.multipart import (
@@ -53,3 +55,14 @@ def test_odd_and_broken_forms_have_the_parts_that_can_be_read(body, parts):
 def test_a_form_that_is_cut_is_said_to_be():
     with pytest.raises(MultipartError, match="ends before its last boundary"):
         read(HEAD + b'name="a"\r\n\r\ncut', b"x")
+
+
+def test_a_large_file_is_read_in_little_more_memory_than_its_own():
+    """Each further copy of ten megabytes keeps the event loop from others for milliseconds."""
+    content = written(FormPart("a", bytes(4_000_000), "a.bin"), "x/y", "b")
+    tracemalloc.start()
+    try:
+        assert len(read(content, b"b")[0].content) == 4_000_000
+        assert tracemalloc.get_traced_memory()[1] < 2 * len(content)
+    finally:
+        tracemalloc.stop()
