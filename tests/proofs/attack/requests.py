@@ -80,6 +80,7 @@ TOKENS = (
 PREFERENCES = (
     *(b"code=404", b"code=200", b"code=" + b"5" * 4300, b"example=x", b"dynamic=true", b"seed=-1"),
     *(b"seed=" + b"9" * 500, b"delay=-1", b"delay=nan", b"fault=missing-field:a.0.b", b"fault=x"),
+    *(b"events=" + b"9" * 5000, b"interval=nan", b"then=stay, events=2"),
 )
 NUMBERS = (0, -1, 7.0, 1e30, 2**53, 2**64, 503.0, 1e-9, -0.0, 3600)
 

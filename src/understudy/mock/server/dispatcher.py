@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.errors import BadRequest, LimitExceeded
 from understudy.mock.server.call import Call, HandlerResponse
-from understudy.mock.server.document_responses import generated, generated_again
+from understudy.mock.server.document_responses import GENERATED, generated, generated_again
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.handlers import DocumentCall
 from understudy.mock.server.rate_limit import limit_headers
@@ -21,6 +21,7 @@ from understudy.mock.server.response_sending import (
     stream_response,
 )
 from understudy.mock.server.route_table import EndpointsByRoute, chosen
+from understudy.mock.server.streams import send_planned
 from understudy.mock.server.stubbing import INVALID, stubbed
 from understudy.openapi.paths import routed_texts
 from understudy.openapi.sampler import EFFORTS
@@ -95,7 +96,16 @@ class Dispatcher:
             status = endpoint.validator.status(response.status)
             await stream_response(receive, send, response._replace(status=status))
             return
-        await send_wire(send, self.encode(context, endpoint, response))
+        wire = self.encode(context, endpoint, response)
+        plan = context.stream
+
+        async def more(number: int) -> object:
+            if GENERATED not in response.headers:
+                return None
+            return (await asyncio.to_thread(generated, context, endpoint, EFFORTS, number)).body
+
+        if plan is None or not await send_planned(scope, receive, send, wire, plan, more):
+            await send_wire(send, wire)
 
     def encode(
         self, context: RequestContext, endpoint: Endpoint, response: HandlerResponse

@@ -325,9 +325,9 @@ def generated_again(context: RequestContext, endpoint: Endpoint) -> HandlerRespo
 
 
 def generated(
-    context: RequestContext, endpoint: Endpoint, efforts: Sequence[Effort]
+    context: RequestContext, endpoint: Endpoint, efforts: Sequence[Effort], number: int = 0
 ) -> HandlerResponse:
-    """Generates a response with one of these efforts.
+    """Generates a response with one of these efforts, by the seed of this number after the world's.
 
     Raises:
         LimitExceeded: None of them is enough.
@@ -336,7 +336,7 @@ def generated(
     response = sample_response(
         endpoint.operation,
         endpoint.schemas,
-        context.world.identifiers.seed,
+        context.world.identifiers.seed + number,
         context.arguments,
         bounds=SampleBounds(context.headers.get(b"accept", b"").decode("latin-1"), efforts),
         notes=notes,

@@ -21,12 +21,14 @@ from understudy.mock.server.preferences import (
     preferences_of,
 )
 from understudy.mock.server.request_context import (
+    LAST_EVENT_ID,
     OWN_PREFIX,
     PREFER_HEADER,
     RequestContext,
     context_of,
 )
-from understudy.mock.server.response_sending import field_value, send_response
+from understudy.mock.server.response_sending import WireResponse, field_value, send_response
+from understudy.mock.server.streams import send_planned
 from understudy.mock.server.security import authorize
 from understudy.mock.server.stubbing import (
     STUB,
@@ -49,7 +51,8 @@ _PIECES = 20
 def may_change_response(context: RequestContext) -> bool:
     """Tells whether a fault or a preference may change the response to a request."""
     has_preferences = PREFER_HEADER in context.headers or _OWN_PREFIX in context.query
-    return has_preferences or bool(context.world.faults)
+    is_resumed = LAST_EVENT_ID in context.headers
+    return has_preferences or is_resumed or bool(context.world.faults)
 
 
 class EarlyStubs:
@@ -120,7 +123,9 @@ class FaultInjection:
         send = _with_delay(context, scope, receive, send)
         preferences = _preferences(context) or RequestPreferences()
         fault = _fault(context, preferences)
+        plan = preferences.stream(context.headers.get(LAST_EVENT_ID))
         if fault is None and not preferences.is_from_document:
+            context.stream = plan
             await self._app(scope, receive, _with_headers(send, preferences))
             return
         fault = fault or InjectedFault("")
@@ -137,7 +142,18 @@ class FaultInjection:
             )
         response = await self._response(context, endpoint, replacement, scope, receive)
         response = _changed(context, endpoint, response, fault, stale)
-        await _deliver(fault, response, scope, receive, _with_headers(send, preferences, fault))
+        sending = _with_headers(send, preferences, fault)
+        if plan is not None and fault.effect is None:
+
+            async def more(number: int) -> object:
+                seed = number + (preferences.seed or context.world.identifiers.seed)
+                other = preferences._replace(seed=seed)
+                made = await asyncio.to_thread(demanded_response, context, endpoint, status, other)
+                return made.body
+
+            if await send_planned(scope, receive, sending, WireResponse(*response), plan, more):
+                return
+        await _deliver(fault, response, scope, receive, sending)
 
     async def _response(
         self,

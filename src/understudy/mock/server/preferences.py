@@ -7,15 +7,21 @@ added. Unlike there, an unknown preference is refused.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from functools import partial
+from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import unquote_plus
 
 from understudy.errors import MockRefusal, StartupError, nearest
 from understudy.mock.server.faults import EFFECTS, MOST_FIELD_CHARACTERS
 from understudy.mock.server.guards import Step
-from understudy.mock.server.request_context import CHOOSE_HEADER, OWN_PREFIX, RequestContext
+from understudy.mock.server.request_context import (
+    CHOOSE_HEADER,
+    OWN_PREFIX,
+    RequestContext,
+    StreamPlan,
+)
 
-NAMES = ("code", "example", "dynamic", "seed", "delay", "fault")
+NAMES = ("code", "example", "dynamic", "seed", "delay", "fault", "events", "interval", "then")
 FOREIGN = frozenset({"handling", "respond-async", "return", "wait"})
 """Preferences of RFC 7240, section 4, that real clients send; they are ignored."""
 
@@ -25,6 +31,8 @@ _STATUS = re.compile("[2-5][0-9][0-9]")
 _SEED = re.compile("-?[0-9]{1,18}")
 _LONGEST = 60.0
 """Longest delay, in seconds."""
+_MOST_EVENTS = 10_000
+"""Items of a stream that a request may prefer."""
 
 
 class RequestPreferences(NamedTuple):
@@ -38,6 +46,9 @@ class RequestPreferences(NamedTuple):
         delay: Seconds to wait before the response.
         fault: A kind of fault: a key of EFFECTS.
         field: The member that the fault changes.
+        events: How many items a stream sends; None: as many as the generated body has.
+        interval: Seconds between two items of a stream.
+        then: Whether a stream ends after the last item, or stays open: ``end`` or ``stay``.
         applied: The value of the ``Preference-Applied`` header.
     """
 
@@ -48,12 +59,22 @@ class RequestPreferences(NamedTuple):
     delay: float = 0.0
     fault: str | None = None
     field: str | None = None
+    events: int | None = None
+    interval: float | None = None
+    then: Literal["end", "stay"] | None = None
     applied: str = ""
 
     @property
     def is_from_document(self) -> bool:
         """True if the response comes from the document, and not from a handler."""
         return self.code is not None or self.example is not None or self.dynamic
+
+    def stream(self, last_event_id: bytes | None) -> StreamPlan | None:
+        """Returns how a stream is sent to a client that has got this event; None: at once."""
+        if (self.events, self.interval, self.then, last_event_id) == (None, None, None, None):
+            return None
+        is_kept = self.then == "stay"
+        return StreamPlan(self.events, self.interval or 0.0, is_kept, last_event_id or b"")
 
 
 NO_PREFERENCES: Final = RequestPreferences()
@@ -131,15 +152,29 @@ def _seed(text: str) -> dict[str, Any]:
     return {"seed": int(text)}
 
 
-def _delay(text: str) -> dict[str, Any]:
+def _seconds(name: str, text: str) -> dict[str, Any]:
     try:
         seconds = float(text)
     except ValueError:
         seconds = -1
     if not 0 <= seconds <= _LONGEST:
-        msg = f"delay={text:.40} is not a number of seconds from 0 to {_LONGEST:g}."
+        msg = f"{name}={text:.40} is not a number of seconds from 0 to {_LONGEST:g}."
         raise MockRefusal(400, TITLE, msg)
-    return {"delay": seconds}
+    return {name: seconds}
+
+
+def _events(text: str) -> dict[str, Any]:
+    if not _SEED.fullmatch(text) or not 0 <= int(text) <= _MOST_EVENTS:
+        msg = f"events={text:.40} is not a whole number from 0 to {_MOST_EVENTS:,}."
+        raise MockRefusal(400, TITLE, msg)
+    return {"events": int(text)}
+
+
+def _then(text: str) -> dict[str, Any]:
+    if text not in {"end", "stay"}:
+        msg = f"then={text:.40} is neither end nor stay."
+        raise MockRefusal(400, TITLE, msg)
+    return {"then": text}
 
 
 def _fault(text: str) -> dict[str, Any]:
@@ -160,13 +195,16 @@ def _fault(text: str) -> dict[str, Any]:
     return {"fault": effect, "field": field or None}
 
 
-_READERS = {
+_READERS: Mapping[str, Callable[[str], dict[str, Any]]] = {
     "code": _code,
     "example": _example,
     "dynamic": _dynamic,
     "seed": _seed,
-    "delay": _delay,
+    "delay": partial(_seconds, "delay"),
     "fault": _fault,
+    "events": _events,
+    "interval": partial(_seconds, "interval"),
+    "then": _then,
 }
 
 

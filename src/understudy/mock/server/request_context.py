@@ -65,11 +65,16 @@ None: only the site's router knows the operation."""
 
 PREFER_HEADER = b"prefer"
 CHOOSE_HEADER = b"x-mock-choose"
+LAST_EVENT_ID = b"last-event-id"
+"""The header by which a client that reconnects says what it has got (HTML, 9.2.4)."""
 OWN_PREFIX = "__"
 """Begins what is asked of the mock itself: parameters of a query, and below ``/`` the admin API's paths."""
 
 _UNUSUAL = frozenset(
-    {b"origin", b"transfer-encoding", b"expect", b"upgrade", PREFER_HEADER, CHOOSE_HEADER}
+    {
+        *(b"origin", b"transfer-encoding", b"expect", b"upgrade"),
+        *(PREFER_HEADER, CHOOSE_HEADER, LAST_EVENT_ID),
+    }
 )
 """Headers that a layer of the stack responds to: CORS, chunks, what is not plain HTTP, choices."""
 
@@ -257,6 +262,22 @@ class RefusalReason(NamedTuple):
 _AUTHORIZATION = "/oauth2/"
 
 
+class StreamPlan(NamedTuple):
+    """How a stream is sent.
+
+    Attributes:
+        events: How many items it has; None: as many as the generated body.
+        interval: Seconds between two of them.
+        stays: Whether it stays open after the last one, until the client leaves.
+        last_event_id: The last event that the client has got; those after it are sent.
+    """
+
+    events: int | None = None
+    interval: float = 0.0
+    stays: bool = False
+    last_event_id: bytes = b""
+
+
 class RequestContext:
     """A request and its response.
 
@@ -291,6 +312,7 @@ class RequestContext:
         undeclared_query: Names of query parameters that the document does not know.
         notes: Remarks for the journal.
         fault: Id of the fault that was injected.
+        stream: How the response is streamed, if its media type is one of streams; None: at once.
         refusal: Why it was refused; None: it was not.
         status: The status of the response, once sent.
         response_headers: The headers of the response, once sent.
@@ -327,6 +349,7 @@ class RequestContext:
         "site_url",
         "started",
         "status",
+        "stream",
         "undeclared_query",
         "world",
     )
@@ -357,6 +380,7 @@ class RequestContext:
         self.undeclared_query: tuple[str, ...] = ()
         self.notes: list[str] = []
         self.fault: str | None = None
+        self.stream: StreamPlan | None = None
         self.refusal: RefusalReason | None = None
         self.status = 0
         self.response_headers: HeaderFields = ()

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections.abc import AsyncGenerator
 from typing import Final
 
 from msgspec import Struct
@@ -94,11 +95,15 @@ async def stream_response(receive: Receive, send: Send, response: HandlerRespons
     own = [(b"content-type", response.media_type.encode()), (b"cache-control", b"no-store")]
     headers = [*UNTRUSTED, *own]
     await send({"type": "http.response.start", "status": response.status, "headers": headers})
+    await send_chunks(receive, send, response.body)
+
+
+async def send_chunks(receive: Receive, send: Send, content: AsyncGenerator[bytes]) -> None:
+    """Sends the body of a response that has begun, until it ends or the client disconnects."""
     leaving = asyncio.ensure_future(has_left(receive))
-    chunks = aiter(response.body)
     try:
         while not leaving.done():
-            chunk = asyncio.ensure_future(anext(chunks))
+            chunk = asyncio.ensure_future(anext(content))
             await asyncio.wait({chunk, leaving}, return_when=asyncio.FIRST_COMPLETED)
             if not chunk.done():
                 chunk.cancel()
@@ -109,7 +114,7 @@ async def stream_response(receive: Receive, send: Send, response: HandlerRespons
         await send({"type": "http.response.body", "body": b""})
     finally:
         leaving.cancel()
-        await chunks.aclose()
+        await content.aclose()
 
 
 async def has_left(receive: Receive) -> None:
