@@ -2,8 +2,7 @@
 
 from understudy.mock.app import Mock
 from understudy.mock.server.clock import Clock
-from understudy.mock.server.history import WorldHistory
-from understudy.mock.server.journal import CAPACITY, Journal
+from understudy.mock.server.journal import CAPACITY, Journal, WorldHistory
 from understudy.mock.server.world_selection import Worlds
 
 

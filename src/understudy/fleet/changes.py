@@ -11,7 +11,7 @@ from understudy.fleet.copies import UNKNOWN_ENTRY, LoggedChange, WorldCopy
 from understudy.fleet.journal_rows import exercised_row, history_row, journal_row
 from understudy.limits import JOURNAL_BYTES
 from understudy.mock.server.guards import PRIVATE_PATHS
-from understudy.mock.server.history import RequestChanges
+from understudy.mock.server.journal import RequestChanges
 from understudy.mock.server.journaling import collected, settle_numbered, shorten
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.worlds import Identifiers, RecordChange, Snapshot, World

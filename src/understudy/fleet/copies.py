@@ -17,9 +17,9 @@ from understudy.fleet.journal_rows import (
     journalled,
     pairs,
 )
+from understudy.fleet.replicated_worlds import ReplicatedWorlds
 from understudy.limits import WORLD_COPIES
 from understudy.mock.server.journaling import collected, settle_numbered
-from understudy.mock.server.replicated_worlds import ReplicatedWorlds
 from understudy.mock.server.windows import Window, Windows
 from understudy.mock.server.worlds import DEFAULT, Identifiers, RecordChange, Snapshot, World
 from understudy.mock.store.state_rows import WINDOWS, Blobs, Rows, WorldSettings

@@ -6,9 +6,9 @@ from typing import Final
 from understudy.errors import StartupError
 from understudy.fleet.address import StoreAddress, store_address
 from understudy.fleet.connection import StoreRefusal, send_once
+from understudy.fleet.replicated_worlds import ReplicatedWorlds
 from understudy.fleet.shared_store import SharedWorldStore
 from understudy.installation import version
-from understudy.mock.server.replicated_worlds import ReplicatedWorlds
 from understudy.mock.server.worlds import World
 from understudy.mock.settings import Settings
 from understudy.mock.store.collections import COLLECTIONS

@@ -12,8 +12,9 @@ from understudy import errors
 from understudy.errors import Breach, Problem
 from understudy.mock.server.call import Principal
 from understudy.mock.server.endpoint import Endpoint
-from understudy.mock.server.history import (
+from understudy.mock.server.journal import (
     ABSENT,
+    Exercised,
     HistoryEntry,
     RecordStep,
     RequestChanges,
@@ -21,7 +22,6 @@ from understudy.mock.server.history import (
     StateStep,
     Step,
 )
-from understudy.mock.server.journal import Exercised
 from understudy.mock.server.request_context import (
     Peer,
     RefusalReason,

@@ -32,12 +32,12 @@ from understudy.fleet.copies import Copies, WorldList
 from understudy.fleet.journal_rows import endpoint_name
 from understudy.fleet.link import CHANNEL, Locks, StoreLink
 from understudy.fleet.membership import SCHEMA, reason_against_joining
+from understudy.fleet.replicated_worlds import ReplicatedWorlds
 from understudy.fleet.transaction import CURRENT, LIST, ChangeGatherer, ReplicaTransaction
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.guards import BASE_PATH
-from understudy.mock.server.replicated_worlds import ReplicatedWorlds
+from understudy.mock.server.protocol import Episode
 from understudy.mock.server.transactions import Superseded
-from understudy.mock.server.watchdog import Episode
 from understudy.mock.server.worlds import DEFAULT, Collection, Snapshot, World, WorldSelection
 from understudy.mock.store.state_rows import Rows
 

@@ -13,10 +13,10 @@ from understudy.errors import Problem
 from understudy.fleet.changes import WorldChanges
 from understudy.fleet.copies import Copies, WorldList
 from understudy.fleet.link import Turns
+from understudy.fleet.replicated_worlds import ReplicatedWorlds
 from understudy.limits import HISTORY_BYTES
 from understudy.mock.server.guards import BASE_PATH
-from understudy.mock.server.history import CAPACITY
-from understudy.mock.server.replicated_worlds import ReplicatedWorlds
+from understudy.mock.server.journal import MOST_ENTRIES
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.transactions import Superseded
 from understudy.mock.server.worlds import Baseline, RecordChange, Snapshot, World
@@ -179,7 +179,7 @@ class ReplicaTransaction:
                     if it.is_written
                 ],
                 "most_changes": _MOST_CHANGES,
-                "most_undone": CAPACITY,
+                "most_undone": MOST_ENTRIES,
                 "most_undone_bytes": HISTORY_BYTES.most,
                 "list": self._list_tag,
                 "new_list": tag if self._changes_list else b"",

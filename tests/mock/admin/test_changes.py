@@ -5,7 +5,7 @@ from tests.mock.admin.conftest import Driver
 from tests.mock.service.test_image_processing import picture
 
 from understudy.limits import HISTORY_BYTES
-from understudy.mock.server import history
+from understudy.mock.server import journal
 
 
 def locate(driver: Driver, where: str) -> None:
@@ -117,7 +117,7 @@ def test_a_request_that_never_was_cannot_be_rewound_to(edited: Driver) -> None:
 
 
 def test_what_the_history_forgot_is_said(edited: Driver, monkeypatch) -> None:
-    monkeypatch.setattr(history, "CAPACITY", 1)
+    monkeypatch.setattr(journal, "MOST_ENTRIES", 1)
     locate(edited, "Four")
     assert edited.admin("GET", "/changes")["reaches"] == 4
     status, reason = edited.refused("POST", "/changes/rewind", {"request": 3})
@@ -127,7 +127,7 @@ def test_what_the_history_forgot_is_said(edited: Driver, monkeypatch) -> None:
 
 
 def test_the_history_keeps_no_more_bytes_than_its_limit(edited: Driver, monkeypatch) -> None:
-    monkeypatch.setattr(history, "HISTORY_BYTES", HISTORY_BYTES._replace(most=1_200))
+    monkeypatch.setattr(journal, "HISTORY_BYTES", HISTORY_BYTES._replace(most=1_200))
     locate(edited, "Four")
     assert edited.admin("GET", "/changes")["total"] == 1
 
@@ -152,7 +152,7 @@ def test_a_fork_has_no_other_people_than_its_model(edited: Driver) -> None:
 
 
 def test_no_versions_of_a_record_of_very_many_parts_are_kept(edited: Driver, monkeypatch) -> None:
-    monkeypatch.setattr(history, "MOST_PARTS", 1)  # ada has two avatars
+    monkeypatch.setattr(journal, "MOST_PARTS", 1)  # ada has two avatars
     locate(edited, "Four")
     listed = edited.admin("GET", "/changes")
     assert (listed["changes"], listed["reaches"]) == ([], 5)

@@ -11,10 +11,9 @@ from uvicorn.server import ServerState
 
 from understudy.limits import HEADER_BYTES, Limit
 from understudy.mock.server import protocol
-from understudy.mock.server.protocol import HttpConnection
+from understudy.mock.server.protocol import Episode, HttpConnection
 from understudy.mock.server.serving import bind, configuration, serve
 from understudy.mock.server.stack import Served
-from understudy.mock.server.watchdog import Episode
 
 REQUEST = b"GET /v1/notes?size=1 HTTP/1.1\r\nHost: mock.test\r\n"
 

@@ -5,21 +5,22 @@ import threading
 from collections.abc import Callable
 from logging import LogRecord
 
-from understudy.mock.server import watchdog
+from understudy.mock.server import protocol, serving
+from understudy.mock.server.protocol import Episode
 from understudy.mock.server.request_context import Peer, RequestContext, RequestHead, RequestTarget
-from understudy.mock.server.watchdog import Episode, LoopWatchdog
+from understudy.mock.server.serving import LoopWatchdog
 from understudy.mock.server.worlds import World
 
 
 def test_an_episode_begins_again_after_a_pause_only(monkeypatch):
     times = iter([5.0, 6.0, 15.5, 26.0, 26.1])
-    monkeypatch.setattr(watchdog, "monotonic", lambda: next(times))
+    monkeypatch.setattr(protocol, "monotonic", lambda: next(times))
     episode = Episode()
     assert [episode.begins() for _ in range(5)] == [True, False, False, True, False]
 
 
 def test_the_request_that_holds_the_loop_is_named(monkeypatch, caplog) -> None:
-    monkeypatch.setattr(watchdog, "HELD_SECONDS", 0.01)
+    monkeypatch.setattr(serving, "HELD_SECONDS", 0.01)
     has_said = threading.Event()
     monkeypatch.setattr(caplog.handler, "emit", emitting(caplog.handler.emit, has_said))
     target = RequestTarget("/v3/profiles/ada", b"token=secret")

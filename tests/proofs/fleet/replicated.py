@@ -26,12 +26,12 @@ from tests.store_server import store_server
 from understudy.cli.mock_edge_cases import MockEdgeCases
 from understudy.fleet.address import StoreAddress
 from understudy.fleet.connection import send_once
+from understudy.fleet.replicated_worlds import ReplicatedWorlds
 from understudy.fleet.shared_store import SharedWorldStore
 from understudy.mock.admin.edge_cases import EdgeCaseSource
 from understudy.mock.app import Mock
 from understudy.mock.server.clock import Clock
 from understudy.mock.server.journaling import RequestListener
-from understudy.mock.server.replicated_worlds import ReplicatedWorlds
 from understudy.mock.server.request_context import (
     HERE,
     Addresses,

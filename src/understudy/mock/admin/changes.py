@@ -11,7 +11,7 @@ from understudy.errors import NotFound
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.clock import written
 from understudy.mock.server.handlers import Handlers
-from understudy.mock.server.history import ABSENT, HistoryEntry, RecordStep
+from understudy.mock.server.journal import ABSENT, HistoryEntry, RecordStep
 from understudy.mock.server.journaling import state_before, undone
 from understudy.mock.server.windows import WINDOW
 from understudy.mock.server.worlds import Snapshot, World

@@ -19,7 +19,7 @@ from understudy.mock.authserver.client_advice import note_problem
 from understudy.mock.authserver.oauth_errors import RefusedPage, RefusedRedirect
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.handlers import PageHandler
-from understudy.mock.server.page_headers import PAGE_HEADERS
+from understudy.mock.server.response_sending import PAGE_HEADERS
 from understudy.mock.server.worlds import World
 from understudy.mock.store.applications import APPLICATIONS
 from understudy.mock.store.people import PEOPLE

@@ -19,7 +19,7 @@ from understudy.mock.pages.wsgi_bridge import (
     resource_url,
 )
 from understudy.mock.server.listing import Listing
-from understudy.mock.server.page_headers import PAGE_HEADERS, content_policy
+from understudy.mock.server.response_sending import PAGE_HEADERS, content_policy
 
 STATIC_PATH = "/static"
 

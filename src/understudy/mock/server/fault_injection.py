@@ -27,9 +27,15 @@ from understudy.mock.server.request_context import (
     RequestContext,
     context_of,
 )
-from understudy.mock.server.response_sending import WireResponse, field_value, send_response
-from understudy.mock.server.streams import send_planned
+from understudy.mock.server.response_sending import (
+    WireResponse,
+    commit_first,
+    delay,
+    field_value,
+    send_response,
+)
 from understudy.mock.server.security import authorize
+from understudy.mock.server.streams import send_planned
 from understudy.mock.server.stubbing import (
     STUB,
     answer,
@@ -37,7 +43,6 @@ from understudy.mock.server.stubbing import (
     demanded_response,
     stub_for,
 )
-from understudy.mock.server.transactions import commit_first, delay
 from understudy.mock.server.worlds import World
 
 ABORT = "understudy.abort"
@@ -130,9 +135,8 @@ class FaultInjection:
             return
         fault = fault or InjectedFault("")
         await delay(scope, receive, fault.delay)
-        stale = None
-        if fault.effect == "stale-field":
-            stale = await self._body_by_the_fixtures(context, scope, receive)
+        is_stale = fault.effect == "stale-field"
+        stale = await self._body_by_the_fixtures(context, scope, receive) if is_stale else None
         # a thread, as a body from the document may have thousands of values
         replacement = None
         status = fault.status or preferences.code

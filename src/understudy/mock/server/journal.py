@@ -1,10 +1,29 @@
-"""Keeps the journal of a world: its last exchanges, and how often each part of the contract was used."""
+"""Keeps the journal of a world, and the history of its changes, so that it can be rewound.
+
+The journal is its last exchanges, and how often each part of the contract was used. What the history
+keeps is how to undo a change, which costs what was changed: a state of each moment would cost what the
+world holds, at every write.
+"""
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import cache
+from typing import (
+    Any,
+    Final,
+    Generic,
+    NamedTuple,
+    Protocol,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
-from understudy.limits import JOURNAL_BYTES
+from msgspec import Struct
+
+from understudy.limits import HISTORY_BYTES, JOURNAL_BYTES
 
 CAPACITY = 1000
 """Exchanges that a world remembers by default."""
@@ -107,3 +126,314 @@ class Journal(Generic[Entry]):
         self._sizes.clear()
         self._bytes = 0
         self.exercised.clear()
+
+
+ABSENT: Final = object()
+"""Stands in an undo step for: the overlay had nothing at this key."""
+
+Settings = Mapping[str, Any]
+"""The fields of a snapshot that calls of the admin API set: clock, choices, limits and faults."""
+
+
+class RecordStep(NamedTuple):
+    """A change of one record.
+
+    Attributes:
+        collection: The record's collection.
+        key: The record's key.
+        before: What the overlay had there; None: the record was removed; ABSENT: nothing.
+        is_removed: Whether the change removed the record.
+    """
+
+    collection: str
+    key: str
+    before: Any
+    is_removed: bool
+
+
+class StateStep(NamedTuple):
+    """The replacement of a whole state, such as by a reset.
+
+    Attributes:
+        before: The snapshot of the state before.
+    """
+
+    before: Any
+
+
+Step = RecordStep | StateStep
+
+
+class RequestChanges(NamedTuple):
+    """The changes of one request, until it is known where it stands in the journal.
+
+    Attributes:
+        steps: The changes, in their order.
+        issued: How many identifiers had been generated before.
+        settings: The settings before; None: they did not change.
+        weight: The approximate memory in bytes.
+        is_lost: Whether they cannot be undone.
+    """
+
+    steps: list[Step]
+    issued: int
+    settings: Settings | None
+    weight: int
+    is_lost: bool
+
+
+MOST_ENTRIES: Final = 1000
+"""Entries that a history keeps at most, within HISTORY_BYTES; the oldest go first."""
+
+RECORD_BYTES: Final = 500
+"""The approximate memory of a changed record, beside pictures."""
+
+MOST_PARTS: Final = 256
+"""Parts of a record, such as the avatars of a person, up to which its versions are kept.
+
+A thousand versions of a record of thousands of parts would be megabytes, and would make each write
+of it dear. Such a change is not undone: the history begins anew after it.
+"""
+
+
+class HistoryEntry:
+    """The changes that one request made.
+
+    Args:
+        at: The world's time.
+        call: Method and path of the request.
+        after: The number of the last request that was in the journal.
+
+    Attributes:
+        steps: The changes, in their order.
+        issued: How many identifiers had been generated before.
+        settings: The settings before; None: they did not change.
+        weight: The approximate memory in bytes.
+        request: The request's number in the journal; None: it is not in it, as calls of the admin API.
+        earlier: An earlier entry of the same request, until it has its number.
+        is_lost: Whether it cannot be undone.
+    """
+
+    __slots__ = (  # one is made by every write, so it costs as little as it can
+        "after",
+        "at",
+        "call",
+        "earlier",
+        "is_lost",
+        "issued",
+        "request",
+        "settings",
+        "steps",
+        "weight",
+    )
+
+    def __init__(self, at: datetime, call: tuple[str, str], after: int) -> None:
+        self.at = at
+        self.call = call
+        self.after = after
+        self.steps: list[Step] = []
+        self.issued = 0
+        self.settings: Settings | None = None
+        self.weight = 0
+        self.request: int | None = None
+        self.earlier: HistoryEntry | None = None
+        self.is_lost = False
+
+    @property
+    def place(self) -> int:
+        """The number of the request in the journal, or of the last one before."""
+        return self.after if self.request is None else self.request
+
+
+class WorldHistory:
+    """The changes of one world, the oldest first.
+
+    Attributes:
+        forgotten: The history reaches back to this request, which cannot be undone; 0: to the first.
+        revision: How often a record was changed, or all of them replaced.
+        settings: The settings at the last entry.
+        unnumbered: The entries of requests that are not yet in the journal, by what they wait for.
+    """
+
+    __slots__ = (
+        "_began_at",
+        "_bytes",
+        "_entries",
+        "_has_settings",
+        "_is_lost",
+        "_issued",
+        "_pending",
+        "_weight",
+        "forgotten",
+        "revision",
+        "settings",
+        "unnumbered",
+    )
+
+    def __init__(self) -> None:
+        self.forgotten = 0
+        self.revision = 0
+        self.settings: Settings = {}
+        self._began_at: int | None = None
+        self._entries: list[HistoryEntry] = []
+        self.unnumbered: dict[int, HistoryEntry] = {}
+        self._bytes = 0
+        self._pending: list[Step] = []
+        self._weight = RECORD_BYTES  # of what is pending
+        self._has_settings = False
+        self._is_lost = False  # whether what is pending cannot be undone
+        self._issued = 0
+
+    def __iter__(self) -> Iterator[HistoryEntry]:
+        """Yields the entries that are kept, the oldest first."""
+        return iter(tuple(self._entries))
+
+    def begin(self, issued: int, settings: Settings) -> None:
+        """Takes what the world is at its beginning."""
+        self._issued, self.settings = issued, settings
+
+    def restart(self, issued: int, settings: Settings, number: int) -> None:
+        """Forgets everything, as the world is what another replica made of it."""
+        self.forget(number)
+        self._began_at = number
+        self.withdraw()
+        self.begin(issued, settings)
+
+    def withdraw(self) -> None:
+        """Drops what is pending, as it was undone."""
+        self._pending.clear()
+        self._weight = RECORD_BYTES
+        self._has_settings = self._is_lost = False
+
+    def lose(self) -> None:
+        """Marks what is pending as lost, so that every replica forgets it and all that was before."""
+        self._is_lost = True
+
+    def forget(self, number: int) -> None:
+        """Forgets every change, up to and with the request of this number."""
+        self._entries.clear()
+        self._pending.clear()
+        self._bytes, self.forgotten = 0, number
+        self._began_at = None
+
+    def note_record(
+        self, change: tuple[str, str, Any], before: Any, weigh: Callable[[Any], int] | None
+    ) -> None:
+        """Notes the change of a record.
+
+        Args:
+            change: Collection, key and the record after.
+            before: What the overlay had at the key; ABSENT: nothing.
+            weigh: Returns the memory of a record of this collection; None: they are small.
+        """
+        self.revision += 1
+        if before is not None and before is not ABSENT and _has_many_parts(before):
+            self._is_lost = True
+        self._pending.append(RecordStep(change[0], change[1], before, change[2] is None))
+        self._weight += RECORD_BYTES
+        if weigh is not None and before is not None and before is not ABSENT:
+            self._weight += weigh(before)
+
+    def note_state(self, before: Any, weight: int) -> None:
+        """Notes that the whole state is replaced.
+
+        Args:
+            before: The snapshot of the state before.
+            weight: The approximate memory of what the state has beside the fixtures, in bytes.
+        """
+        self.revision += 1
+        self._has_settings = True
+        self._pending.append(StateStep(before))
+        self._weight += weight
+
+    def note_settings(self) -> None:
+        """Notes that the settings have changed."""
+        self._has_settings = True
+
+    def is_settled(self, issued: int) -> bool:
+        """Tells whether nothing changed since the last entry.
+
+        Args:
+            issued: How many identifiers the world has generated.
+        """
+        return not (self._pending or self._has_settings) and issued == self._issued
+
+    def collect(self, issued: int, settings: Callable[[], Settings]) -> RequestChanges:
+        """Returns everything that changed since the last call, for ``settle``.
+
+        Args:
+            issued: How many identifiers the world has generated.
+            settings: Returns the settings of the world; called only if they may have changed.
+        """
+        before = None
+        if self._has_settings:
+            now = settings()
+            before = None if now == self.settings else self.settings
+            self.settings = now
+        changes = RequestChanges(self._pending, self._issued, before, self._weight, self._is_lost)
+        self._pending, self._issued, self._weight = [], issued, RECORD_BYTES
+        self._has_settings = self._is_lost = False
+        return changes
+
+    def settle(self, entry: HistoryEntry, changes: RequestChanges) -> None:
+        """Adds the entry of the request that made changes."""
+        entry.steps, entry.issued, entry.settings, entry.weight, entry.is_lost = changes
+        if entry.is_lost:
+            self.forget(entry.place)
+            return
+        self._entries.append(entry)
+        self._bytes += entry.weight
+        while len(self._entries) > MOST_ENTRIES or self._bytes > HISTORY_BYTES.most:
+            oldest = self._entries.pop(0)
+            self._bytes -= oldest.weight
+            self.forgotten = max(self.forgotten, oldest.place)
+            self._began_at = None
+
+    def extend_back(self, earlier: list[HistoryEntry], forgotten: int) -> None:
+        """Takes the entries before those that are kept, if nothing was forgotten since it began.
+
+        Args:
+            earlier: The entries, the oldest first.
+            forgotten: The number of the request that they reach back to.
+        """
+        if self._began_at != self.forgotten:
+            return
+        self._entries[:0] = earlier
+        self._bytes += sum(entry.weight for entry in earlier)
+        self.forgotten = forgotten
+
+    def expect_number(self, context: object, entry: HistoryEntry) -> None:
+        """Keeps an entry until the journal has numbered its request."""
+        entry.earlier = self.unnumbered.get(id(context))
+        self.unnumbered[id(context)] = entry
+
+    def number(self, context: object, number: int) -> None:
+        """Takes the number of a request in the journal."""
+        entry = self.unnumbered.pop(id(context), None)
+        while entry is not None:
+            entry.request = number
+            if entry.is_lost:
+                self.forgotten = max(self.forgotten, number)
+            earlier, entry.earlier = entry.earlier, None
+            entry = earlier
+
+
+def _has_many_parts(record: Any) -> bool:
+    """Tells whether a list of a record has more than MOST_PARTS."""
+    if not isinstance(record, Struct):
+        return False
+    for name in _lists(type(record)):
+        parts = getattr(record, name)
+        if parts and len(parts) > MOST_PARTS:
+            return True
+    return False
+
+
+@cache
+def _lists(record: type[Struct]) -> Sequence[str]:
+    """Returns the names of a record's members that may be lists."""
+    return [
+        name
+        for name, kind in get_type_hints(record).items()
+        if tuple in {get_origin(kind), *map(get_origin, get_args(kind))}
+    ]

@@ -11,9 +11,11 @@ What it takes from uvicorn's inside is listed in ``docs/explanation/decisions.md
 
 import asyncio
 import logging
+import math
 import re
 import socket
 import struct
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from http import HTTPStatus
@@ -29,11 +31,13 @@ from uvicorn.protocols.http.httptools_impl import (
     RequestResponseCycle,
 )
 
+from understudy.errors import LimitExceeded
 from understudy.limits import (
     BODY_BYTES,
     HALF_CLOSED_SECONDS,
     HEADER_BYTES,
     HEADER_SECONDS,
+    SPARE_DESCRIPTORS,
     Limit,
 )
 from understudy.mock.server.fault_injection import ABORT
@@ -41,12 +45,90 @@ from understudy.mock.server.guards import MOST_DRAINED_BYTES
 from understudy.mock.server.request_context import Peer, RequestHead
 from understudy.mock.server.response_sending import WireResponse
 from understudy.mock.server.stack import Served
-from understudy.mock.server.watchdog import NO_DESCRIPTOR, WATCH, Episode
+
+if sys.platform != "win32":
+    import resource
 
 _log = logging.getLogger(__name__)
 
 _uvicorn_log = _log.getChild("uvicorn")
 _uvicorn_log.setLevel(logging.ERROR)  # it warns of each request that it cannot parse
+
+_QUIET = 10.0
+"""Seconds without an occurrence after which the next one begins an episode."""
+
+
+class Episode:
+    """Occurrences that follow one another closely, so that the log has one line of them."""
+
+    def __init__(self) -> None:
+        self._latest = -_QUIET
+
+    def begins(self) -> bool:
+        """Takes an occurrence; returns whether it is the first of an episode."""
+        now = monotonic()
+        is_first = now - self._latest > _QUIET
+        self._latest = now
+        return is_first
+
+
+def _no_descriptor() -> bytes:
+    message = "Too many connections are open; close some, or raise ulimit -n for the mock."
+    problem = LimitExceeded(SPARE_DESCRIPTORS.status, SPARE_DESCRIPTORS.name, message)
+    body = orjson.dumps({"error": problem.message, "code": problem.code})
+    head = (
+        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\n"
+        f"content-length: {len(body)}\r\nx-mock-limit: {SPARE_DESCRIPTORS.name}\r\n"
+        "retry-after: 1\r\nconnection: close\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+NO_DESCRIPTOR = _no_descriptor()
+"""The response to a connection for which too few descriptors are left, as it is sent."""
+
+
+class DescriptorWatch:
+    """Refuses connections while few descriptors are left, and logs that once an episode.
+
+    An event loop that has none left accepts a connection and closes it without a word. A response and
+    one line of the log cost a few, which are kept for them, and for files such as templates and the
+    database.
+    """
+
+    def __init__(self) -> None:
+        self._refusals = Episode()
+
+    def has_room(self, transport: asyncio.BaseTransport) -> bool:
+        """Tells whether a connection may stay.
+
+        The system gives a connection the lowest free descriptor, so its number says how many are
+        in use.
+        """
+        highest = _descriptors() - SPARE_DESCRIPTORS.most
+        if transport.get_extra_info("socket").fileno() < highest:
+            return True
+        if self._refusals.begins():
+            _log.error(
+                "Fewer than %d file descriptors are left: connections beyond %d are answered with "
+                "503 until others end. Close idle connections, or raise the limit with ulimit -n.",
+                SPARE_DESCRIPTORS.most,
+                highest,
+            )
+        return False
+
+
+def _descriptors() -> float:
+    """Returns how many descriptors this process may have."""
+    if sys.platform == "win32":
+        return math.inf
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return math.inf if soft == resource.RLIM_INFINITY else soft
+
+
+WATCH = DescriptorWatch()
+"""The one watch of this process, whose connections share its descriptors."""
+
 
 _UNPARSABLE = Episode()
 

@@ -1,12 +1,12 @@
-"""Encodes responses, and sends them as ASGI messages."""
+"""Encodes responses, and sends them as ASGI messages; the headers of pages among them."""
 
 import asyncio
 import re
 from collections.abc import AsyncGenerator
-from typing import Final
+from typing import Final, Protocol
 
 from msgspec import Struct
-from starlette.types import Receive, Send
+from starlette.types import Receive, Scope, Send
 
 from understudy.errors import Headers
 from understudy.mock.server.call import HandlerResponse, SharedBody
@@ -123,6 +123,59 @@ async def has_left(receive: Receive) -> None:
         pass
 
 
+DELIVERY: Final = "understudy.delivery"
+"""Key of the scope under which a response is that may not be sent before its request is committed."""
+
+
+class Delivery(Protocol):
+    """Such a response."""
+
+    def delay(self, receive: Receive, seconds: float) -> None:
+        """Waits so long after the commit before anything is sent."""
+
+    async def commit(self, body: bytes) -> None:
+        """Commits the request, and sends what waits; a body that follows in pieces is known before."""
+
+
+async def delay(scope: Scope, receive: Receive, seconds: float) -> None:
+    """Delays a response: by waiting now, or after the commit where there is one.
+
+    No response is delayed for a client that has left.
+    """
+    delivery: Delivery | None = scope.get(DELIVERY)
+    if not seconds:
+        return
+    if delivery is None:
+        await wait(receive, seconds)
+    else:
+        delivery.delay(receive, seconds)
+
+
+async def wait(receive: Receive, seconds: float) -> None:
+    """Waits, until the client leaves at most."""
+    waiting = [
+        asyncio.ensure_future(asyncio.sleep(seconds)),
+        asyncio.ensure_future(has_left(receive)),
+    ]
+    try:
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for each in waiting:
+            each.cancel()
+
+
+async def commit_first(scope: Scope, body: bytes) -> None:
+    """Commits a request before its response is sent in pieces, where it has to be committed.
+
+    Args:
+        scope: Of the request.
+        body: All that will be sent, for the journal.
+    """
+    delivery: Delivery | None = scope.get(DELIVERY)
+    if delivery is not None:
+        await delivery.commit(body)
+
+
 def field_value(text: str) -> bytes:
     """Returns a text as the value of a header: without what a field value may not hold.
 
@@ -135,3 +188,28 @@ def problem_response(status: int, title: str, detail: str) -> HandlerResponse:
     """Returns a problem of the mock itself, which production could never send (RFC 9457)."""
     body = {"title": title, "status": status, "detail": detail}
     return HandlerResponse(body, status, "application/problem+json")
+
+
+_POLICY: Final = (
+    "default-src 'none'; img-src 'self'; script-src 'self'; style-src 'self'; "
+    "style-src-attr 'unsafe-inline'; "  # the backdrop of a profile
+    "base-uri 'none'; form-action 'self'{onward}; frame-ancestors 'none'"
+)
+
+
+def content_policy(onward: str = "") -> str:
+    """Returns the Content-Security-Policy of a page.
+
+    Args:
+        onward: The source that the page's forms are redirected to, beside the page's own.
+    """
+    return _POLICY.format(onward=f" {onward}" if onward else "")
+
+
+PAGE_HEADERS: Final[Headers] = (
+    ("content-security-policy", content_policy()),
+    ("cache-control", "no-store"),  # the world may change between two requests
+    ("referrer-policy", "no-referrer"),
+    ("x-content-type-options", "nosniff"),
+    ("x-frame-options", "DENY"),
+)

@@ -8,10 +8,13 @@ import asyncio
 import contextlib
 import errno
 import gc
+import logging
 import math
+import os
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
@@ -24,8 +27,10 @@ from starlette.types import ASGIApp
 from understudy.errors import StartupError
 from understudy.limits import IDLE_SECONDS, READING_SECONDS
 from understudy.mock.server.protocol import HttpConnection
+from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.stack import Served
-from understudy.mock.server.watchdog import LoopWatchdog
+
+_log = logging.getLogger(__name__)
 
 BACKLOG = 2048
 
@@ -77,6 +82,92 @@ def url_of(listener: socket.socket, scheme: str = "http") -> str:
     if host in {"0.0.0.0", "::"}:
         host = "127.0.0.1"
     return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
+
+
+HELD_SECONDS = 1.0
+"""Seconds after which a request that holds the event loop is named."""
+
+_KILLED = 1
+"""The exit code of a process that could not stop in order."""
+
+
+class LoopWatchdog:
+    """Names the request that holds an event loop, and ends the process where that keeps it from stopping.
+
+    It is a thread of its own, as nothing on the loop has its turn then. What runs is read from the
+    loop's stack, so that requests pay nothing for it.
+
+    Args:
+        loop: The loop; the watchdog is made in the loop's thread.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._loop_thread = threading.get_ident()
+        self._has_stopped = threading.Event()
+        self._deadline = math.inf
+        self._thread = threading.Thread(target=self._watch, name="loop-watchdog", daemon=True)
+
+    def start(self) -> None:
+        """Begins to watch."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends the watch, and what was ordered by ``end_within``."""
+        self._has_stopped.set()
+        self._thread.join()
+
+    def end_within(self, seconds: float) -> None:
+        """Ends the process after so many seconds, unless ``stop`` is called before."""
+        self._deadline = min(self._deadline, monotonic() + seconds)
+
+    def _watch(self) -> None:
+        is_named = False
+        turn = threading.Event()
+        since = monotonic()
+        self._loop.call_soon_threadsafe(turn.set)
+        while not self._has_stopped.wait(HELD_SECONDS / 4):
+            now = monotonic()
+            if now >= self._deadline:
+                self._end_process()
+            if turn.is_set():
+                is_named = False
+                turn, since = threading.Event(), now
+                self._loop.call_soon_threadsafe(turn.set)
+            elif not is_named and now - since >= HELD_SECONDS:
+                is_named = True
+                _log.warning(
+                    "The event loop has been held for more than %g s, so that all clients wait: %s.",
+                    HELD_SECONDS,
+                    self._holder(),
+                )
+
+    def _holder(self) -> str:
+        """Describes what the loop's thread does, and for which request."""
+        frame = sys._current_frames().get(self._loop_thread)  # noqa: SLF001 - documented for this use
+        if frame is None:
+            return "its thread has ended"
+        place = f"{frame.f_code.co_qualname} ({frame.f_code.co_filename}:{frame.f_lineno})"
+        context = _request_of(frame)
+        if context is None:
+            return f"in {place}"
+        return f"{context.method} {context.path} in {place}"
+
+    def _end_process(self) -> None:
+        _log.error("The mock did not stop in time and is ended: %s.", self._holder())
+        logging.shutdown()
+        os._exit(_KILLED)
+
+
+def _request_of(frame: FrameType | None) -> RequestContext | None:
+    """Returns the innermost request among the variables of a stack, or None."""
+    while frame is not None:
+        # a copy, as the thread goes on meanwhile
+        for value in tuple(frame.f_locals.values()):
+            if isinstance(value, RequestContext):
+                return value
+        frame = frame.f_back
+    return None
 
 
 GRACE = 5.0

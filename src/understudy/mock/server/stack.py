@@ -12,7 +12,6 @@ from understudy.mock.server.dispatcher import Dispatcher, ResponseValidation, Ro
 from understudy.mock.server.endpoint import Endpoint, endpoints
 from understudy.mock.server.errors import ErrorResponses, Errors
 from understudy.mock.server.fault_injection import EarlyStubs, FaultInjection
-from understudy.mock.server.grouping import GroupedRequest, Groups
 from understudy.mock.server.guards import (
     BodyGuard,
     Cors,
@@ -37,7 +36,12 @@ from understudy.mock.server.request_validation import validate
 from understudy.mock.server.response_sending import WireResponse
 from understudy.mock.server.route_table import RouteTable, by_route
 from understudy.mock.server.security import authorize
-from understudy.mock.server.transactions import SharedStore, TransactionMiddleware
+from understudy.mock.server.transactions import (
+    GroupedRequest,
+    Groups,
+    SharedStore,
+    TransactionMiddleware,
+)
 from understudy.mock.server.world_selection import Worlds
 from understudy.openapi.paths import Paths, aliases
 

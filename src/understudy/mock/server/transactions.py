@@ -7,24 +7,25 @@ again: handlers are functions of the request and the world, so nobody can tell.
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from itertools import count
 from time import perf_counter
 from typing import Protocol
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from understudy.errors import Problem, StoreUnavailable
+from understudy.errors import Problem, ShuttingDown, StoreUnavailable
 from understudy.limits import JOURNAL_BODY_BYTES
+from understudy.mock.server.direct import Continuation, Direct, Worked
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.guards import CONSOLE_PATH, HEALTH_PATH, PRIVATE_PATHS
 from understudy.mock.server.journaling import Journaling, JournalMiddleware
 from understudy.mock.server.request_context import Peer, RequestContext, RequestHead, put_context
-from understudy.mock.server.response_sending import has_left
-from understudy.mock.server.worlds import WorldSelection
-
-_KEY = "understudy.delivery"
+from understudy.mock.server.response_sending import DELIVERY, WireResponse, send_wire, wait
+from understudy.mock.server.worlds import DEFAULT, WorldSelection
 
 
 class Committable(Protocol):
@@ -91,7 +92,7 @@ class Delivery:
             await self._transaction.commit()
         self.is_done = True
         if self._delay is not None:
-            await _wait(*self._delay)
+            await wait(*self._delay)
         for message in self._unsent:
             await self._send(message)
 
@@ -115,50 +116,6 @@ class Delivery:
         is_last = not message.get("more_body", False)
         if is_last or self._is_stream or len(self._body) >= JOURNAL_BODY_BYTES.most:
             await self.commit(self._body)
-
-
-def put_delivery(scope: Scope, delivery: Delivery) -> None:
-    """Puts the delivery of a response into the scope of its request."""
-    scope[_KEY] = delivery
-
-
-async def delay(scope: Scope, receive: Receive, seconds: float) -> None:
-    """Delays a response: by waiting now, or after the commit where there is one.
-
-    No response is delayed for a client that has left.
-    """
-    delivery: Delivery | None = scope.get(_KEY)
-    if not seconds:
-        return
-    if delivery is None:
-        await _wait(receive, seconds)
-    else:
-        delivery.delay(receive, seconds)
-
-
-async def _wait(receive: Receive, seconds: float) -> None:
-    """Waits, until the client leaves at most."""
-    waiting = [
-        asyncio.ensure_future(asyncio.sleep(seconds)),
-        asyncio.ensure_future(has_left(receive)),
-    ]
-    try:
-        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for each in waiting:
-            each.cancel()
-
-
-async def commit_first(scope: Scope, body: bytes) -> None:
-    """Commits a request before its response is sent in pieces, where it has to be committed.
-
-    Args:
-        scope: Of the request.
-        body: All that will be sent, for the journal.
-    """
-    delivery: Delivery | None = scope.get(_KEY)
-    if delivery is not None:
-        await delivery.commit(body)
 
 
 _MOST_ATTEMPTS = 100
@@ -332,7 +289,7 @@ class TransactionMiddleware:
             raise Superseded([context.world.name])
         delivery = Delivery(transaction, self._journaling, context, send)
         routed = self._routed(context, scope)
-        put_delivery(routed, delivery)
+        routed[DELIVERY] = delivery
         try:
             await self._app(routed, receive, delivery)
         finally:
@@ -385,3 +342,160 @@ class ReplayedReceive:
         self._messages.append(message)
         self._is_whole = not message.get("more_body", False)
         return message
+
+
+# Ordinary requests that wait for the same world are worked on one after another and committed by one
+# call of the store: without groups each of them would wait for the calls of all others before it.
+
+_MOST_AT_ONCE = 64
+"""Requests of a group; more would let other worlds wait for milliseconds."""
+
+
+class Groups:
+    """The groups of requests of one address.
+
+    Args:
+        direct: Works on ordinary requests.
+        store: What the replicas share.
+        stack: Responds to all other requests.
+    """
+
+    def __init__(self, direct: Direct, store: SharedStore, stack: ASGIApp) -> None:
+        self.stack = stack
+        self._direct = direct
+        self._store = store
+        self._waiting: dict[str, deque[GroupedRequest]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def add(self, head: RequestHead, peer: Peer, body: bytes) -> "GroupedRequest | None":
+        """Lets a request wait for the next group of its world.
+
+        Returns:
+            What will send its response; None, where only the stack can respond.
+        """
+        if not head.is_usual:
+            return None
+        loop = asyncio.get_running_loop()
+        request = GroupedRequest(self, head, peer, body, loop.create_future())
+        name = head.selection.name or DEFAULT
+        waiting = self._waiting.get(name)
+        if waiting is None:
+            waiting = self._waiting[name] = deque()
+            task = loop.create_task(self._respond(name))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        waiting.append(request)
+        return request
+
+    async def _respond(self, name: str) -> None:
+        """Works on the requests of a world, until none waits."""
+        waiting = self._waiting[name]
+        group: list[GroupedRequest] = []
+        try:
+            while waiting:
+                group = [waiting.popleft()]
+                try:
+                    await self._commit(group, waiting)
+                except Problem as problem:
+                    for request in group:
+                        request.end(problem)
+        finally:
+            del self._waiting[name]
+            for request in (*group, *waiting):  # of a loop that ends
+                request.response.cancel()
+
+    async def _commit(
+        self, group: list["GroupedRequest"], waiting: deque["GroupedRequest"]
+    ) -> None:
+        """Makes attempts at a group until one is committed.
+
+        Args:
+            group: The first request; those that wait when its world can be worked on are added.
+            waiting: The requests that come after it.
+
+        Raises:
+            Problem: None can be.
+        """
+        for attempt in count():
+            await back_off(attempt)
+            transaction = None
+            try:
+                names = await self._store.prepare(group[0].head.selection)
+                transaction = await self._store.begin(names)
+                while waiting and len(group) < _MOST_AT_ONCE:
+                    group.append(waiting.popleft())
+                await self._attempt(group, transaction)
+            except Superseded as reason:
+                if reason.problem is not None:
+                    raise reason.problem from None
+            else:
+                return
+            finally:
+                if transaction is not None:
+                    transaction.end()
+
+    async def _attempt(self, group: Sequence["GroupedRequest"], transaction: Transaction) -> None:
+        """Works on every request of a group that does not turn out to be for the stack."""
+        done: list[tuple[GroupedRequest, RequestContext, WireResponse]] = []
+        for request in group:
+            if request.response.done():
+                continue
+            worked = await self._worked(request)
+            if worked is None:
+                request.end(None)
+                continue
+            context, response = worked
+            self._direct.journaling.observe(context)
+            transaction.add(context)
+            done.append((request, context, response))
+        if not done:
+            return
+        await transaction.commit()
+        for request, context, response in done:
+            request.end(response)
+            self._direct.journaling.log(context)
+
+    async def _worked(self, request: "GroupedRequest") -> Worked | None:
+        """Works on a request; returns None where only the stack can respond.
+
+        Raises:
+            Superseded: It uses another world, too: the stack will work on it.
+        """
+        try:
+            worked = self._direct.work(request.head, request.peer, request.body)
+            return await worked.work() if isinstance(worked, Continuation) else worked
+        except Superseded:
+            request.end(None)
+            raise
+
+
+@dataclass(frozen=True, slots=True)
+class GroupedRequest:
+    """A request that waits for its group: an ASGI application for it alone.
+
+    Attributes:
+        response: Its response; the problem why there is none; None: only the stack can respond.
+    """
+
+    groups: Groups
+    head: RequestHead
+    peer: Peer
+    body: bytes
+    response: asyncio.Future[WireResponse | Problem | None] = field(compare=False)
+
+    def end(self, response: WireResponse | Problem | None) -> None:
+        """Takes the response, unless there is one."""
+        if not self.response.done():
+            self.response.set_result(response)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Sends the response once it is committed."""
+        response: WireResponse | Problem | None
+        try:
+            response = await self.response
+        except asyncio.CancelledError:
+            response = ShuttingDown()
+        if isinstance(response, WireResponse):
+            await send_wire(send, response)
+        else:
+            await self.groups.stack({**scope, REFUSAL: response}, receive, send)

@@ -16,8 +16,7 @@ from understudy.errors import Conflict
 from understudy.limits import RECORDS
 from understudy.mock.server.clock import Clock, ClockSetting
 from understudy.mock.server.faults import Fault
-from understudy.mock.server.history import ABSENT, RECORD_BYTES, Settings, WorldHistory
-from understudy.mock.server.journal import Journal
+from understudy.mock.server.journal import ABSENT, RECORD_BYTES, Journal, Settings, WorldHistory
 from understudy.mock.server.windows import Window, Windows
 
 Record = TypeVar("Record")

@@ -17,7 +17,7 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import force_setattr, replace
 
 from understudy.limits import PICTURE_BYTES, Integer
-from understudy.mock.server.history import ABSENT
+from understudy.mock.server.journal import ABSENT
 from understudy.mock.server.recent import Recent, Recurring
 from understudy.mock.server.worlds import Collection, World
 

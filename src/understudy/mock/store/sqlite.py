@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from understudy.errors import InsufficientStorage, Problem, StartupError
-from understudy.mock.server.history import WorldHistory
+from understudy.mock.server.journal import WorldHistory
 from understudy.mock.server.world_selection import Worlds
 from understudy.mock.server.worlds import (
     DEFAULT,
