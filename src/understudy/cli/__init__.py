@@ -70,9 +70,8 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except (KeyboardInterrupt, click.Abort):  # while modules load, or at a question
             raise click.exceptions.Exit(ExitCode.INTERRUPTED) from None
-        except click.BadParameter as error:
-            _name_variable(error)
-            raise
+        except click.UsageError as error:
+            raise _in_words(error, self.get_command(ctx, ctx.invoked_subcommand or "")) from error
         except StartupError as error:
             raise Unusable(str(error)) from error
         except ModuleNotFoundError as error:
@@ -85,6 +84,19 @@ class Commands(click.Group):
                 raise  # of a socket, or of another process
             msg = f"{error.filename} cannot be used: {error.strerror}. Check who may read and write it."
             raise Unusable(msg) from error
+
+
+def _in_words(error: click.UsageError, command: click.Command | None) -> click.UsageError:
+    """Returns an error that names what a user can mend."""
+    if isinstance(error, click.BadParameter):
+        _name_variable(error)
+    if isinstance(error, click.BadOptionUsage) and command is not None:
+        name = error.option_name
+        for option in command.params:
+            if name in option.opts and option.nargs > 1:
+                msg = f"{name} takes {option.nargs} values: {name} {option.metavar}"
+                return click.BadOptionUsage(name, msg, error.ctx)
+    return error
 
 
 def _name_variable(error: click.BadParameter) -> None:

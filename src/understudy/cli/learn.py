@@ -17,6 +17,7 @@ from understudy.cli.progress import shown
 from understudy.cli.writing import expect_writable
 from understudy.interface.facts import Fact, Facts, facts_text, is_as_chosen, load_facts
 from understudy.reports.console import Terminal, print_line
+from understudy.terminal import echo
 from understudy.verify.catalogue import catalogue
 from understudy.verify.experiments import PlannedExperiment, planned_experiments
 from understudy.verify.findings import Listener, Outcome
@@ -37,12 +38,8 @@ def learn(options: LearnOptions, environment: Mapping[str, str]) -> int:
     Raises:
         StartupError: A file or an option is not as it must be, or nothing responds.
     """
-    if options.is_plan and options.is_json:
-        msg = "--json prints the facts of a run, and --plan sends nothing; leave one out."
-        raise click.UsageError(msg)
     if options.is_plan:
-        print_plan(options.where, options.rules, environment)
-        return ExitCode.DONE
+        return _planned(options, environment)
     console = Terminal(highlight=False, stderr=options.is_json)
     open_rules(options.rules)  # before anything is written or sent
     earlier = None
@@ -50,6 +47,8 @@ def learn(options: LearnOptions, environment: Mapping[str, str]) -> int:
         expect_writable(options.out, "--out")
         if options.out.exists() and options.out.stat().st_size:
             earlier = load_facts(options.out, catalogue().values())
+    if options.where.is_mock:
+        echo("Asks the mock itself, in this process; --target names a deployment.", err=True)
     deployment = open_deployment(options.where, environment)
 
     def carry_out(listen: Listener) -> Learnt:
@@ -72,6 +71,19 @@ def learn(options: LearnOptions, environment: Mapping[str, str]) -> int:
         print_record(facts)
     _print_unrestored(console, result.outcome)
     return _exit_code(result.outcome)
+
+
+def _planned(options: LearnOptions, environment: Mapping[str, str]) -> int:
+    """Prints what would be sent, and returns the exit code.
+
+    Raises:
+        UsageError: ``--json`` asks for what a plan does not have.
+    """
+    if options.is_json:
+        msg = "--json prints the facts of a run, and --plan sends nothing; leave one out."
+        raise click.UsageError(msg)
+    print_plan(options.where, options.rules, environment)
+    return ExitCode.DONE
 
 
 def merged(earlier: Facts, latest: Facts) -> Facts:

@@ -6,6 +6,8 @@ from typing import Any
 import click
 import orjson
 
+from understudy.errors import nearest
+
 JsonSchema = dict[str, Any]
 
 COMMANDS = (
@@ -15,10 +17,26 @@ COMMANDS = (
 """Commands with ``--json``; the schemas themselves are made when one is printed."""
 
 
+def _known(_ctx: click.Context, _argument: click.Parameter, name: str) -> str:
+    """Accepts the name of a command with ``--json``.
+
+    Raises:
+        BadParameter: There is none of this name.
+    """
+    if name not in COMMANDS:
+        hint = nearest(name, COMMANDS) or "; see `understudy schema --help`"
+        msg = f"there is no command {name!r} with --json{hint}"
+        raise click.BadParameter(msg)
+    return name
+
+
 @click.command()
-@click.argument("command", type=click.Choice(COMMANDS))
+@click.argument("command", callback=_known)
 def schema(command: str) -> None:
     """Print the JSON Schema of what a command prints with --json.
+
+    Commands are cleanup, drift, exercised, explain, export, fixtures, generate, infer, journal, learn,
+    lint, plugins, rules, verify and worlds.
 
     `journal` and `generate` print a JSON value on each line, which the schema is of.
     """

@@ -240,7 +240,7 @@ class CaseSender:
 
     def _nothing_responds(self, error: Unreachable) -> StartupError:
         return StartupError(
-            f"Nothing responds at {self.run.deployment.target.base_url}: {error}. "
+            f"Nothing responds at {self.run.deployment.target.base_url}: {error} "
             "Start the deployment there, or name another with --base-url or --target."
         )
 

@@ -263,7 +263,7 @@ def _choice(switches: Mapping[str, Switch], text: str) -> tuple[str, str]:
     if value not in switch:
         fault = f"{name} has no option {value!r}" if equals else f"{name} is given no option"
         hint = nearest(value, list(switch.options)) if switch.values is None else ""
-        msg = _with_offers(fault, hint, switch.offers)
+        msg = f"{fault}{hint}" if hint else _with_offers(fault, "", switch.offers)
         raise StartupError(msg)
     return name, value
 

@@ -374,6 +374,10 @@ def _read(content: Any, path: Path, overlays: Sequence[Path], files_of: Path | N
 
 def _unread(path: Path, raw: Mapping[str, Any]) -> StartupError:
     """Returns the error of a document in a version that is not read."""
+    if not {"swagger", "openapi"} & set(raw):
+        return StartupError(
+            f"{path} has no member `openapi` or `swagger`; is this an OpenAPI document?"
+        )
     named = "swagger" if "swagger" in raw else "openapi"
     return StartupError(
         f"{path} says {named}: {raw.get(named)!r}; understudy reads OpenAPI 3.0.x, 3.1.x and 3.2.x, "

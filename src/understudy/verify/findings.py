@@ -139,7 +139,10 @@ def load_baseline(path: Path) -> tuple[Accepted, ...]:
     try:
         return convert(tomllib.loads(path.read_text()), _File).accept
     except OSError as error:
-        msg = f"{path} cannot be read: {error.strerror}."
+        msg = (
+            f"--baseline {path} cannot be read: {error.strerror} ({path.absolute().parent}). "
+            "Name a report of `--report json=FILE`, or a TOML file with an [[accept]] for each finding."
+        )
         raise StartupError(msg) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, ValidationError) as error:
         msg = f"{path}: {error}. An [[accept]] has fingerprint and until, such as 2027-01-31."

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple, Protocol
 
 import httpx
 
+from understudy.exchange.connection_failures import failure_in_words
 from understudy.exchange.messages import Exchange, Identity, Request, Response
 from understudy.interface.limit_headers import limit_header
 from understudy.interface.operations import COUNTED, QR_CODE, UPLOAD_AVATAR, Place, Routes
@@ -468,7 +469,7 @@ class Gateway:
             request = self.wording.original_request(request)
         at = self.time.now()
         response, wire = Response(0), None
-        failure: Exception | None = None
+        failure: httpx.HTTPError | None = None
         try:
             response, wire = self._receive(request)
         except CLIENT_ERRORS as error:
@@ -491,7 +492,7 @@ class Gateway:
             wire=wire,
         )
         if failure is not None:
-            msg = f"{request.method} {place.path}: {type(failure).__name__}: {failure}"
+            msg = f"{request.method} {place.path}: {failure_in_words(failure, request.url)}"
             raise Unreachable(msg, exchange) from failure
         if place.operation == UPLOAD_AVATAR and isinstance(
             exchange.json_object.get("image_id"), str

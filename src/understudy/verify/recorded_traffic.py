@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import orjson
 
@@ -50,7 +51,10 @@ def read_recording(
         entries = orjson.loads(path.read_bytes())["log"]["entries"]
         exchanges = [_exchange(number, e, target, routes) for number, e in enumerate(entries, 1)]
     except OSError as error:
-        msg = f"{path} cannot be read: {error.strerror}."
+        msg = (
+            f"--har {path} cannot be read: {error.strerror}. Save one in a browser's developer tools, "
+            "with `understudy journal --har FILE` or with `--report har=FILE`."
+        )
         raise StartupError(msg) from error
     except KeyError as error:
         msg = f"{path} is not an HTTP archive (HAR 1.2): it has no member {error}."
@@ -183,6 +187,14 @@ def judge_recorded(archive: Path, deployment: Deployment, rules: Sequence[str]) 
     target, document = deployment.target, deployment.document or bundled("service.yaml")
     evaluator = evaluator_of(target, document, rules)
     exchanges = tuple(read_recording(archive, target, routes_of(target, document)))
+    if not any(each.site for each in exchanges):
+        others = sorted({urlsplit(each.request.url).netloc for each in exchanges})
+        found = f"; it has {len(exchanges)} with {', '.join(others[:3])}" if others else ""
+        msg = (
+            f"{archive} holds no exchange with this deployment ({target.base_url}){found}. "
+            "Name the address that was recorded with --base-url or --target."
+        )
+        raise StartupError(msg)
     wording = deployment.wording
     accounts = TokenAccounts(target)
     for each in exchanges:

@@ -9,8 +9,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from typing import Final
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from understudy.errors import StartupError
 from understudy.exchange.messages import Exchange
@@ -45,6 +46,9 @@ TOKENS: Final[Mapping[str, str]] = {
 }
 """The credentials whose token must be valid, and their keys; an expired one need not be."""
 
+VERSIONED: Final = "/v3"
+"""The path of the resource API (interface, Addresses), which is easily left out."""
+
 WRONG_CODE: Final = "understudy-wrong-code"
 _GRANTING: Final = frozenset({"tokens", "auth_url", "app"})
 """The needs without which no password is tried."""
@@ -72,19 +76,22 @@ def planned_requests(target: Target, needs: Collection[str]) -> int:
     return count + (set(needs) >= _GRANTING and "two_step" in needs)
 
 
-def preflight(client: ProbeClient, needs: Collection[str]) -> None:
+def preflight(client: ProbeClient, needs: Collection[str], target_file: Path | None = None) -> None:
     """Tries what the run needs of its target, each once.
 
     Args:
         client: Sends the requests.
         needs: The needs of the probes that can run.
+        target_file: The file of the values, for the message.
 
     Raises:
         StartupError: The base URL is a web page, or a value of the target was refused.
     """
     mistakes: list[str] = []
     try:
-        _expect_api(client.get("/openapi"), client.target.base_url)
+        document = client.get("/openapi")
+        _expect_api(document, client.target.base_url)
+        _expect_path(client, document)
         for find in TRIALS:
             mistakes += find(client, needs)
     except Unreachable:
@@ -92,7 +99,8 @@ def preflight(client: ProbeClient, needs: Collection[str]) -> None:
     except Refusal:
         pass  # the budget ends the preflight, not the run
     if mistakes:
-        msg = f"{'; '.join(mistakes)}. Correct the target file, or leave the keys out."
+        file = target_file or "the target"
+        msg = f"{'; '.join(mistakes)}. Correct {file}, or leave the keys out."
         raise StartupError(msg)
 
 
@@ -109,17 +117,33 @@ def _expect_api(exchange: Exchange, base_url: str) -> None:
     raise StartupError(msg)
 
 
+def _expect_path(client: ProbeClient, document: Exchange) -> None:
+    """Refuses a base URL whose path was left out, where the API responds below it."""
+    base_url = client.target.base_url.rstrip("/")
+    if document.status != NOT_FOUND or urlsplit(base_url).path:
+        return
+    if client.get(f"{base_url}{VERSIONED}/openapi").response.is_success:
+        msg = f'base_url = "{base_url}": {base_url}{VERSIONED} responds; did you mean it?'
+        raise StartupError(msg)
+
+
+def _named(target: Target, key: str) -> str:
+    """Returns a credential by its key, and the variable that it is read from."""
+    variable = target.variables.get(getattr(target.credentials, key) or "")
+    return f"[credentials] {key}" + (f" (from {variable})" if variable else "")
+
+
 def _refused_tokens(client: ProbeClient, needs: Collection[str]) -> Iterator[str]:
     for need, key in TOKENS.items():
         if need in needs and client.get("/me/profile", need).status == UNAUTHORIZED:
-            yield f"[credentials] {key} was refused with 401"
+            yield f"{_named(client.target, key)} was refused with 401"
 
 
 def _refused_key(client: ProbeClient, needs: Collection[str]) -> Iterator[str]:
     if "api_key" in needs and client.known.slug:
         exchange = client.get(f"/profiles/{client.known.slug}", "api_key")
         if exchange.status == UNAUTHORIZED:
-            yield "[credentials] api_key was refused with 401"
+            yield f"{_named(client.target, 'api_key')} was refused with 401"
 
 
 def _missing_profiles(client: ProbeClient, needs: Collection[str]) -> Iterator[str]:
@@ -272,8 +296,7 @@ def run_phases(run: Run) -> Outcome:
         stopped = "stopped by Ctrl-C or SIGTERM"
     except Unreachable as refusal:
         if _never_responded(run):
-            msg = f"{run.deployment.target.base_url} does not respond: {refusal}."
-            raise StartupError(msg) from refusal
+            raise StartupError(str(refusal)) from refusal
         stopped = str(refusal)
     return _outcome(run, started, stopped)
 
@@ -293,7 +316,8 @@ def _try_target(run: Run) -> None:
     Raises:
         StartupError: The deployment refused one.
     """
-    preflight(ProbeClient(run.gateway, "preflight"), needs_of(_candidates_of(run)))
+    client = ProbeClient(run.gateway, "preflight")
+    preflight(client, needs_of(_candidates_of(run)), run.deployment.target_file)
 
 
 def report_unrestored(run: Run) -> None:

@@ -6,7 +6,7 @@ Target files (TOML) are read strictly: a misspelt permission must not silently b
 import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from hashlib import md5, sha256
 from ipaddress import ip_address
@@ -16,7 +16,7 @@ from typing import Annotated, Any, Final, Literal, get_args
 from urllib.parse import urlsplit
 
 from msgspec import Meta, Struct, ValidationError, convert, field
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from understudy.cases.test_data import TestData, basic_credential
 from understudy.errors import StartupError, nearest
@@ -188,6 +188,8 @@ class Target(Table, frozen=True):
             assuming.
         ledger: File that counts the requests of the hour across runs, or the URL of a store that counts
             them for runs of several machines, such as ``valkey://host/0``.
+        variables: Each value that the file reads from a variable, and that variable; no key of the
+            file.
     """
 
     base_url: str
@@ -209,6 +211,7 @@ class Target(Table, frozen=True):
     known: Known = field(default_factory=Known)
     permit: Permit = field(default_factory=Permit)
     budget: Budget = field(default_factory=Budget)
+    variables: dict[str, str] = field(default_factory=dict)
 
     @property
     def writes(self) -> Mode:
@@ -242,7 +245,10 @@ class Target(Table, frozen=True):
                 secret = getattr(app, name)
                 if secret:
                     tokens[secret] = f"{prefix}_{name.upper()}"
-        return tokens
+        tokens.pop(WRONG_TOKEN, None)  # no secret: commands show it as it is
+        return tokens | {
+            secret: name for secret, name in self.variables.items() if secret in tokens
+        }
 
 
 CREDENTIALS: Final = {
@@ -326,9 +332,21 @@ def load_target(path: Path, environment: Mapping[str, str]) -> Target:
         msg = f"{path} cannot be read: {error.strerror}. `understudy verify --init` writes one."
         raise StartupError(msg) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        msg = f"{path} is not valid TOML: {error}."
+        msg = f"{path} is not valid TOML: {error}.{_unquoted(path, str(error))}"
         raise StartupError(msg) from error
     return target_of(raw, environment, str(path))
+
+
+_AT_LINE = re.compile(r"\(at line (\d+),")
+_BARE_TEXT = re.compile(r"\s*([\w.-]+)\s*=\s*([^\s\"'\[{#][^#]*?)\s*(?:#.*)?")
+
+
+def _unquoted(path: Path, error: str) -> str:
+    """Returns how a text without quotes is to be written, if that is what TOML's reader met."""
+    place = _AT_LINE.search(error)
+    lines = path.read_text("utf-8-sig", "replace").splitlines()
+    bare = _BARE_TEXT.fullmatch(lines[int(place[1]) - 1]) if place else None
+    return f' A text needs quotes: {bare[1]} = "{bare[2]}"' if bare else ""
 
 
 def target_of(raw: Mapping[str, Any], environment: Mapping[str, str], where: str) -> Target:
@@ -340,6 +358,7 @@ def target_of(raw: Mapping[str, Any], environment: Mapping[str, str], where: str
     _expect_known_keys(raw, Target, where)
     try:
         target = convert(_resolved(raw, environment, where), Target)
+        target = replace(target, variables=dict(_variables(raw, environment)))
     except ValidationError as error:
         raise StartupError(_invalid(raw, error, where)) from error
     for name in ("base_url", "auth_url"):
@@ -384,7 +403,7 @@ def _expect_base_url(url: str | None, what: str) -> None:
 
 
 def _expect_known_keys(raw: Mapping[str, Any], kind: type[Struct], where: str) -> None:
-    known = {f: kind.__annotations__[f] for f in kind.__struct_fields__}
+    known = {f: kind.__annotations__[f] for f in kind.__struct_fields__ if f != "variables"}
     for key, value in raw.items():
         if key not in known:
             hint = nearest(key, list(known)) or f"; there are {', '.join(known)}."
@@ -427,6 +446,15 @@ def _invalid(raw: Mapping[str, Any], error: ValidationError, where: str) -> str:
 def _as_toml(value: Any) -> str:
     """Returns a value as the file has it; a date, which JSON has not, as a text."""
     return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _variables(value: Any, environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yields each value that comes from a variable, with the name of the variable."""
+    for member in value.values() if isinstance(value, dict) else ():
+        yield from _variables(member, environment)
+    if isinstance(value, str) and value.startswith("env:"):
+        name = value.removeprefix("env:")
+        yield environment[name].strip("\r\n"), name
 
 
 def _resolved(value: Any, environment: Mapping[str, str], where: str) -> Any:

@@ -16,6 +16,7 @@ SCHEMA_FILE: Final = Path(__file__).with_name("target.schema.json")
 def target_schema() -> dict[str, Any]:
     """Returns the JSON Schema (2020-12) of target files; TOML has no null."""
     schema = record_schema(Target, "A target file of understudy verify")
+    del schema["$defs"]["Target"]["properties"]["variables"]  # no key of the file
     for definition in schema["$defs"].values():
         members = definition["properties"]
         definition["properties"] = {name: _without_null(members[name]) for name in members}

@@ -317,7 +317,10 @@ def read_journal(path: Path) -> UndoJournal:
     try:
         return json.decode(_last_whole_line(path.read_bytes()), type=UndoJournal)
     except OSError as error:
-        msg = f"{path} cannot be read: {error.strerror}."
+        msg = (
+            f"{path} cannot be read: {error.strerror}. A run of verify that was killed leaves its "
+            "journal beside its target file; where there is none, nothing is to be undone."
+        )
         raise StartupError(msg) from error
     except (ValidationError, orjson.JSONDecodeError, ValueError) as error:
         msg = (

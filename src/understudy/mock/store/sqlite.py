@@ -154,7 +154,10 @@ def open_database(directory: Path, *, is_repair: bool) -> sqlite3.Connection:
         _expect_whole(path, is_repair=is_repair)
         return _connected(path)
     except OSError as error:
-        msg = f"--state {directory} cannot be used: {error.strerror}."
+        msg = (
+            f"--state {directory} cannot be made or written ({error.strerror}); "
+            "name a directory that can be."
+        )
         raise StartupError(msg) from error
     except sqlite3.OperationalError as error:
         is_full = error.sqlite_errorcode == sqlite3.SQLITE_FULL
