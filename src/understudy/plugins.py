@@ -58,8 +58,8 @@ OURS: Final[Mapping[Kind, Mapping[str, str] | str]] = {
     "stores": dict.fromkeys(
         ("valkey", "valkeys", "redis", "rediss"), "understudy.fleet.joining:joined"
     ),
-    # Name for --report to a function of an outcome and the secrets to mask, which returns a text.
-    "reports": "understudy.verify.reports:FORMATS",
+    # Name for --report to a function of a report (reports.content), which returns a text.
+    "reports": "understudy.reports.formats:FORMATS",
     # Name for --format to an ExportFormat.
     "formats": "understudy.generate.formats.export_formats:FORMATS",
     # Any name to a mapping of method and path to a handler.

@@ -121,7 +121,7 @@ def test_rules_say_how_each_ended_in_a_run(outputs):
 def test_the_text_of_verify_goes_to_standard_error(outputs):
     result = CliRunner().invoke(main, [*outputs["verify"], "--json"])
     assert json.loads(result.stdout)["rules"][0]["status"] == "passed"
-    assert "1 rules passed" in result.stderr
+    assert "1 rule passed" in result.stderr
 
 
 def test_a_plan_is_no_report():

@@ -36,6 +36,38 @@ MISTAKES = {
         "zzz: there is no such rule; `understudy rules`",
     ),
     "an option of serve": (["exec", "--nope", "--", "true"], "Usage: main exec [OPTIONS]"),
+    "nothing listens": (
+        ["verify", "--base-url", "http://127.0.0.1:9/v3", "--rules", "profile-unknown-404"],
+        "Nothing listens at 127.0.0.1:9. Is the deployment up?",
+    ),
+    "an unknown host": (
+        ["verify", "--base-url", "http://staging.invalid/v3", "--rules", "profile-unknown-404"],
+        "The host name staging.invalid is unknown here. Check base_url, DNS or VPN.",
+    ),
+    "one document of two": (
+        ["drift", "--documents", "a.yaml"],
+        "--documents takes 2 values: --documents OLD NEW",
+    ),
+    "a status": (["journal", "--status", "4"], "write one such as 404, or a class such as 4XX"),
+    "a command with --json": (
+        ["schema", "verfy"],
+        "there is no command 'verfy' with --json; did you mean 'verify'?",
+    ),
+    "a switch": (
+        ["serve", "--choose", "rate-limit=off"],
+        "'rate-limit' is not a switch; did you mean 'rate-limits'?\n",
+    ),
+    "an option of a switch": (
+        ["serve", "--choose", "avatar-delete-status=20"],
+        "avatar-delete-status has no option '20'; did you mean '204'?\n",
+    ),
+    "a state": (
+        ["serve", "--port", "0", "--auth-port", "0", "--state", "/proc/x"],
+        "name a directory that can be",
+    ),
+    "no undo journal": (["cleanup", "no.journal"], "where there is none, nothing is to be undone"),
+    "no archive": (["verify", "--har", "no.har"], "`understudy journal --har FILE`"),
+    "no baseline": (["verify", "--baseline", "no.toml"], "Name a report of `--report json=FILE`"),
     "an id": (["explain", "abc"], "'abc' is not the id of a request; `understudy journal` shows"),
 }
 
@@ -53,6 +85,7 @@ KEYS = {
     '[budget]\nanonymous = "lots"': '[budget] anonymous = "lots" must be a whole number.',
     "[known]\nslug = 7": "[known] slug = 7 must be a text.",
     '[permit]\nuploads = "yes"': '[permit] uploads = "yes" must be true or false.',
+    "auth_url = http://x": 'A text needs quotes: auth_url = "http://x"',
     'bas_url = "x"': "there is no key 'bas_url'; did you mean 'base_url'?\n",
 }
 
@@ -64,6 +97,14 @@ def test_a_wrong_value_of_a_target_is_said_with_its_key(tmp_path: Path, text: st
     refused = run("verify", "--target", path)
     assert refused.exit_code == 2
     assert refused.stderr.endswith(says if says.endswith("\n") else f"{says}\n")
+
+
+def test_a_file_that_is_no_document_is_said_to_be_none(tmp_path: Path):
+    path = tmp_path / "notes.yaml"
+    path.write_text("a: 1\n")
+    refused = run("lint", path)
+    assert refused.exit_code == 2
+    assert "has no member `openapi` or `swagger`; is this an OpenAPI document?" in refused.stderr
 
 
 def test_a_wrong_variable_is_named_and_not_the_option():

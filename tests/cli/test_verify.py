@@ -56,7 +56,7 @@ def test_the_mock_is_judged_where_no_target_is_given(call):
         (("--target", "none.toml"), "none.toml cannot be read"),
         (("--report", "jsn=a"), "did you mean 'json'"),
         (("--auth-url", "http://a"), "--auth-url needs --target or --base-url"),
-        (("--base-url", "http://127.0.0.1:9/v3"), "does not respond"),
+        (("--base-url", "http://127.0.0.1:9/v3"), "Nothing listens at"),
         (("--har", "none.har"), "none.har cannot be read"),
         (("--baseline", "none.toml"), "none.toml cannot be read"),
     ],
@@ -74,9 +74,9 @@ def test_a_report_that_cannot_be_written_is_noticed_before_the_first_request(cal
     assert done.exit_code == 2
     assert "--report json=file/r.json: file/r.json cannot be written" in done.output
     assert "name a file that can be" in done.output
-    assert "does not respond" not in done.output
+    assert "Nothing listens at" not in done.output
     there = call("verify", "--base-url", "http://127.0.0.1:9/v3", "--report", "json=new.json")
-    assert "does not respond" in there.output
+    assert "Nothing listens at" in there.output
     assert not (tmp_path / "new.json").exists()
 
 
@@ -136,9 +136,36 @@ def test_github_gets_annotations_and_a_job_summary(call, tmp_path):
     assert "2 rules passed, 0 failed" in summary.read_text()
 
 
-def test_rules_that_could_have_been_checked_and_were_not_are_3(call):
-    done = call(*QUICK, "--max-requests", "1", "--fail-on", "not-checked")
+def test_rules_that_could_have_been_checked_and_were_not_are_3_where_that_is_asked_for(call):
+    few = (*QUICK, "--max-requests", "1")
+    assert call(*few, env={"CI": "true"}).exit_code == 0
+    done = call(*few, "--fail-on", "not-checked", env={"CI": "true"})
     assert done.exit_code == 3, done.output
+    assert "Exit code 3: 1 rule that could have been checked and was not." in done.output
+
+
+def test_a_rule_that_an_earlier_run_checked_must_be_checked_again(call):
+    assert call(*QUICK, "--report", "json=last.json").exit_code == 0
+    same = call(*QUICK, "--baseline", "last.json")
+    assert (same.exit_code, "0 new findings, 0 gone." in same.output) == (0, True), same.output
+    less = call(*QUICK, "--baseline", "last.json", "--max-requests", "1")
+    assert less.exit_code == 3, less.output
+    assert "1 rule that was checked then was not: " in less.output
+    assert "Exit code 3: 1 rule that the baseline checked and this run did not." in less.output
+
+
+def test_a_run_ends_with_the_next_command(call):
+    assert "Next: understudy verify --init" in call(*QUICK).output
+
+
+def test_a_run_that_checked_nothing_is_not_green(call, tmp_path):
+    path = tmp_path / "bare.toml"
+    path.write_text('base_url = "http://127.0.0.1:9/v3"\n')
+    archive = {"log": {"version": "1.2", "creator": {"name": "x", "version": "1"}, "entries": []}}
+    (tmp_path / "empty.har").write_text(json.dumps(archive))
+    done = call("verify", "--target", str(path), "--har", "empty.har")
+    assert done.exit_code == 2, done.output
+    assert "empty.har holds no exchange with this deployment (http://127.0.0.1:9/v3)" in done.output
 
 
 @pytest.fixture(scope="module")
@@ -172,7 +199,10 @@ def test_another_deployment_is_judged_over_sockets(call, mock, tmp_path):
 def test_a_baseline_accepts_a_finding_until_a_day(call, mock, tmp_path):
     path = target(tmp_path, mock, "is_mock = true")
     rules = ("--rules", "avatar-delete-status", "--report", "json=r.json")
-    assert call("verify", "--target", path, *rules).exit_code == 1
+    found = call("verify", "--target", path, *rules)
+    assert (found.exit_code, "Exit code 1: 1 finding." in found.output) == (1, True), found.output
+    command = f"Next: understudy verify --target {path} --rules avatar-delete-status --verbose"
+    assert command in found.output
     (finding,) = json.loads((tmp_path / "r.json").read_text())["findings"]
     for days, code in ((1, 0), (-1, 1)):
         until = date.today() + timedelta(days=days)  # noqa: DTZ011 - as the command reads it
@@ -187,7 +217,7 @@ def test_recorded_traffic_is_judged_and_nothing_is_sent(call, mock, tmp_path):
     call("verify", "--target", path, "--report", "har=run.har", "--rules", "qr-default-size")
     done = call("verify", "--target", path, "--har", "run.har", "--rules", "qr-default-size")
     assert done.exit_code == 0, done.output
-    assert "1 rules passed, 0 failed, 0 not checked; 0 requests" in done.output
+    assert "1 rule passed, 0 failed, 0 not checked; 0 requests" in done.output
 
 
 def test_a_journal_of_a_killed_run_is_cleaned_up(call, mock, tmp_path):

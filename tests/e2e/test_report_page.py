@@ -15,9 +15,10 @@ from tests.proofs.mutants.edge import MUTANTS, Edge
 
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
+from understudy.reports.formats import FORMATS
 from understudy.verify.deployment import Deployment
 from understudy.verify.findings import Outcome
-from understudy.verify.reports import FORMATS
+from understudy.verify.reports import report_of
 from understudy.verify.run import RunOptions
 from understudy.verify.runner import carry_out
 
@@ -41,7 +42,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
         outcome = thread.submit(judged).result()
     assert outcome.findings
     path = tmp_path_factory.mktemp("report") / "report.html"
-    path.write_text(FORMATS["html"](outcome, TARGET.secrets()))
+    path.write_text(FORMATS["html"](report_of(outcome, TARGET.secrets())))
     return path
 
 

@@ -16,7 +16,7 @@ from tests.tools.docs.pages import PAGES
 from understudy.cli import main
 from understudy.generate.formats.export_formats import FORMATS as CASE_FORMATS
 from understudy.interface.rules import load_rules, switches
-from understudy.verify.reports import FORMATS as REPORT_FORMATS
+from understudy.reports.formats import FORMATS as REPORT_FORMATS
 
 RULES = load_rules(ROOT / "openapi" / "rules.yaml")
 METHODS = {"get", "put", "post", "patch", "delete"}

@@ -9,8 +9,10 @@ import httpx
 import orjson
 import pytest
 
+from understudy.reports.code_hosts import annotations
+from understudy.reports.formats import FORMATS
 from understudy.verify.findings import Outcome
-from understudy.verify.reports import FORMATS, annotations
+from understudy.verify.reports import report_of
 
 DOCUMENT = """openapi: 3.0.3
 paths:
@@ -38,7 +40,9 @@ def outcome(verify: Callable[..., Outcome], wire: Any) -> Outcome:
 
 
 def sarif_place(outcome: Outcome) -> Any:
-    return orjson.loads(FORMATS["sarif"](outcome, {}))["runs"][0]["results"][0]["locations"][0]
+    return orjson.loads(FORMATS["sarif"](report_of(outcome, {})))["runs"][0]["results"][0][
+        "locations"
+    ][0]
 
 
 def test_a_finding_is_at_its_path_in_the_document_in_force(
@@ -49,7 +53,7 @@ def test_a_finding_is_at_its_path_in_the_document_in_force(
     judged = replace(outcome, document_file=path, target_file=tmp_path / "none.toml")
     place = sarif_place(judged)["physicalLocation"]
     assert place == {"artifactLocation": {"uri": path.as_posix()}, "region": {"startLine": 5}}
-    (entry, *_) = orjson.loads(FORMATS["gitlab"](judged, {}))
+    (entry, *_) = orjson.loads(FORMATS["gitlab"](report_of(judged, {})))
     assert entry["location"] == {"path": path.as_posix(), "lines": {"begin": 5}}
 
 
@@ -58,18 +62,18 @@ def test_without_a_document_it_is_at_the_address_in_the_target(
 ) -> None:
     path = tmp_path / "target.toml"
     path.write_text('# staging\nbase_url = "http://127.0.0.1:8080/v3"\n')
-    (line, *_) = annotations(replace(outcome, target_file=path))
+    (line, *_) = annotations(report_of(replace(outcome, target_file=path), {}))
     assert line.startswith(f"::error file={path.as_posix()},line=2,title=qr-default-size::")
 
 
 def test_without_a_file_of_the_user_s_none_is_named(outcome: Outcome) -> None:
     assert "physicalLocation" not in sarif_place(outcome)
-    assert annotations(outcome)[0].startswith("::error title=qr-default-size::")
+    assert annotations(report_of(outcome, {}))[0].startswith("::error title=qr-default-size::")
 
 
 def test_markdown_shows_what_a_deployment_sends_as_text(outcome: Outcome) -> None:
     finding = replace(outcome.findings[0], actual="<img src=x> | [a](b) `c`\nd")
-    text = FORMATS["markdown"](replace(outcome, findings=(finding,)), {})
+    text = FORMATS["markdown"](report_of(replace(outcome, findings=(finding,)), {}))
     assert r"actual: \<img src=x\> \| \[a\](b) \`c\` d" in text
     assert "```sh\ncurl -i" in text
     assert "### qr-default-size" in text

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 import pytest
 
 from understudy.cli.exit_codes import ExitCode
-from understudy.cli.reporting import exit_code
+from understudy.cli.reporting import ending
 from understudy.verify.evaluator import Evaluator
 from understudy.verify.findings import Outcome
 from understudy.verify.run import Run
@@ -28,7 +28,7 @@ def test_a_judge_that_fails_ends_no_run(verify: Verify, monkeypatch: pytest.Monk
     outcome = verify(rules=("profile-patch-partial",))
     assert "judging PATCH /me/profile 200: Failure: out of order" in outcome.internal_errors
     assert outcome.not_restored == ()
-    assert exit_code(outcome, frozenset({"findings"}), 0) == ExitCode.INTERNAL
+    assert ending(outcome, frozenset({"findings"}), 0).code == ExitCode.INTERNAL
 
 
 def test_a_generator_that_fails_ends_no_run(verify: Verify) -> None:
@@ -42,4 +42,4 @@ def test_a_generator_that_fails_ends_no_run(verify: Verify) -> None:
 
 def test_findings_come_before_internal_errors_in_the_exit_code(verify: Verify) -> None:
     outcome = verify(rules=("qr-default-size",))
-    assert exit_code(outcome, frozenset({"findings"}), 1) == 1
+    assert ending(outcome, frozenset({"findings"}), 1).code == 1

@@ -36,22 +36,20 @@ RULES: Final[Mapping[str, Any]] = {
 """The option that names rules."""
 
 
-def parsed_by(
-    formats: Callable[[], Collection[str]], foreign: Callable[[], Collection[str]] = tuple
-) -> Callable[..., tuple[tuple[str, Path], ...]]:
-    """Returns what parses the values of ``--report``.
+def parsed_by(without: Collection[str] = ()) -> Callable[..., tuple[tuple[str, Path], ...]]:
+    """Returns what parses the values of ``--report``; formats are looked for where there is one.
 
     Args:
-        formats: Returns the formats that are written to files; called where there is a value.
-        foreign: Returns those of other packages; called where a format is none of ours.
+        without: Formats that the command has nothing for.
     """
 
     def parse(
         _ctx: click.Context, _option: click.Parameter, texts: tuple[str, ...]
     ) -> tuple[tuple[str, Path], ...]:
-        known = formats() if texts else ()
+        ours = plugins.names("reports") if texts else ()
+        known = tuple(name for name in ours if name not in without)
         if any(text.partition("=")[0] not in (*known, GITHUB) for text in texts):
-            known = (*known, *foreign())
+            known = (*known, *plugins.foreign_names("reports"))
         return tuple(_report(text, known) for text in texts)
 
     return parse
@@ -157,9 +155,7 @@ class Reporting(RequestedReports):
     reports: tuple[tuple[str, Path], ...] = option(
         "--report",
         default=(),
-        callback=parsed_by(
-            lambda: plugins.names("reports"), lambda: plugins.foreign_names("reports")
-        ),
+        callback=parsed_by(),
         metavar="FORMAT=FILE",
         help="Write a report: json, junit, html, sarif, har, gitlab or markdown; or `github`,"
         " without a file: annotations and the job summary. Repeatable.",
@@ -167,9 +163,12 @@ class Reporting(RequestedReports):
     fail_on: tuple[str, ...] = option(
         default=(),
         type=click.Choice(FAIL_ON),
-        help="What sets the exit code; repeatable.  [default: findings, and in CI not-checked]",
+        help="What sets the exit code; repeatable.  [default: findings]",
     )
-    baseline: Path | None = option(help="File of known findings, each accepted until a date.")
+    baseline: Path | None = option(
+        help="File of known findings, each accepted until a date; or the JSON report of an earlier"
+        " run, to say what changed: a rule that was checked then must be checked now."
+    )
     json: bool = option(
         default=False, help="Print the JSON report, and the text to standard error."
     )

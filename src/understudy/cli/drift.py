@@ -1,5 +1,6 @@
 """Runs ``understudy drift`` with typed options: the comparison, reports, exit code."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -14,7 +15,8 @@ from understudy.cli.exit_codes import ExitCode
 from understudy.cli.interrupts import noted
 from understudy.cli.losses import followed_facts
 from understudy.cli.progress import shown
-from understudy.cli.writing import append_summary, expect_writable, write_report
+from understudy.cli.reporting import Ending, deliver, end
+from understudy.cli.writing import expect_writable
 from understudy.drift import mock_beside as beside
 from understudy.drift.comparing import Drift
 from understudy.drift.documents.sources import (
@@ -25,7 +27,7 @@ from understudy.drift.documents.sources import (
 )
 from understudy.drift.drift_report import DriftReport
 from understudy.drift.gathering import report_of_documents, report_of_run
-from understudy.drift.reports import FORMATS, annotations, print_report
+from understudy.drift.reports import report_of
 from understudy.drift.sightings import (
     Sightings,
     keep_sightings,
@@ -37,7 +39,7 @@ from understudy.drift.sightings import (
 from understudy.errors import StartupError
 from understudy.interface.facts import Facts
 from understudy.reports.console import Terminal
-from understudy.terminal import echo
+from understudy.reports.content import counted
 from understudy.verify.catalogue import catalogue
 from understudy.verify.clock import machine_time
 from understudy.verify.deployment import Deployment
@@ -70,12 +72,19 @@ def drift(options: DriftOptions, environment: Mapping[str, str]) -> int:
     else:
         report = _compared(options, environment, console)
     report = with_accepted(with_sightings(report, earlier, now), accepted, now.date())
-    _write(options, environment, report, console)
+    deliver(
+        report_of(report),
+        options,
+        environment,
+        is_json=options.is_json,
+        is_verbose=options.verbose,
+    )
     if history is not None:
         keep_sightings(report, earlier, history, now)
     if options.write_baseline is not None:
         write_baseline(report, options.write_baseline, now.date())
-    return exit_code(report, frozenset(options.fail_on or ["findings"]))
+    ended = ending(report, frozenset(options.fail_on or ["findings"]))
+    return end(console, ended, _following(options, report))
 
 
 def _expect_consistent(options: DriftOptions) -> None:
@@ -167,26 +176,30 @@ def _keep(documents: DocumentsOfRun, path: Path | None, report: DriftReport) -> 
         keep_document(documents.published, path)
 
 
-def _write(
-    options: DriftOptions, environment: Mapping[str, str], report: DriftReport, console: Console
-) -> None:
-    print_report(console, report, is_verbose=options.verbose)
-    if options.is_json:
-        echo(FORMATS["json"](report), nl=False)
-    for name, path in options.files:
-        write_report(path, name, FORMATS[name](report))
-    if options.is_github or environment.get("GITHUB_ACTIONS"):
-        console.print("\n".join(annotations(report)), soft_wrap=True, markup=False)
-    if options.is_github and environment.get("GITHUB_STEP_SUMMARY"):
-        append_summary(Path(environment["GITHUB_STEP_SUMMARY"]), FORMATS["markdown"](report))
-
-
-def exit_code(report: DriftReport, wanted: frozenset[str]) -> ExitCode:
+def ending(report: DriftReport, wanted: frozenset[str]) -> Ending:
     """Returns 1 for what ``--fail-on`` names or was not undone, 3 for what was left unchecked."""
     if "nothing" in wanted:
-        return ExitCode.DONE
-    is_bad = ("findings" in wanted and report.findings) or ("notes" in wanted and report.notes)
-    if is_bad or report.not_restored:
-        return ExitCode.FINDINGS
-    is_open = "not-checked" in wanted and report.not_checked
-    return ExitCode.INCOMPLETE if report.stopped or is_open else ExitCode.DONE
+        return Ending(ExitCode.DONE)
+    left = sum(1 for _ in report.not_checked) if "not-checked" in wanted else 0
+    reasons = (
+        (ExitCode.FINDINGS, len(report.findings) if "findings" in wanted else 0, "finding"),
+        (ExitCode.FINDINGS, len(report.notes) if "notes" in wanted else 0, "note"),
+        (ExitCode.FINDINGS, len(report.not_restored), "change that was not undone"),
+        (ExitCode.INCOMPLETE, len(report.stopped), "run that ended early"),
+        (ExitCode.INCOMPLETE, left, "reason for rules that were left unchecked"),
+    )
+    for code, number, noun in reasons:
+        if number:
+            return Ending(code, counted(number, noun))
+    return Ending(ExitCode.DONE)
+
+
+def _following(options: DriftOptions, report: DriftReport) -> str:
+    """Returns the command that tells more of what was found."""
+    if options.where.target_file is None or not (report.findings or report.notes):
+        return ""
+    html = dict(options.files).get("html")
+    if html is not None:
+        return f"open {html}"
+    command = ["understudy", "drift", "--target", str(options.where.target_file)]
+    return shlex.join([*command, "--report", "html=drift.html"])

@@ -1,30 +1,65 @@
-"""Reports the outcome of ``understudy verify``: texts, files, exit code."""
+"""Ends a command that judges: prints and writes its report, the exit code with its reason, what is next."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from rich.console import Console
 
 from understudy import plugins
-from understudy.cli.command_options import Reporting
+from understudy.cli.command_options import Reporting, RequestedReports
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.writing import append_summary, expect_writable, write_report
-from understudy.reports.console import Terminal
+from understudy.reports.code_hosts import annotations
+from understudy.reports.console import Terminal, print_line
+from understudy.reports.content import Report, counted
+from understudy.reports.earlier_run import change_since, is_report, read_report
+from understudy.reports.markdown import markdown
+from understudy.reports.terminal import print_report
 from understudy.terminal import echo
 from understudy.verify.clock import machine_time
 from understudy.verify.findings import Accepted, Outcome, load_baseline, unaccepted
-from understudy.verify.reports import FORMATS, annotations, print_outcome
+from understudy.verify.reports import report_of
 
 
-def prepared(reporting: Reporting) -> Sequence[Accepted]:
-    """Returns the accepted findings, and makes sure that every report can be written.
+class Ending(NamedTuple):
+    """The exit code of a command.
+
+    Attributes:
+        code: The code.
+        reason: Why it is not 0; empty where it is.
+    """
+
+    code: ExitCode
+    reason: str = ""
+
+
+class Baseline(NamedTuple):
+    """What a run is compared with.
+
+    Attributes:
+        accepted: Findings that are accepted.
+        earlier: The JSON report of an earlier run; None without one.
+    """
+
+    accepted: Sequence[Accepted] = ()
+    earlier: Mapping[str, Any] | None = None
+
+
+def prepared(reporting: Reporting) -> Baseline:
+    """Returns what the run is compared with, and makes sure that every report can be written.
 
     Raises:
         StartupError: A file cannot be read or written.
     """
     for name, path in reporting.files:
         expect_writable(path, f"--report {name}={path}")
-    return load_baseline(reporting.baseline) if reporting.baseline else ()
+    if reporting.baseline is None:
+        return Baseline()
+    if is_report(reporting.baseline):
+        return Baseline(earlier=read_report(reporting.baseline))
+    return Baseline(load_baseline(reporting.baseline))
 
 
 def console_of(reporting: Reporting) -> Console:
@@ -36,53 +71,102 @@ def reported(
     reporting: Reporting,
     outcome: Outcome,
     secrets: Mapping[str, str],
-    accepted: Sequence[Accepted],
+    baseline: Baseline,
     environment: Mapping[str, str],
-) -> int:
-    """Prints and writes the outcome, and returns the exit code.
+) -> Ending:
+    """Prints and writes the outcome, and returns the exit code with its reason.
 
     Args:
         reporting: What is printed and written.
         outcome: The outcome.
         secrets: Each secret, and the variable that replaces it.
-        accepted: Findings that are accepted.
+        baseline: What it is compared with.
         environment: It says for what CI the reports are.
 
     Raises:
         StartupError: A report cannot be written.
     """
-    console = console_of(reporting)
-    print_outcome(console, outcome, secrets, is_verbose=reporting.verbose)
-    if reporting.json:
-        echo(plugins.find("reports", "json")(outcome, secrets))
-    for name, path in reporting.files:
-        write_report(path, name, plugins.find("reports", name)(outcome, secrets))
-    if reporting.is_github or environment.get("GITHUB_ACTIONS"):
-        console.print("\n".join(annotations(outcome)), soft_wrap=True, markup=False)
-    if reporting.is_github and environment.get("GITHUB_STEP_SUMMARY"):
-        append_summary(
-            Path(environment["GITHUB_STEP_SUMMARY"]), FORMATS["markdown"](outcome, secrets)
-        )
-    fail_on = frozenset(reporting.fail_on) or default_fail_on(environment)
-    today = machine_time().date()
-    return exit_code(outcome, fail_on, len(unaccepted(outcome.findings, accepted, today)))
+    report = report_of(outcome, secrets)
+    lost: tuple[str, ...] = ()
+    if baseline.earlier is not None:
+        lines, lost = change_since(baseline.earlier, report)
+        report = replace(report, since=lines)
+    deliver(report, reporting, environment, is_json=reporting.json, is_verbose=reporting.verbose)
+    wanted = frozenset(reporting.fail_on or ("findings",))
+    new = len(unaccepted(outcome.findings, baseline.accepted, machine_time().date()))
+    return ending(outcome, wanted, new, len(lost))
 
 
-def default_fail_on(environment: Mapping[str, str]) -> frozenset[str]:
-    """Returns what makes the exit code other than 0 if no option says so."""
-    return frozenset({"findings", "not-checked"} if environment.get("CI") else {"findings"})
+def deliver(
+    report: Report,
+    requested: RequestedReports,
+    environment: Mapping[str, str],
+    *,
+    is_json: bool,
+    is_verbose: bool,
+) -> None:
+    """Prints a report, and writes it in every format that is asked for.
+
+    Raises:
+        StartupError: A file cannot be written.
+    """
+    console = Terminal(highlight=False, stderr=is_json)
+    print_report(console, report, is_verbose=is_verbose)
+    if is_json:
+        echo(report.records["json"]().rstrip("\n"))
+    for name, path in requested.files:
+        write_report(path, name, plugins.find("reports", name)(report))
+    if requested.is_github or environment.get("GITHUB_ACTIONS"):
+        console.print("\n".join(annotations(report)), soft_wrap=True, markup=False)
+    if requested.is_github and environment.get("GITHUB_STEP_SUMMARY"):
+        append_summary(Path(environment["GITHUB_STEP_SUMMARY"]), markdown(report))
 
 
-def exit_code(outcome: Outcome, wanted: frozenset[str], findings: int) -> int:
-    """Returns 0, 1 for findings, 4 for internal errors, or 3 for rules that were left unchecked."""
+def end(console: Console, ending: Ending, following: str = "") -> ExitCode:
+    """Prints the exit code with its reason where it is not 0, and what to type next.
+
+    Args:
+        console: Where the report was printed.
+        ending: The exit code.
+        following: The next command; empty for none.
+    """
+    if ending.reason:
+        print_line(console, f"Exit code {ending.code:d}: {ending.reason}.", "bold")
+    if following:
+        print_line(console, f"Next: {following}")
+    return ending.code
+
+
+def ending(outcome: Outcome, wanted: frozenset[str], findings: int, lost: int = 0) -> Ending:
+    """Returns the exit code of a run, with its reason.
+
+    Args:
+        outcome: The run.
+        wanted: The values of ``--fail-on``.
+        findings: The number of findings that no baseline accepts.
+        lost: The number of rules that an earlier run checked, and this one did not.
+    """
     if "nothing" in wanted:
-        return 0
-    is_bad = ("findings" in wanted and findings) or ("notes" in wanted and outcome.notes)
-    if is_bad or outcome.not_restored:
-        return ExitCode.FINDINGS
-    if outcome.internal_errors:
-        return ExitCode.INTERNAL
-    is_open = any(rule.status == "not_checked" and rule.could_be for rule in outcome.rules)
-    if outcome.stopped or ("not-checked" in wanted and is_open):
-        return ExitCode.INCOMPLETE
-    return 0
+        return Ending(ExitCode.DONE)
+    left = sum(rule.status == "not_checked" and rule.could_be for rule in outcome.rules)
+    notes = len(outcome.notes) if "notes" in wanted else 0
+    reasons = (
+        (ExitCode.FINDINGS, findings if "findings" in wanted else 0, "finding"),
+        (ExitCode.FINDINGS, notes, "note"),
+        (ExitCode.FINDINGS, len(outcome.not_restored), "change that was not undone"),
+        (ExitCode.INTERNAL, len(outcome.internal_errors), "internal error"),
+        (ExitCode.INCOMPLETE, lost, "rule that the baseline checked and this run did not"),
+        (
+            ExitCode.INCOMPLETE,
+            left if "not-checked" in wanted else 0,
+            "rule that could have been checked and was not",
+        ),
+    )
+    for code, number, noun in reasons:
+        if number:
+            return Ending(code, counted(number, noun))
+    if outcome.stopped:
+        return Ending(ExitCode.INCOMPLETE, f"the run ended early ({outcome.stopped})")
+    if not outcome.count("passed") + outcome.count("failed") + len(outcome.notes):
+        return Ending(ExitCode.UNUSABLE, "no rule was checked, so nothing is known")
+    return Ending(ExitCode.DONE)

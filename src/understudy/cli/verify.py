@@ -1,6 +1,7 @@
 """Runs ``understudy verify``, or prints the plan of a run, and reports the outcome."""
 
 import gc
+import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
@@ -16,7 +17,7 @@ from understudy.cli.init_target import ask_for_target, template
 from understudy.cli.interrupts import noted
 from understudy.cli.losses import print_losses
 from understudy.cli.progress import shown
-from understudy.cli.reporting import console_of, prepared, reported
+from understudy.cli.reporting import console_of, end, prepared, reported
 from understudy.collections.judging import collections_judge
 from understudy.errors import StartupError
 from understudy.interface.recognition import interface_operations
@@ -31,6 +32,7 @@ from understudy.verify.ledger import is_store
 from understudy.verify.permits import described
 from understudy.verify.probing import Probe, chosen, needs_of
 from understudy.verify.recorded_traffic import judge_recorded
+from understudy.verify.reports import by_cause
 from understudy.verify.run import RunOptions
 from understudy.verify.runner import planned_requests
 from understudy.verify.shapes import bundled
@@ -73,7 +75,7 @@ def _judged(options: VerifyOptions, environment: Mapping[str, str]) -> int:
         StartupError: A file or an option is not as it must be, or nothing responds.
     """
     catalogue(options.rules)  # before anything is written or sent
-    accepted = prepared(options.reporting)
+    baseline = prepared(options.reporting)
     if options.examples is not None:
         _expect_examples(options.examples)
     deployment = open_deployment(options.where, environment)
@@ -82,13 +84,35 @@ def _judged(options: VerifyOptions, environment: Mapping[str, str]) -> int:
     console = console_of(options.reporting)
     outcome = _outcome(options, deployment, console)
     secrets = deployment.target.secrets()
-    code = reported(options.reporting, outcome, secrets, accepted, environment)
+    ended = reported(options.reporting, outcome, secrets, baseline, environment)
     if outcome.not_restored and deployment.journal is not None:
         words = (
             f"Once it responds again, `understudy cleanup {deployment.journal}` restores the rest."
         )
         print_line(console, words)
-    return code
+    return end(console, ended, _following(options, outcome))
+
+
+def _following(options: VerifyOptions, outcome: Outcome) -> str:
+    """Returns the command that tells more: of the first cause, or of what was not checked."""
+    words = ["understudy", "verify"]
+    for name, value in (
+        ("--target", options.target),
+        ("--base-url", options.addresses.base_url),
+        ("--har", options.har),
+    ):
+        words += [name, str(value)] if value is not None else []
+    if outcome.findings:
+        first = by_cause(outcome.findings)[0].findings[0].rule.id
+        html = dict(options.reporting.files).get("html")
+        if html is not None:
+            return f"open {html}"
+        return shlex.join([*words, "--rules", first, "--verbose", "--report", "html=report.html"])
+    if options.where.is_mock:
+        return "understudy verify --init (writes a target file, to judge a deployment)"
+    if outcome.count("not_checked") and options.har is None and not options.rules:
+        return shlex.join([*words, "--plan"]) + " (says what each unchecked rule needs)"
+    return ""
 
 
 def _expect_examples(url: str) -> None:

@@ -1,10 +1,10 @@
-"""Fills a report with how two deployments differ; ``FORMATS`` has each format as a function of it."""
+"""Fills a report with how two deployments differ."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Final
 
 import msgspec
-from rich.console import Console
 
 from understudy.drift.causes import NOTED, Fault
 from understudy.drift.documents.changes import STATEMENTS
@@ -17,7 +17,6 @@ from understudy.drift.drift_report import (
     ReportedEntry,
     ReportedFact,
 )
-from understudy.reports import code_hosts, terminal
 from understudy.reports.content import (
     Cause,
     ChangeLine,
@@ -28,8 +27,6 @@ from understudy.reports.content import (
     ShownSide,
     counted,
 )
-from understudy.reports.html import html
-from understudy.reports.markdown import markdown
 
 UNEXPLAINED: Final = "unexplained"
 
@@ -116,6 +113,7 @@ def report_of(drift: DriftReport) -> Report:
         comparisons=tuple(map(_comparison, filter(lambda pair: pair.changes, drift.documents))),
         alarms=(*(f"not restored: {line}" for line in drift.not_restored), *drift.stopped),
         remarks=(*drift.not_compared, *drift.not_checked),
+        records={"json": partial(json, drift)},
     )
 
 
@@ -162,6 +160,7 @@ def _cause(cause: ReportedCause) -> Cause:
         cause.statement,
         tuple(map(_difference, cause.differences)),
         rule=UNEXPLAINED if cause.fault == UNEXPLAINED else cause.rule,
+        severity="minor" if cause.fault in NOTED or cause.fault == "learnt" else "major",
         readings=tuple(zip(names, (cause.readings[0], cause.readings[-1]), strict=True))
         if cause.readings
         else (),
@@ -212,29 +211,6 @@ def _changed(change: ReportedChange, pair: ReportedDocuments) -> Entry:
     )
 
 
-def annotations(drift: DriftReport) -> list[str]:
-    """Returns one workflow command of GitHub's for each entry that no baseline accepts."""
-    return code_hosts.annotations(report_of(drift))
-
-
-def print_report(console: Console, drift: DriftReport, *, is_verbose: bool) -> None:
-    """Prints a report; ``is_verbose`` prints both sides of every difference, and whole responses."""
-    terminal.print_report(console, report_of(drift), is_verbose=is_verbose)
-
-
 def json(report: DriftReport) -> str:
     """Returns the report as JSON."""
     return msgspec.json.format(msgspec.json.encode(report), indent=2).decode() + "\n"
-
-
-def _rendered(render: Callable[[Report], str]) -> Callable[[DriftReport], str]:
-    return lambda drift: render(report_of(drift))
-
-
-FORMATS: Final[Mapping[str, Callable[[DriftReport], str]]] = {
-    "json": json,
-    "html": _rendered(html),
-    "sarif": _rendered(code_hosts.sarif),
-    "markdown": _rendered(markdown),
-}
-"""The formats of ``--report``, in the order of its help text."""

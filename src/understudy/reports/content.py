@@ -4,13 +4,14 @@ The JSON reports are records of their own, by published schemas; whatever people
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from understudy.exchange.messages import Exchange
 
 Status = Literal["passed", "failed", "not_checked"]
+Severity = Literal["critical", "major", "moderate", "minor"]
 
 
 class FileLine(NamedTuple):
@@ -73,6 +74,7 @@ class Cause:
         rule: The id by which code hosts group results; the name if empty.
         readings: What each side does where the contract is open, by the sides' names.
         consequences: What the same responses break too.
+        severity: How much it matters: critical, major, moderate or minor.
     """
 
     name: str
@@ -81,6 +83,19 @@ class Cause:
     rule: str = ""
     readings: tuple[tuple[str, str], ...] = ()
     consequences: tuple["Cause", ...] = ()
+    severity: Severity = "major"
+
+    @property
+    def heading(self) -> str:
+        """The cause in words; the name where there are none."""
+        return self.statement.strip() or self.name
+
+    @property
+    def following(self) -> str:
+        """How many rules follow from it, and which; empty for none."""
+        names = self.names_of_consequences
+        verb = "follows" if len(names) == 1 else "follow"
+        return f"{counted(len(names), 'rule')} {verb}: {', '.join(names)}" if names else ""
 
     @property
     def result(self) -> str:
@@ -203,6 +218,8 @@ class Report:
         variables: Names of secrets that the commands need.
         coverage: What was sent; None where it is not counted.
         numbers: Start, seconds, seed and requests, as texts by their names.
+        since: What changed since an earlier run, a line each.
+        records: What programs read (``json``, ``har``), by the format: made by the command itself.
     """
 
     tool: str
@@ -218,6 +235,8 @@ class Report:
     variables: tuple[str, ...] = ()
     coverage: Coverage | None = None
     numbers: Mapping[str, str] = field(default_factory=dict)
+    since: tuple[str, ...] = ()
+    records: Mapping[str, Callable[[], str]] = field(default_factory=dict)
 
     def count(self, status: Status) -> int:
         """Returns the number of rules that ended so."""
@@ -252,4 +271,8 @@ class Result(NamedTuple):
 
 def counted(number: int, noun: str) -> str:
     """Returns a number with its noun, in the plural where there is not one."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    if number == 1:
+        return f"{number} {noun}"
+    head, that, rest = noun.partition(" that ")  # "rules that were", and "2 new findings"
+    rest = rest.replace("was not", "were not")
+    return f"{number} {head}s{that}{rest}"

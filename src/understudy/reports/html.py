@@ -1,4 +1,8 @@
-"""Writes a report as one self-contained HTML page without scripts or external resources."""
+"""Writes a report as one self-contained HTML page, which reads whole without its script.
+
+First what someone asks who was not there: what was judged and when, the verdict, the causes by severity,
+what changed; then the details. The script only filters, copies and unfolds everything for the printer.
+"""
 
 from collections.abc import Iterator, Mapping
 from html import escape
@@ -27,7 +31,7 @@ STYLE: Final = """
 body{font:15px/1.5 system-ui,sans-serif;background:var(--ground);color:var(--ink);margin:0}
 main{max-width:70rem;margin:0 auto;padding:2rem 1rem}
 h1{font-size:1.6rem;overflow-wrap:anywhere;margin:0 0 .25rem}h2{margin:2.5rem 0 .5rem}
-h3{margin:0;font:600 1rem var(--mono)}p{margin:.25rem 0}
+h3{margin:0;font:600 1.05rem system-ui,sans-serif}p{margin:.25rem 0}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.25rem .75rem .25rem 0;
 border-bottom:1px solid var(--line);vertical-align:top}td:first-child{overflow-wrap:anywhere}
 pre{background:var(--sunken);padding:.6rem .75rem;margin:.4rem 0;white-space:pre-wrap;
@@ -50,7 +54,39 @@ svg .count{fill:var(--on-cell);text-anchor:middle}
 .sides pre{max-height:24rem;overflow:auto}
 td,code,h1,h2,h3,b{overflow-wrap:anywhere}
 .breaking{color:var(--bad)}
+.verdict{font-size:1.15rem;font-weight:600;margin:.5rem 0}.verdict.good{color:var(--good)}
+.verdict.bad{color:var(--bad)}
+.severity{font:600 .8rem system-ui,sans-serif;color:var(--muted);margin-left:.5rem}
+.id{font:13px var(--mono);color:var(--muted)}
+a{color:inherit;display:inline-block;min-height:24px}summary{min-height:24px;padding:.2rem 0}
+#filter{font:inherit;color:inherit;background:var(--surface);border:1px solid var(--muted);
+border-radius:8px;padding:.35rem .6rem;min-height:24px;width:20rem;max-width:100%}
+.copied{position:relative}.copied button{position:absolute;top:.3rem;right:.3rem;font:12px system-ui;
+min-height:24px;padding:.1rem .6rem;border:1px solid var(--muted);border-radius:6px;
+background:var(--surface);color:var(--ink);cursor:pointer}
+@media print{:root{--ground:#fff;--surface:#fff;--sunken:#fff;--ink:#000;--muted:#444;--line:#999}
+body{font-size:11px}main{max-width:none;padding:0}#tools,.copied button{display:none}
+.rule{break-inside:avoid;border-radius:0}pre{border:1px solid #999;border-radius:0;max-height:none!important}
+a{text-decoration:none}}
 """
+
+SCRIPT: Final = """
+const rules=[...document.querySelectorAll(".rule")],input=document.querySelector("#filter");
+if(input){document.querySelector("#tools").hidden=rules.length<2;
+input.addEventListener("input",()=>{for(const rule of rules)
+rule.hidden=!rule.textContent.toLowerCase().includes(input.value.toLowerCase())})}
+for(const text of document.querySelectorAll("pre.commands")){const button=document.createElement("button");
+button.textContent="Copy";const box=document.createElement("div");box.className="copied";
+text.replaceWith(box);box.append(text,button);button.addEventListener("click",async()=>{
+await navigator.clipboard.writeText(text.textContent);button.textContent="Copied"})}
+let closed=[];addEventListener("beforeprint",()=>{closed=[...document.querySelectorAll("details:not([open])")];
+for(const one of closed)one.open=true});
+addEventListener("afterprint",()=>{for(const one of closed)one.open=false});
+"""
+"""Filter, copy buttons, and everything unfolded on paper."""
+
+LINES: Final = 5
+"""Remarks that stand before the findings; more are folded."""
 
 WORDS: Final[Mapping[Status, str]] = {
     "failed": "failed",
@@ -77,7 +113,7 @@ def html(report: Report) -> str:
         *map(_comparison, report.comparisons),
         *_rules(report),
         _coverage(report.coverage) if report.coverage is not None else "",
-        "</main></body></html>",
+        f"</main><script type=module>{SCRIPT}</script></body></html>",
     ]
     return "\n".join(part for part in parts if part)
 
@@ -96,11 +132,20 @@ def _head(report: Report, counts: str) -> str:
     )
     started = report.numbers.get("started", "")
     when = f", {started.replace('T', ' ')} UTC" if started else ""
-    lines = [f"<h1>{escape(report.title)}</h1>", f"<p>{escape(report.verdict + when)}</p>"]
+    mood = "bad" if report.is_bad else "good"
+    lines = [
+        f"<h1>{escape(report.title)}</h1>",
+        f"<p>Judged by {escape(report.tool)}{escape(when)}</p>",
+        f'<p class="verdict {mood}">{escape(report.verdict)}</p>',
+    ]
     if bar:
         lines.append(f'<div class=bar role=img aria-label="{escape(counts)}">{bar}</div>')
     lines += [f"<p class=failed>{escape(line)}</p>" for line in report.alarms]
-    lines += [f"<p class=not_checked>{escape(line)}</p>" for line in report.remarks]
+    lines += [f"<p>{escape(line)}</p>" for line in report.since]
+    remarks = "".join(f"<p class=not_checked>{escape(line)}</p>" for line in report.remarks)
+    many = len(report.remarks) > LINES
+    lines += [_folded(counted(len(report.remarks), "remark"), remarks) if many else remarks]
+    lines += _causes(report)
     if report.variables:
         export = " ".join(f"{name}=…" for name in report.variables)
         lines.append(
@@ -109,6 +154,28 @@ def _head(report: Report, counts: str) -> str:
     if not report.sections:
         lines.append("<h2>No findings</h2>")
     return "\n".join(lines)
+
+
+def _causes(report: Report) -> Iterator[str]:
+    """Yields a table of the causes, each with a link to its details."""
+    rows = [
+        f"<tr><td>{cause.severity}<td><a href=#{_anchor(cause)}>{escape(cause.heading)}</a>"
+        f"<td>{len(cause.entries)}<td>{len(cause.names_of_consequences) or ''}"
+        for section in report.sections
+        if not section.is_note
+        for cause in section.causes
+    ]
+    if rows:
+        head = "<tr><th>severity<th>cause<th>findings<th>rules that follow"
+        yield f"<h2>Causes</h2><table>{head}{''.join(rows)}</table>"
+        yield (
+            "<p id=tools hidden><label for=filter>Filter the causes: </label>"
+            "<input id=filter type=search></p>"
+        )
+
+
+def _anchor(cause: Cause) -> str:
+    return f"c{cause.entries[0].fingerprint}"
 
 
 def _section(section: Section) -> str:
@@ -122,14 +189,13 @@ def _cause(cause: Cause, css: str) -> str:
     """Returns what was found for one reason, with what follows from it folded in."""
     first, *others = map(_entry, cause.entries)
     more = _folded(f"{len(others)} more", "".join(others)) if others else ""
-    names = cause.names_of_consequences
-    if names:
-        title = (
-            f"and {counted(len(names), 'rule')} that the same responses break: {', '.join(names)}"
-        )
-        more += _folded(title, "".join(_cause(each, css) for each in cause.consequences))
+    if cause.consequences:
+        following = "".join(_cause(each, css) for each in cause.consequences)
+        more += _folded(cause.following, following)
+    name = f"<p class=id>{escape(cause.name)}</p>" if cause.heading != cause.name else ""
     return (
-        f'<section class="{css}"><h3>{escape(cause.name)}</h3><p>{escape(cause.statement)}</p>'
+        f'<section class="{css}" id={_anchor(cause)}><h3>{escape(cause.heading)}'
+        f"<span class=severity>{cause.severity}</span></h3>{name}"
         f"{_terms(cause.readings)}{first}{more}</section>"
     )
 
@@ -146,8 +212,10 @@ def _entry(entry: Entry) -> str:
 
 def _side(side: ShownSide) -> str:
     title = f"<h4>{escape(side.title)}</h4>" if side.title else ""
-    texts = (side.commands, side.response)
-    blocks = "".join(f"<pre tabindex=0>{escape(text)}</pre>" for text in texts if text)
+    texts = ((side.commands, "commands"), (side.response, "response"))
+    blocks = "".join(
+        f"<pre tabindex=0 class={css}>{escape(text)}</pre>" for text, css in texts if text
+    )
     folded = "".join(_folded(name, f"<pre>{escape(text)}</pre>") for name, text in side.folded)
     return f"<div>{title}{blocks}{folded}</div>"
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from understudy.reports.content import Cause, Comparison, Entry, Report, counted
+from understudy.reports.content import Cause, Comparison, Entry, Report
 
 _SPECIAL: Final = re.compile(r"([\\`*_{}\[\]<>|#~])")
 
@@ -14,7 +14,8 @@ def markdown(report: Report) -> str:
     lines = [f"## {report.tool}: {plain(report.title)}", "", f"{plain(report.verdict)}.", ""]
     for line in report.alarms:
         lines += [f"**{plain(line)}**", ""]
-    lines += [f"- {plain(line)}" for line in report.remarks] + [""] * bool(report.remarks)
+    said = (*report.since, *report.remarks)
+    lines += [f"- {plain(line)}" for line in said] + [""] * bool(said)
     for section in report.sections:
         if section.introduction:  # notes, which a pull request does not have to deal with
             continue
@@ -31,10 +32,10 @@ def markdown(report: Report) -> str:
 
 
 def _cause(cause: Cause, *, is_below: bool) -> Iterator[str]:
-    yield f"{'####' if is_below else '###'} {plain(cause.name)}"
+    yield f"{'####' if is_below else '###'} {plain(cause.heading)}"
     yield ""
-    if cause.statement:
-        yield plain(cause.statement)
+    if cause.heading != cause.name:
+        yield f"{cause.severity}; rule {plain(cause.name)}"
         yield ""
     if cause.readings:
         yield plain("; ".join(f"{name}: {text}" for name, text in cause.readings))
@@ -42,9 +43,7 @@ def _cause(cause: Cause, *, is_below: bool) -> Iterator[str]:
     for number, entry in enumerate(cause.entries):
         yield from _entry(entry, is_first=not number)
     if cause.consequences:
-        names = cause.names_of_consequences
-        number_of_rules = counted(len(names), "rule")
-        yield f"and {number_of_rules} that the same responses break: {', '.join(map(plain, names))}"
+        yield plain(cause.following)
         yield ""
 
 

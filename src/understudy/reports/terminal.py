@@ -47,6 +47,8 @@ def print_report(console: Console, report: Report, *, is_verbose: bool = False) 
     page.print_unchecked(report)
     for line in report.remarks:
         page.line(line, "dim")
+    for line in report.since:
+        page.line(line)
     if report.variables:
         named = " ".join(f"{name}=…" for name in report.variables)
         page.line(f"Before running the commands: export {named}")
@@ -95,18 +97,18 @@ class _Page:
         self.console.print()
 
     def print_cause(self, cause: Cause, style: str) -> None:
-        self.line(cause.name, style)
-        if cause.statement:
-            self.line(cause.statement, indent=2)
+        self.line(cause.heading, style)
+        if cause.heading != cause.name:
+            self.line(f"{cause.severity}; rule {cause.name}", "dim", indent=2)
         if cause.readings:
             self.line("; ".join(f"{name}: {text}" for name, text in cause.readings), indent=2)
         for number, entry in enumerate(cause.entries):
             self.print_entry(entry, is_first=not number)
         names = cause.names_of_consequences
         if names:
-            listed = f": {', '.join(names)}" if self.is_verbose or len(names) <= NAMES_SHOWN else ""
-            number_of_rules = counted(len(names), "rule")
-            self.line(f"and {number_of_rules} that the same responses break{listed}", indent=2)
+            is_listed = self.is_verbose or len(names) <= NAMES_SHOWN
+            text = cause.following if is_listed else cause.following.partition(":")[0]
+            self.line(text, indent=2)
         for consequence in cause.consequences if self.is_verbose else ():
             self.print_cause(consequence, style)
         self.console.print()

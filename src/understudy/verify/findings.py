@@ -82,7 +82,7 @@ class Finding:
     def summary(self) -> str:
         """One line for lists and annotations."""
         request = self.exchange.request
-        operation = self.exchange.operation or f"{request.method} {self.exchange.path}"
+        operation = f"{request.method} {self.exchange.path:.120}"
         return f"{operation} as {self.exchange.identity.name}: expected {self.expected}; actual: {self.actual}"
 
     @property

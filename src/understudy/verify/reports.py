@@ -1,24 +1,22 @@
-"""Fills a report with the outcome of a run; ``FORMATS`` has each format as a function of the outcome."""
+"""Fills a report with the outcome of a run; what programs read of it, JSON and HAR, is made here."""
 
 import base64
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
 import orjson
-from rich.console import Console
 
 import understudy
 from understudy.exchange import har
 from understudy.exchange.masking import masked_exchange
 from understudy.exchange.messages import LARGEST_REPORTED, Exchange
 from understudy.exchange.shown import shown
-from understudy.reports import code_hosts, terminal
 from understudy.reports.content import (
     Cause,
     Coverage,
@@ -27,11 +25,10 @@ from understudy.reports.content import (
     Report,
     RuleLine,
     Section,
+    Severity,
     ShownSide,
+    counted,
 )
-from understudy.reports.html import html
-from understudy.reports.junit import junit
-from understudy.reports.markdown import markdown
 from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED, Finding, Outcome
 from understudy.verify.reproducing import commands, snippet
 
@@ -44,6 +41,14 @@ NOTES: Final = (
     "alone. They do not change the exit code."
 )
 """The introduction of the notes."""
+
+SEVERITIES: Final[Mapping[str, Severity]] = {
+    "stated": "major",
+    "implied": "moderate",
+    "assumed": "minor",
+    "inferred": "minor",
+}
+"""How much a rule matters by who says it: the interface, a standard, or understudy."""
 
 GENERAL: Final = frozenset({ANSWERS.id, DOCUMENT.id, GENERATED.id})
 """Rules that are broken together with a more telling one."""
@@ -156,14 +161,24 @@ def report_of(outcome: Outcome, secrets: Secrets) -> Report:
             "seed": str(outcome.seed),
             "requests": str(outcome.requests),
         },
+        records={
+            "json": partial(json, outcome, secrets),
+            "har": partial(traffic_archive, outcome, secrets),
+        },
     )
 
 
 def sum_of(outcome: Outcome) -> str:
-    """Returns the line with the totals."""
+    """Returns the verdict in a sentence, and the totals."""
+    verdict = "No findings."
+    if outcome.findings:
+        causes = by_cause(outcome.findings)
+        broken = len(by_rule(outcome.findings))
+        are = "is" if broken == 1 else "are"
+        verdict = f"{counted(broken, 'rule')} {are} broken, for {counted(len(causes), 'cause')}."
     return (
-        f"{outcome.count('passed')} rules passed, {outcome.count('failed')} failed, "
-        f"{outcome.count('not_checked')} not checked; {outcome.requests} requests in "
+        f"{verdict} {counted(outcome.count('passed'), 'rule')} passed, {outcome.count('failed')} failed, "
+        f"{outcome.count('not_checked')} not checked; {counted(outcome.requests, 'request')} in "
         f"{outcome.seconds:.1f} s, seed {outcome.seed}"
     )
 
@@ -195,6 +210,7 @@ class _Filling:
             rule.statement,
             tuple(map(self.entry, group)),
             consequences=tuple(map(self.cause, consequences)),
+            severity="critical" if rule.id == ANSWERS.id else SEVERITIES[rule.status],
         )
 
     def entry(self, finding: Finding) -> Entry:
@@ -216,7 +232,7 @@ class _Filling:
 def _where(finding: Finding) -> str:
     """Returns a finding's operation, identity and number of sightings."""
     exchange = finding.exchange
-    operation = exchange.operation or f"{exchange.request.method} {exchange.path}"
+    operation = f"{exchange.request.method} {exchange.path:.120}"
     seen = f", seen {finding.count} times" if finding.count > 1 else ""
     return f"{operation} as {exchange.identity.name}{seen}"
 
@@ -418,31 +434,3 @@ def _entry(exchange: Exchange) -> dict[str, Any]:
     identity = exchange.identity
     entry = har.entry_of(exchange, _source=exchange.source, _identity=identity.name)
     return entry if identity.scopes is None else {**entry, "_scopes": sorted(identity.scopes)}
-
-
-def annotations(outcome: Outcome) -> list[str]:
-    """Returns one workflow command of GitHub's for each finding and each note."""
-    return code_hosts.annotations(report_of(outcome, {}))
-
-
-def print_outcome(
-    console: Console, outcome: Outcome, secrets: Secrets, *, is_verbose: bool = False
-) -> None:
-    """Prints a run's outcome; ``is_verbose`` prints consequences and unchecked rules in full."""
-    terminal.print_report(console, report_of(outcome, secrets), is_verbose=is_verbose)
-
-
-def _rendered(render: Callable[[Report], str]) -> Callable[[Outcome, Secrets], str]:
-    return lambda outcome, secrets: render(report_of(outcome, secrets))
-
-
-FORMATS: Final[Mapping[str, Callable[[Outcome, Secrets], str]]] = {
-    "json": json,
-    "junit": _rendered(junit),
-    "html": _rendered(html),
-    "sarif": _rendered(code_hosts.sarif),
-    "har": traffic_archive,
-    "gitlab": _rendered(code_hosts.gitlab),
-    "markdown": _rendered(markdown),
-}
-"""The formats of ``--report``, in the order of its help text."""

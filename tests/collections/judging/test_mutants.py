@@ -12,7 +12,9 @@ from understudy.collections import judging
 from understudy.collections.judging import judge_collection
 from understudy.collections.rules import INFERRED
 from understudy.errors import StartupError
-from understudy.verify.reports import FORMATS, print_outcome
+from understudy.reports.formats import FORMATS
+from understudy.reports.terminal import print_report
+from understudy.verify.reports import report_of
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.kind.__name__)
@@ -46,7 +48,7 @@ def found():
 
 @pytest.mark.parametrize("name", sorted(FORMATS.keys() - {"har"}))  # which has traffic alone
 def test_every_report_names_the_rule(found, name):
-    assert "inferred-update-merged" in FORMATS[name](found, target().secrets())
+    assert "inferred-update-merged" in FORMATS[name](report_of(found, target().secrets()))
 
 
 def test_a_finding_has_one_fingerprint_in_every_run_so_that_a_baseline_can_accept_it(found):
@@ -63,7 +65,8 @@ def test_a_rule_that_is_not_inferred_cannot_be_accepted_as_stated():
 def test_verbose_output_has_the_commands_that_show_a_note():
     outcome = verified(IgnoresPatch(), rules=("inferred-update-merged",))
     printed = StringIO()
-    print_outcome(Console(file=printed, width=200), outcome, target().secrets(), is_verbose=True)
+    report = report_of(outcome, target().secrets())
+    print_report(Console(file=printed, width=200), report, is_verbose=True)
     assert "ITEM_1=/me/notes/$(curl" in printed.getvalue()
 
 

@@ -4,7 +4,7 @@ from tests.tools.docs.docstrings import summary
 from tests.tools.docs.markdown import code, page, prose, table
 
 from understudy.generate.formats.export_formats import FORMATS as CASE_FORMATS
-from understudy.verify.reports import FORMATS as REPORT_FORMATS
+from understudy.reports.formats import FORMATS as REPORT_FORMATS
 
 
 def page_of_formats() -> str:

@@ -1,0 +1,78 @@
+"""Compares a run with the JSON report of an earlier one: findings that came and went, rules lost."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from understudy.errors import StartupError
+from understudy.reports.content import Report, counted
+
+
+class Change(NamedTuple):
+    """What changed since an earlier run.
+
+    Attributes:
+        lines: A summary, then a line for each finding that came or went.
+        lost: The rules that were checked then, and were not now.
+    """
+
+    lines: tuple[str, ...]
+    lost: tuple[str, ...]
+
+
+def is_report(path: Path) -> bool:
+    """Tells whether a baseline is a JSON report, and not a list of accepted findings."""
+    try:
+        with path.open("rb") as file:
+            return file.read(64).lstrip().startswith(b"{")
+    except OSError:
+        return False  # its reader says why
+
+
+def read_report(path: Path) -> Mapping[str, Any]:
+    """Returns the JSON report of an earlier run of ``understudy verify``.
+
+    Raises:
+        StartupError: It is none.
+    """
+    try:
+        report: Mapping[str, Any] = orjson.loads(path.read_bytes())
+        _ = (report["started"], report["rules"], report["findings"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        msg = f"--baseline {path} is not a JSON report of verify; write one with --report json={path}."
+        raise StartupError(msg) from error
+    return report
+
+
+def change_since(earlier: Mapping[str, Any], report: Report) -> Change:
+    """Returns what changed.
+
+    Args:
+        earlier: The JSON report of the earlier run.
+        report: The report of this run.
+    """
+    before = {
+        each["fingerprint"]: f"{each['rule']}: {each['summary']}" for each in earlier["findings"]
+    }
+    now = {
+        result.entry.fingerprint: f"{result.rule}: {result.entry.summary}"
+        for result in report.results
+        if not result.is_note
+    }
+    checked = {each["id"] for each in earlier["rules"] if each["status"] != "not_checked"}
+    lost = tuple(
+        it.name for it in report.rules if it.status == "not_checked" and it.name in checked
+    )
+    new = [text for fingerprint, text in now.items() if fingerprint not in before]
+    gone = [text for fingerprint, text in before.items() if fingerprint not in now]
+    when = str(earlier["started"])[:16].replace("T", " ")
+    summary = f"Since the run of {when}: {counted(len(new), 'new finding')}, {len(gone)} gone"
+    if lost:
+        were = "was" if len(lost) == 1 else "were"
+        summary += (
+            f"; {counted(len(lost), 'rule')} that {were} checked then {were} not: {', '.join(lost)}"
+        )
+    lines = (f"{summary}.", *(f"new: {text}" for text in new), *(f"gone: {text}" for text in gone))
+    return Change(lines, lost)
