@@ -28,7 +28,7 @@ def test_a_value_may_come_from_the_environment(load):
     target = load(GOOD, STAGING_TOKEN="secret")
     assert target.credentials.access_token == "secret"
     assert target.known.own_hashes[0].startswith("99857fe1")
-    assert target.secrets()["secret"] == "OWNER_TOKEN"
+    assert target.secrets()["secret"] == "STAGING_TOKEN"  # the user's own variable
 
 
 def test_the_end_of_the_line_that_a_value_was_read_from_is_no_part_of_it(load):

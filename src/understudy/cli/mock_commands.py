@@ -98,8 +98,8 @@ def _lower_case(
 
 
 @dataclass(frozen=True, slots=True)
-class Network:
-    """How clients reach the mock."""
+class NetworkOptions:
+    """The addresses of the mock, and its certificate."""
 
     host: str = option(default="127.0.0.1", help="Address to listen on.")
     single_port: bool = option(
@@ -139,8 +139,8 @@ class Network:
 
 
 @dataclass(frozen=True, slots=True)
-class AnyDocument:
-    """How a document is served."""
+class DocumentOptions:
+    """The options of documents, other services' above all."""
 
     overlays: tuple[Path, ...] = option(
         "--overlay",
@@ -184,8 +184,8 @@ class AnyDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class Worlds:
-    """How worlds are kept, and processes share them."""
+class WorldOptions:
+    """The options of worlds, and of processes that share them."""
 
     require_world: bool = option(
         default=False,
@@ -270,9 +270,9 @@ class ServeOptions:
     ready_file: Path | None = option(
         help="File to write one line of JSON with the addresses to, once the mock is ready."
     )
-    network: Network = group(Network, "Network")
-    any_document: AnyDocument = group(AnyDocument, "Documents")
-    worlds: Worlds = group(Worlds, "Worlds and processes")
+    network: NetworkOptions = group(NetworkOptions, "Network")
+    any_document: DocumentOptions = group(DocumentOptions, "Documents")
+    worlds: WorldOptions = group(WorldOptions, "Worlds and processes")
 
 
 serve = command("serve", ServeOptions, "understudy.cli.serve:serve", "UNDERSTUDY")

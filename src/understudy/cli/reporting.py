@@ -36,7 +36,7 @@ class Ending(NamedTuple):
 
 
 class Baseline(NamedTuple):
-    """What a run is compared with.
+    """Accepted findings, or an earlier run, to compare a run with.
 
     Attributes:
         accepted: Findings that are accepted.
@@ -105,7 +105,7 @@ def deliver(
     is_json: bool,
     is_verbose: bool,
 ) -> None:
-    """Prints a report, and writes it in every format that is asked for.
+    """Prints a report, and writes it in every requested format.
 
     Raises:
         StartupError: A file cannot be written.

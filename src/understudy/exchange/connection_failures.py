@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import httpx
 
 _OTHER_PROTOCOL = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "UNKNOWN_PROTOCOL")
-"""What OpenSSL says of a server that responds in plain text."""
+"""Words of OpenSSL for a server that responds in plain text."""
 
 
 def failure_in_words(error: httpx.HTTPError, url: str) -> str:

@@ -92,7 +92,7 @@ class Cause:
 
     @property
     def following(self) -> str:
-        """How many rules follow from it, and which; empty for none."""
+        """The number of rules that follow from it, and which; empty for none."""
         names = self.names_of_consequences
         verb = "follows" if len(names) == 1 else "follow"
         return f"{counted(len(names), 'rule')} {verb}: {', '.join(names)}" if names else ""

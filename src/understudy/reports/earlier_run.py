@@ -11,7 +11,7 @@ from understudy.reports.content import Report, counted
 
 
 class Change(NamedTuple):
-    """What changed since an earlier run.
+    """The changes since an earlier run.
 
     Attributes:
         lines: A summary, then a line for each finding that came or went.

@@ -14,8 +14,8 @@ def markdown(report: Report) -> str:
     lines = [f"## {report.tool}: {plain(report.title)}", "", f"{plain(report.verdict)}.", ""]
     for line in report.alarms:
         lines += [f"**{plain(line)}**", ""]
-    said = (*report.since, *report.remarks)
-    lines += [f"- {plain(line)}" for line in said] + [""] * bool(said)
+    remarks = (*report.since, *report.remarks)
+    lines += [f"- {plain(line)}" for line in remarks] + [""] * bool(remarks)
     for section in report.sections:
         if section.introduction:  # notes, which a pull request does not have to deal with
             continue

@@ -48,7 +48,7 @@ SEVERITIES: Final[Mapping[str, Severity]] = {
     "assumed": "minor",
     "inferred": "minor",
 }
-"""How much a rule matters by who says it: the interface, a standard, or understudy."""
+"""The severity of a rule by who states it: the interface, a standard, or understudy."""
 
 GENERAL: Final = frozenset({ANSWERS.id, DOCUMENT.id, GENERATED.id})
 """Rules that are broken together with a more telling one."""
