@@ -191,6 +191,13 @@ class History:
         """Returns the exchange that an access token was first seen in."""
         return self._tokens.get(token or "")
 
+    def is_nearly_issued(self, token: str) -> bool:
+        """Tells whether a token was not issued, and is another one but for a character or its case."""
+        return token not in self._tokens and any(
+            issued.casefold() == token.casefold() or token in {issued[:-1], f"{issued}0"}
+            for issued in self._tokens
+        )
+
     def redirect_with(self, code: str | None) -> Exchange | None:
         """Returns the redirect that an authorization code was first seen in."""
         return self._codes.get(code or "")

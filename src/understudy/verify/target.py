@@ -285,10 +285,22 @@ def _identities(credentials: Credentials) -> Mapping[str, tuple[Identity, str]]:
         ),
         (Identity("api_key", "api_key"), credentials.api_key),
         (Identity("wrong", "invalid"), WRONG_TOKEN),
+        *((Identity(name, "invalid"), token) for name, token in _mangled(credentials.access_token)),
     )
     return MappingProxyType(
         {each.name: (each, token) for each, token in named if token is not None}
     )
+
+
+MANGLED: Final = ("lengthened", "shortened", "recased")
+"""The names of tokens that are nearly the owner's, and were never issued."""
+
+
+def _mangled(token: str | None) -> Iterator[tuple[str, str]]:
+    """Yields tokens that are nearly one, by their names: who compares carelessly takes them."""
+    if token is not None:
+        named = zip(MANGLED, (f"{token}0", token[:-1], token.swapcase()), strict=True)
+        yield from ((name, other) for name, other in named if other not in {"", token})
 
 
 @lru_cache(maxsize=256)

@@ -6,6 +6,13 @@ from typing import Any
 
 from understudy.exchange.messages import NO_JSON
 
+BITING = (
+    "A&B=C #1 + 2 %41_100%",
+    "東京 🎭 שלום",
+    '"it\'s" <b> \\ ;',
+)
+"""Texts that something changes which is not careful: addresses, markup, bytes for characters."""
+
 
 def as_json(value: object) -> str:
     """Returns a value as JSON; what JSON does not have is written as text."""

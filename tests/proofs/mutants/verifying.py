@@ -13,6 +13,7 @@ from tests.proofs.mutants import (
     avatar_views,
     avatars,
     callers,
+    careless,
     dresses,
     edited_profiles,
     error_codes,
@@ -69,6 +70,7 @@ MODULES = (
     error_codes,
     precedence,
     dresses,
+    careless,
 )
 """Named, so that importing this registers every mutant."""
 

@@ -53,10 +53,10 @@ class InProcess(httpx.BaseTransport):
 
 
 def _with_latin_path(app: Flask) -> Callable[..., Iterable[bytes]]:
-    """Returns an application that gets its path as PEP 3333 has it, which httpx does not."""
+    """Returns an application that gets its path and the end of a body as servers give them, not httpx."""
 
     def call(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         path = environ["PATH_INFO"].encode().decode("latin-1")
-        return app({**environ, "PATH_INFO": path}, start_response)
+        return app({**environ, "PATH_INFO": path, "wsgi.input_terminated": True}, start_response)
 
     return call

@@ -50,7 +50,7 @@ from understudy.verify.switches import (
     reading_of_two_errors,
     status_of,
 )
-from understudy.verify.value_texts import as_json, as_pairs, differing_pairs
+from understudy.verify.value_texts import BITING, as_json, as_pairs, differing_pairs
 
 
 def _kept(exchange: Exchange) -> list[str]:
@@ -181,6 +181,22 @@ def updates_of_avatar(client: ProbeClient) -> Parts:
     ):
         yield client.send("PATCH", path, "owner", json=change)
     client.send("PATCH", path, "owner", json={"alt_text": ""})
+    yield avatars(client)
+
+
+@probe(
+    "avatar-patch-rating-and-alt-text",
+    "avatar-patch-partial",
+    "rating-values",
+    needs=("owner", "writes", "uploads"),
+)
+def text_alternatives_that_bite(client: ProbeClient) -> Parts:
+    """Sets text alternatives that something may change, and a valid one beside an unknown rating."""
+    path = f"/me/avatars/{an_avatar(client)}"
+    for text in BITING:
+        yield client.send("PATCH", path, "owner", json={"alt_text": text})
+    avatars(client)
+    client.send("PATCH", path, "owner", json={"alt_text": "beside", "rating": "unknown"})
     yield avatars(client)
 
 

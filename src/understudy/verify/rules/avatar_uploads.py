@@ -8,8 +8,20 @@ from PIL import Image, UnidentifiedImageError
 
 from understudy.exchange.messages import Exchange
 from understudy.exchange.multipart import parts_of
-from understudy.interface.operations import LIST_AVATARS, UPLOAD_AVATAR
-from understudy.verify.account_history import address_of, avatars_owned, ids_in, own_hashes
+from understudy.interface.operations import (
+    DELETE_AVATAR,
+    LIST_AVATARS,
+    OWN_PROFILE,
+    SET_AVATAR,
+    UPLOAD_AVATAR,
+)
+from understudy.verify.account_history import (
+    address_of,
+    assigned_hash,
+    avatars_owned,
+    ids_in,
+    own_hashes,
+)
 from understudy.verify.checks import (
     CheckResult,
     check,
@@ -20,13 +32,22 @@ from understudy.verify.checks import (
     expect_refused,
     expect_status,
     found,
+    is_get,
     may_manage,
     may_read,
     proven,
     succeeded,
 )
 from understudy.verify.history import History
-from understudy.verify.pictures import avatars, id_of, picture, plain_picture, upload
+from understudy.verify.pictures import (
+    avatars,
+    id_of,
+    look_alike,
+    patterned,
+    picture,
+    plain_picture,
+    upload,
+)
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.switches import (
@@ -217,6 +238,79 @@ def uploaded_avatar_is_listed(exchange: Exchange, history: History) -> CheckResu
     before = proven(last_upload(exchange, history))
     is_listed = str(before.json_object.get("image_id")) in ids_in(exchange)
     return expect(is_listed, "a list that holds the new avatar", ids_in(exchange), before)
+
+
+def upload_behind(exchange: Exchange, history: History) -> Exchange | None:
+    """Returns the upload whose picture an address must show: its own, or the one assigned last."""
+    url = exchange.request.url
+    for before in history.of(UPLOAD_AVATAR):
+        if before.response.is_success and before.json_object.get("image_url") == url:
+            return before
+    for own in history.near(OWN_PROFILE):
+        if own.identity.account == "own" and own.json_object.get("avatar_url") == url:
+            return _assigned_before(own, history)
+    return None
+
+
+def _assigned_before(own: Exchange, history: History) -> Exchange | None:
+    """Returns the upload that was assigned to the primary address right before a profile was read."""
+    changes = (SET_AVATAR, DELETE_AVATAR, UPLOAD_AVATAR)
+    last = next((each for each in history.of(*changes) if each.identity.account == "own"), None)
+    if last is None or last.operation != SET_AVATAR or not last.response.is_success:
+        return None
+    is_primary = assigned_hash(last) in history.known.own_hashes[:1]
+    uploads = (each for each in history.of(UPLOAD_AVATAR) if id_of(each) == last.value)
+    return next(uploads, None) if is_primary and last.number < own.number else None
+
+
+@check(
+    "avatar-urls-resolve",
+    when=[is_get, succeeded, found(upload_behind, "the address is of a picture that was uploaded")],
+)
+def address_shows_what_was_uploaded(exchange: Exchange, history: History) -> CheckResult:
+    """The address of an avatar shows the picture that was uploaded, however it is encoded now."""
+    before = proven(upload_behind(exchange, history))
+    parts = parts_of(before.request.body, before.request.header("content-type"))
+    is_right = look_alike(parts[0][1], exchange.response.body) if parts else True
+    steps = [each for each in history.of(SET_AVATAR) if each.number > before.number]
+    return expect(is_right is not False, "the uploaded picture", "another one", before, *steps[:1])
+
+
+@probe(
+    "avatar-urls-resolve",
+    "avatar-email-assign",
+    needs=("owner", "writes", "uploads", "hashes"),
+)
+def pictures_at_their_addresses(client: ProbeClient) -> Parts:
+    """Uploads two pictures, looks at both, and at the profile's before and after an assignment."""
+    uploads = [upload(client, patterned(each), select_avatar="false") for each in (1, 2)]
+    for uploaded in uploads:
+        url = str(uploaded.json_object.get("image_url", ""))
+        if url.startswith("http"):
+            yield client.get(url)
+    for uploaded in uploads:
+        path = f"/me/avatars/{id_of(uploaded)}/email"
+        client.send("POST", path, "owner", json={"email_hash": client.known.own_hashes[0]})
+        url = str(client.get("/me/profile", "owner").json_object.get("avatar_url", ""))
+        if url.startswith("http"):
+            yield client.get(url)
+
+
+@probe(
+    "foreign-avatars-invisible",
+    "avatar-list-of-caller",
+    needs=("owner", "other", "writes", "uploads"),
+)
+def one_picture_of_two_accounts(client: ProbeClient) -> Parts:
+    """Uploads the same picture to two accounts, deletes the one, and lists the other."""
+    others = upload(client, patterned(3), "other", select_avatar="false")
+    own = upload(client, patterned(3), select_avatar="false")
+    yield avatars(client, who="other")
+    client.send("DELETE", f"/me/avatars/{id_of(own)}", "owner")
+    yield avatars(client, who="other")
+    url = str(others.json_object.get("image_url", ""))
+    if url.startswith("http"):
+        yield client.get(url)
 
 
 @probe(

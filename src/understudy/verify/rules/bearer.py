@@ -42,6 +42,7 @@ from understudy.verify.switches import (
     reading,
     reading_of_two_errors,
 )
+from understudy.verify.target import MANGLED
 from understudy.verify.value_texts import as_json
 
 # Tells which scopes open an operation of the account, as far as the interface or facts say. The
@@ -195,8 +196,8 @@ def scopes_suffice(exchange: Exchange, _history: History) -> CheckResult:
 
 @probe("invalid-token-refused", "profile-lookup-other-refusals", needs=("slug",))
 def lookups_with_invalid_tokens(client: ProbeClient) -> Parts:
-    """Looks up with a token that was never issued, and with one that has expired."""
-    for who in ("wrong", "expired"):
+    """Looks up with tokens that were never issued, and with one that has expired."""
+    for who in ("wrong", "expired", "recased"):
         if client.has(who):
             yield client.get(f"/profiles/{client.known.slug}", who)
 
@@ -232,10 +233,28 @@ def reads_without_oauth_token(client: ProbeClient) -> Parts:
 
 @probe("me-needs-oauth-token", needs=("writes",))
 def changes_without_oauth_token(client: ProbeClient) -> Parts:
-    """Tries to change the account anonymously, and with an API key."""
-    for who in ("anonymous", "api_key"):
+    """Tries every change with every credential that opens nothing."""
+    for who in ("anonymous", "api_key", "wrong", "expired", *MANGLED):
         if client.has(who):
             yield from _every_change(client, who)
+
+
+@probe("me-needs-oauth-token", needs=("owner",))
+def reads_with_mangled_tokens(client: ProbeClient) -> Parts:
+    """Reads the account with tokens that are nearly the owner's."""
+    address = {"email_hash": made_up_hash(1)}
+    for who in filter(client.has, (*MANGLED, "expired", "api_key")):
+        yield client.get("/me/associated-email", who, address)
+        if who in MANGLED:
+            yield client.get("/me/avatars", who)
+            yield client.get("/me/profile", who)
+
+
+@probe("profile-hash-is-primary", "avatar-list-of-caller", needs=("owner", "other", "hashes"))
+def reads_of_two_accounts_at_once(client: ProbeClient) -> Parts:
+    """Reads profile and avatars of two accounts at the same moment."""
+    for path in ("/me/profile", "/me/avatars", "/me/profile"):
+        yield client.send_together("GET", path, "owner", {}, {"who": "other"})
 
 
 @probe("scope-per-operation", "error-missing-scope", "error-members", needs=("auth_only",))
@@ -292,8 +311,16 @@ def avatar_changes_without_scope(client: ProbeClient) -> Parts:
     yield client.send("DELETE", path, "reader")
 
 
+@probe("scope-per-operation", needs=("auth_only", "writes"))
+def changes_with_auth_alone(client: ProbeClient) -> Parts:
+    """Tries every change with a token that lets its owner sign in and no more."""
+    yield from _every_change(client, "auth_only")
+
+
 def _every_change(client: ProbeClient, who: str) -> Parts:
-    yield client.send("PATCH", "/me/profile", who, json={"location": "nowhere"})
+    """Tries every change; an update that is carried out sets what is set already."""
+    own = client.recall("/me/profile", "owner").json_object if client.has("owner") else {}
+    yield client.send("PATCH", "/me/profile", who, json={"location": own.get("location", "")})
     yield client.send("PATCH", f"/me/avatars/{MADE_UP}", who, json={"rating": "G"})
     yield client.send("DELETE", f"/me/avatars/{MADE_UP}", who)
     body = {"email_hash": made_up_hash(1)}

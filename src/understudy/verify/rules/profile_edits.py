@@ -192,6 +192,7 @@ def _instant(value: object) -> datetime | None:
 
 
 @probe(
+    "last-edit-utc",
     "profile-patch-partial",
     "profile-patch-seven-fields",
     "profile-patch-updates-last-edit",

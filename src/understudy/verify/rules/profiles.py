@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from datetime import date, datetime
+from contextlib import suppress
+from datetime import UTC, date, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 from understudy.exchange.messages import Exchange, split
@@ -22,6 +24,9 @@ from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.shapes import OPTIONAL, REQUIRED, REQUIRED_TEXTS, fault
 from understudy.verify.value_texts import as_json
+
+SLACK: Final = timedelta(minutes=10)
+"""The difference that is allowed between clocks."""
 
 MAY_BE_NULL: Final = frozenset({"last_profile_edit", "registration_date"})
 EMPTY: Final[tuple[object, ...]] = (None, "", [], {})
@@ -132,6 +137,33 @@ def last_edit_is_in_utc(exchange: Exchange, _history: History) -> CheckResult:
     value = profile_in(exchange)["last_profile_edit"]
     is_right = isinstance(value, str) and _UTC.fullmatch(value) and _is_instant(value)
     return expect(is_right, "a date and time in UTC", value)
+
+
+def _now(exchange: Exchange) -> datetime:
+    """Returns when a response was sent: the later of its Date and the deployment's time."""
+    with suppress(ValueError):
+        stated = parsedate_to_datetime(exchange.response.header("date") or "-")
+        return max(stated.astimezone(UTC), exchange.at.astimezone(UTC))
+    return exchange.at.astimezone(UTC)
+
+
+@check("last-edit-utc", on=PROFILES, when=[profile_has("last_profile_edit")])
+def last_edit_is_not_ahead(exchange: Exchange, _history: History) -> CheckResult:
+    """No edit is later than the response that tells of it: the local time is not labelled UTC."""
+    return _expect_past(exchange, [profile_in(exchange)["last_profile_edit"]])
+
+
+@check("updated-date-utc", on=AVATARS, when=[holds_avatars])
+def no_change_is_ahead(exchange: Exchange, _history: History) -> CheckResult:
+    """No change of an avatar is later than the response that tells of it."""
+    return _expect_past(exchange, [avatar.get("updated_date") for avatar in avatars_in(exchange)])
+
+
+def _expect_past(exchange: Exchange, values: Iterable[object]) -> CheckResult:
+    until = _now(exchange) + SLACK
+    ahead = [text for text in map(str, values) if _UTC.fullmatch(text) and _is_instant(text)]
+    ahead = [text for text in ahead if datetime.fromisoformat(text) > until]
+    return expect(not ahead, f"no time later than {until:%H:%M} UTC", ahead)
 
 
 @check(

@@ -44,7 +44,7 @@ from understudy.verify.pictures import (
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.switches import number_experiment, number_reading, reading, status_of
-from understudy.verify.value_texts import as_json
+from understudy.verify.value_texts import BITING, as_json
 
 PNG: Final = b"\x89PNG\r\n\x1a\n"
 COMMON: Final = 480
@@ -194,8 +194,11 @@ def code_by_hash(client: ProbeClient) -> None:
 
 @probe("qr-utm-parameters", needs=("slug",))
 def code_with_campaign(client: ProbeClient) -> None:
-    """Draws a code that carries a campaign and a medium."""
-    draw(client, size=fitting(client, 480), utm_medium="print & web", utm_campaign="Spring Fair +2")
+    """Draws codes that carry texts which bite, and the same code without and with another one."""
+    size = fitting(client, 480)
+    draw(client, size=size, utm_medium="print & web", utm_campaign="Spring Fair +2")
+    for text in BITING[:2]:
+        draw(client, size=size, utm_campaign=text)
 
 
 @probe("qr-size-bounds", "error-shape", "qr-size-exact", needs=("slug",))

@@ -25,12 +25,14 @@ from understudy.verify.checks import (
     demands,
     expect,
     expect_equal,
+    expect_refused,
     found,
     proven,
     succeeded,
     was_refused,
 )
 from understudy.verify.grant_history import (
+    gives_token,
     is_redirect,
     issue_of,
     issues_by,
@@ -197,6 +199,11 @@ def blog_is_that_of_the_issue(exchange: Exchange, history: History) -> CheckResu
     return expect_equal(blog, earlier, "blog_id", issued)
 
 
+def names_nearly_an_issued_token(exchange: Exchange, history: History) -> bool:
+    """Tells whether the token in question is nearly one that was issued."""
+    return history.is_nearly_issued(exchange.request.query.get("token", ""))
+
+
 @check("token-info-foreign", on=[TOKEN_INFO], when=[is_from_other_client])
 def token_of_other_client_is_an_error(exchange: Exchange, history: History) -> CheckResult:
     """A token that was not issued to the client is an error."""
@@ -244,6 +251,18 @@ def ids_are_texts(exchange: Exchange, _history: History) -> CheckResult:
     return expect(is_right, "decimal digits in texts", ids)
 
 
+@probe(
+    "password-grant-token-no-expiry",
+    "json-bodies",
+    needs=("auth_url", "app", "tokens", "password", "hashes"),
+)
+def older_token_after_a_newer_one(client: ProbeClient) -> None:
+    """Requests two tokens by password, and reads with the first."""
+    first = token_in(client, post(client, password_form(client.app)))
+    post(client, password_form(client.app))
+    client.get("/me/profile", first)
+
+
 def an_implicit_token(client: ProbeClient) -> str:
     """Returns an implicit token that this run was given, and gets one if need be."""
     earlier = (each for each in client.earlier if "access_token" in each.redirect_parameters)
@@ -265,6 +284,8 @@ def tokens_of_other_clients(client: ProbeClient) -> Parts:
     client.recall(url, query=own, is_lasting=True)
     yield info(client, token, client.target.other_application.client_id)
     yield info(client, f"{MADE_UP}-token")
+    for mangled in (f"{token}0", token[:-1], token.swapcase()):
+        yield info(client, mangled)
     yield info(client, token, f"{MADE_UP}-client")
     yield client.auth("GET", "/oauth2/token-info", query={"client_id": client.app.client_id})
 
@@ -339,6 +360,27 @@ def implicit_token_lasts(exchange: Exchange, history: History) -> CheckResult:
     return expect(is_valid, "a valid token", actual, issue_of(exchange, history))
 
 
+def token_was_superseded(exchange: Exchange, history: History) -> bool:
+    """Tells whether the token's client was issued another one since."""
+    issued = issue_of(exchange, history)
+    return issued is not None and any(
+        each.number > issued.number
+        and gives_token(each)
+        and each.request.form == issued.request.form
+        for each in history.of(TOKEN)
+    )
+
+
+@check(
+    "password-grant-token-no-expiry",
+    on=[OWN_PROFILE],
+    when=[token_is_of_grant("password"), token_was_superseded],
+)
+def older_token_stays_valid(exchange: Exchange, history: History) -> CheckResult:
+    """A token stays valid where its client is issued a newer one."""
+    return _expect_valid(exchange, history)
+
+
 @check(
     "code-token-no-expiry",
     on=[OWN_PROFILE],
@@ -402,6 +444,8 @@ reading(
 
 
 # What is wanted of every exchange that meets the conditions.
+
+demands(TOKEN_INFO)("token-info-foreign", [names_nearly_an_issued_token], expect_refused)
 
 of_token = demands(TOKEN)
 of_token("code-token-no-expiry", [issues_by("authorization_code")], _expect_unlimited)

@@ -127,7 +127,12 @@ def lookup_needs_no_credentials(exchange: Exchange, _history: History) -> CheckR
     return expect(exchange.status == OK, "200 without credentials", f"status {exchange.status}")
 
 
-@check("authenticated-only-fields", on=PROFILES, when=[holds_profile, is_anonymous])
+def has_no_valid_token(exchange: Exchange, _history: History) -> bool:
+    """Tells whether no credentials were sent, or none that are valid."""
+    return exchange.identity.kind in {"none", "invalid"}
+
+
+@check("authenticated-only-fields", on=PROFILES, when=[holds_profile, has_no_valid_token])
 def public_sees_no_authenticated_field(exchange: Exchange, _history: History) -> CheckResult:
     """No field for authenticated clients is shown to the public."""
     shown = [name for name in AUTHENTICATED_ONLY if name in profile_in(exchange)]
@@ -187,6 +192,19 @@ def public_sees_four_accounts(exchange: Exchange, history: History) -> CheckResu
         f"{shown} accounts",
         twin(exchange, history, TOKENS),
     )
+
+
+@check(
+    "verified-accounts-at-most-four",
+    on=PROFILES,
+    when=[holds_profile, has_token],
+    is_choice=True,
+)
+def token_sees_more_than_four_accounts(exchange: Exchange, _history: History) -> CheckResult:
+    """The public's list is cut and a token's is not; just four of more may all the same be hidden."""
+    number = profile_in(exchange).get("number_verified_accounts")
+    is_cut = isinstance(number, int) and number > AT_MOST == len(_accounts(exchange))
+    return expect(not is_cut, "more than four with a token", f"{AT_MOST} of {number}")
 
 
 @check("number-verified-accounts-counts-hidden", on=PROFILES, when=[counts_hidden_accounts])

@@ -1,0 +1,374 @@
+"""Mutants that compare, convert or keep carelessly: secrets, times, pictures, texts and caches."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from io import BytesIO
+
+import httpx
+import orjson
+from PIL import Image, ImageOps
+from tests.proofs.mutants.edge import (
+    INFO,
+    LIST,
+    LOOKUP,
+    OWN,
+    QR,
+    TOKEN,
+    answer,
+    asking,
+    at,
+    editing,
+    form_of,
+    is_avatar,
+    is_profile,
+    members_of,
+    mutant,
+    path_of,
+    query_of,
+    said,
+    stateful,
+    who,
+)
+
+CALLER, SCOPE, FULL = "me-needs-oauth-token", "scope-per-operation", "authenticated-only-fields"
+ASSOCIATED, INVALID = "/me/associated-email", "invalid-token-refused"
+GOOD = "ada-full"
+
+
+def _taken(name, rules, is_taken, is_meant, token=GOOD):
+    """Registers tokens that are taken for another one."""
+
+    def change(request, send):
+        if is_meant(request) and is_taken(who(request)):
+            return send(asking(request, token=token))
+        return send(request)
+
+    change.__name__ = name
+    mutant(*rules)(change)
+
+
+def _anything(_request):
+    return True
+
+
+def _is_change(request):
+    return request.method != "GET" and path_of(request).startswith("/me/")
+
+
+def _recased(token):
+    return token != GOOD and token.lower() == GOOD
+
+
+def _shortened(token):
+    return len(token) > 4 and token != GOOD and GOOD.startswith(token)
+
+
+def _lengthened(token):
+    return token != GOOD and token.startswith(GOOD)
+
+
+_taken("tokens_are_compared_without_case", (CALLER,), _recased, _anything)
+_taken("tokens_are_compared_as_far_as_they_go", (CALLER,), _shortened, _anything)
+_taken("tokens_are_cut_to_their_column", (CALLER,), _lengthened, _anything)
+_taken("avatars_take_tokens_in_any_case", (CALLER,), _recased, lambda r: at(r, "GET", LIST))
+_taken("changes_take_tokens_in_any_case", (CALLER,), _recased, lambda r: at(r, "PATCH", OWN))
+_taken("addresses_take_longer_tokens", (CALLER,), _lengthened, lambda r: at(r, "GET", ASSOCIATED))
+_taken("changes_take_shorter_tokens", (CALLER,), _shortened, lambda r: at(r, "PATCH", OWN))
+_taken("lookups_take_tokens_in_any_case", (FULL, INVALID), _recased, lambda r: at(r, "GET", LOOKUP))
+_taken(
+    "lookups_take_expired_tokens",
+    (FULL, INVALID),
+    lambda token: token == "ada-expired",
+    lambda r: at(r, "GET", LOOKUP),
+)
+_taken(
+    "expired_tokens_ask_about_addresses",
+    (CALLER,),
+    lambda token: token == "ada-expired",
+    lambda r: at(r, "GET", ASSOCIATED),
+)
+_taken(
+    "expired_tokens_update", (CALLER,), lambda t: t == "ada-expired", lambda r: at(r, "PATCH", OWN)
+)
+_taken(
+    "unknown_tokens_update",
+    (CALLER,),
+    lambda token: token == "understudy-wrong-token",
+    lambda r: at(r, "PATCH", OWN),
+)
+_taken(
+    "api_keys_ask_about_addresses",
+    (CALLER,),
+    lambda token: token == "ada-api-key",
+    lambda r: at(r, "GET", ASSOCIATED),
+)
+_taken("signing_in_lets_update", (SCOPE,), lambda t: t == "ada-auth-only", _is_change)
+
+
+def _validated(name, nearly: Callable[[str, str], bool]):
+    """Registers token information of tokens that were never issued."""
+
+    def make():
+        issued: list[str] = []
+
+        def change(request, send):
+            token = query_of(request).get("token", "")
+            if not at(request, "GET", INFO):
+                return send(request)
+            for known in issued:
+                if token != known and nearly(token, known):
+                    return send(asking(request, query={"token": known}))
+            response = send(request)
+            if response.status_code == 200:
+                issued.append(token)
+            return response
+
+        return change
+
+    make.__name__ = name
+    stateful("token-info-foreign")(make)
+
+
+_validated("token_info_ignores_case", lambda token, known: token.lower() == known.lower())
+_validated(
+    "token_info_of_the_beginning", lambda token, known: bool(token) and known.startswith(token)
+)
+_validated("token_info_of_more_than_a_token", lambda token, known: token.startswith(known))
+
+
+@stateful("password-grant-token-no-expiry")
+def a_newer_token_ends_the_older_one():
+    issued: list[str] = []
+
+    def change(request, send):
+        response = send(request)
+        body = said(response)
+        is_grant = at(request, "POST", TOKEN) and form_of(request).get("grant_type") == "password"
+        if is_grant and response.status_code == 200:
+            issued.append(body["access_token"])
+        if who(request) in issued[:-1]:
+            return httpx.Response(401, json={"error": "no"}, headers={"www-authenticate": "Bearer"})
+        return response
+
+    return change
+
+
+def _ahead(text, hours):
+    moment = datetime.fromisoformat(text) + timedelta(hours=hours)
+    return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _times(name, rule, member, is_meant, hours):
+    """Registers local times that are labelled as those of UTC."""
+
+    def edit(body):
+        parts = body if isinstance(body, list) else [body]
+        changed = [{**p, member: _ahead(p[member], hours)} if p.get(member) else p for p in parts]
+        return changed if isinstance(body, list) else changed[0]
+
+    change = editing(is_meant, edit)
+    change.__name__ = name
+    mutant(rule)(change)
+
+
+EDIT = "last_profile_edit"
+_times("edits_are_two_hours_ahead", "last-edit-utc", EDIT, lambda r: at(r, "PATCH", OWN), 2)
+_times("edits_are_read_an_hour_ahead", "last-edit-utc", EDIT, is_profile, 1)
+_times(
+    "lists_are_two_hours_ahead", "updated-date-utc", "updated_date", lambda r: at(r, "GET", LIST), 2
+)
+
+
+def _is_picture(request):
+    return "/image/" in str(request.url) or "/avatar/" in str(request.url)
+
+
+def _shown(name, edit):
+    """Registers another picture at every address of one."""
+
+    def change(request, send):
+        response = send(request)
+        if not _is_picture(request) or response.status_code != 200:
+            return response
+        content = BytesIO()
+        edit(Image.open(BytesIO(response.read())).convert("RGB")).save(content, "PNG")
+        return answer(response, body=content.getvalue(), headers={"content-type": "image/png"})
+
+    change.__name__ = name
+    mutant("avatar-urls-resolve")(change)
+
+
+_shown("pictures_are_mirrored", ImageOps.mirror)
+_shown("pictures_lie_on_their_side", lambda image: image.rotate(90))
+_shown("pictures_are_inverted", ImageOps.invert)
+_shown("pictures_are_one_pixel", lambda image: image.crop((0, 0, 1, 1)))
+_shown("pictures_are_black", lambda image: Image.new("RGB", image.size))
+
+
+@stateful("avatar-urls-resolve")
+def the_first_picture_is_cached_for_all():
+    cached: list[bytes] = []
+
+    def change(request, send):
+        response = send(request)
+        if _is_picture(request) and response.status_code == 200:
+            cached.append(response.read())
+            return answer(response, body=cached[0])
+        return response
+
+    return change
+
+
+@stateful("avatar-urls-resolve")
+def the_profiles_picture_stays_after_an_assignment():
+    cached: dict[str, bytes] = {}
+
+    def change(request, send):
+        response = send(request)
+        if "/avatar/" in str(request.url) and response.status_code == 200:
+            return answer(response, body=cached.setdefault(str(request.url), response.read()))
+        return response
+
+    return change
+
+
+@stateful("foreign-avatars-invisible", "avatar-list-of-caller")
+def one_file_is_kept_of_equal_pictures():
+    uploaded: dict[bytes, list[str]] = {}
+    gone: set[str] = set()
+
+    def change(request, send):
+        response = send(request)
+        body = said(response)
+        if at(request, "POST", LIST) and response.status_code == 200:
+            start = request.read().find(b"\x89PNG")
+            picture = request.read()[start:].partition(b"IEND")[0]
+            uploaded.setdefault(picture, []).append(body["image_id"])
+        if is_avatar(request, "DELETE") and response.status_code == 204:
+            image = path_of(request).rpartition("/")[2]
+            gone.update(*(ids for ids in uploaded.values() if image in ids))
+        if at(request, "GET", LIST) and isinstance(body, list):
+            return answer(response, body=[each for each in body if each["image_id"] not in gone])
+        return response
+
+    return change
+
+
+def _alternative(name, convert):
+    """Registers a conversion of text alternatives on their way into the store."""
+
+    def change(request, send):
+        body = members_of(request)
+        if not is_avatar(request, "PATCH") or not isinstance(body.get("alt_text"), str):
+            return send(request)
+        changed = {**body, "alt_text": convert(body["alt_text"])}
+        return send(asking(request, body=orjson.dumps(changed)))
+
+    change.__name__ = name
+    mutant("avatar-patch-rating-and-alt-text")(change)
+
+
+ALTERNATIVES: dict[str, Callable[[str], str]] = {
+    "text_alternatives_are_escaped": lambda text: text.replace("&", "&amp;"),
+    "text_alternatives_have_no_quotes": lambda text: text.replace('"', ""),
+    "text_alternatives_have_doubled_apostrophes": lambda text: text.replace("'", "''"),
+    "text_alternatives_end_at_a_number_sign": lambda text: text.partition("#")[0],
+    "text_alternatives_have_spaces_for_plus": lambda text: text.replace("+", " "),
+    "text_alternatives_are_percent_decoded": lambda text: text.replace("%41", "A"),
+    "text_alternatives_are_ascii": lambda text: text.encode("ascii", "replace").decode(),
+    "text_alternatives_have_no_emoji": lambda text: text.replace("🎭", ""),
+    "text_alternatives_have_no_tags": lambda text: text.replace("<b>", ""),
+    "text_alternatives_have_no_backslashes": lambda text: text.replace("\\", ""),
+}
+for _name, _convert in ALTERNATIVES.items():
+    _alternative(_name, _convert)
+
+
+@mutant("avatar-patch-partial", "rating-values")
+def what_stands_beside_an_unknown_rating_is_stored(request, send):
+    body = members_of(request)
+    response = send(request)
+    if is_avatar(request, "PATCH") and response.status_code == 400 and "alt_text" in body:
+        send(asking(request, body=orjson.dumps({"alt_text": body["alt_text"]})))
+    return response
+
+
+def _campaign(name, convert):
+    """Registers a conversion of campaigns before they are drawn."""
+
+    def change(request, send):
+        campaign = query_of(request).get("utm_campaign")
+        if at(request, "GET", QR) and campaign:
+            return send(asking(request, query={"utm_campaign": convert(campaign)}))
+        return send(request)
+
+    change.__name__ = name
+    mutant("qr-utm-parameters")(change)
+
+
+CAMPAIGNS: dict[str, Callable[[str], str]] = {
+    "campaigns_end_at_an_ampersand": lambda text: text.partition("&")[0] or "-",
+    "campaigns_end_at_a_number_sign": lambda text: text.partition("#")[0] or "-",
+    "campaigns_are_decoded_twice": lambda text: text.replace("%41", "A"),
+    "campaigns_are_ascii": lambda text: text.encode("ascii", "ignore").decode() or "-",
+    "campaigns_have_no_underscores": lambda text: text.replace("_", " "),
+    "campaigns_have_no_emoji": lambda text: text.replace("🎭", ""),
+}
+for _name, _convert in CAMPAIGNS.items():
+    _campaign(_name, _convert)
+
+
+def _cached(name, rules, is_meant, key):
+    """Registers a cache that leaves something out of its key."""
+
+    def make():
+        kept: dict[object, httpx.Response] = {}
+
+        def change(request, send):
+            response = send(request)
+            if not is_meant(request) or response.status_code != 200:
+                return response
+            return kept.setdefault(key(request), response)
+
+        return change
+
+    make.__name__ = name
+    stateful(*rules)(make)
+
+
+_cached(
+    "codes_are_cached_without_their_campaign",
+    ("qr-utm-parameters",),
+    lambda r: at(r, "GET", QR),
+    lambda r: (path_of(r), *(query_of(r).get(name) for name in ("size", "version", "type"))),
+)
+_cached(
+    "codes_are_cached_without_their_size",
+    ("qr-size-exact", "qr-default-size"),
+    lambda r: at(r, "GET", QR),
+    lambda r: (path_of(r), query_of(r).get("utm_campaign"), query_of(r).get("version")),
+)
+_cached(
+    "addresses_are_cached_without_the_caller",
+    ("associated-email",),
+    lambda r: at(r, "GET", ASSOCIATED),
+    lambda r: str(r.url),
+)
+_cached(
+    "lists_are_cached_until_the_end",
+    ("avatar-upload-returns-avatar", "avatar-delete-no-content"),
+    lambda r: at(r, "GET", LIST),
+    lambda r: (str(r.url), who(r)),
+)
+
+
+@mutant(
+    "verified-accounts-at-most-four",
+    "number-verified-accounts-counts-hidden",
+    "hidden-accounts-left-out",
+)
+def lists_of_accounts_are_cut_for_tokens_too(request, send):
+    def cut(body):
+        return {**body, "verified_accounts": body["verified_accounts"][:4]}
+
+    return editing(lambda r: is_profile(r) and bool(who(r)), cut)(request, send)
