@@ -41,6 +41,7 @@ OURS: Final[Mapping[Kind, Mapping[str, str] | str]] = {
         "lint": "understudy.cli.lint:lint",
         "rules": "understudy.cli.rules:rules",
         "fixtures": "understudy.cli.mock_commands:fixtures",
+        "stub": "understudy.cli.stub:stub",
         "journal": "understudy.cli.journal:journal",
         "explain": "understudy.cli.explain:explain",
         "exercised": "understudy.cli.exercised:exercised",

@@ -70,6 +70,49 @@ def test_a_person_that_does_not_exist_is_a_mistake_and_no_empty_journal(run) -> 
     assert run("journal", "--person", "ben").exit_code == 0
 
 
+def test_stubs_are_made_listed_and_deleted(run) -> None:
+    assert run("stub").stderr.startswith("There is no stub")
+    assert (
+        run(
+            "stub",
+            "getProfile",
+            "--merge",
+            '{"location": "Elsewhere"}',
+            "--path",
+            "profileIdentifier=ben",
+        ).stdout
+        == "stub-1\n"
+    )
+    assert (
+        run(
+            "stub", "--json", '{"operation": "getQrCode", "response": {"status": 404}, "times": 2}'
+        ).stdout
+        == "stub-2\n"
+    )
+    assert run("stub").stdout.splitlines() == [
+        "stub-2  getQrCode  answered 0  2 more",
+        "stub-1  getProfile  answered 0",
+    ]
+    assert run("stub", "--delete", "all").exit_code == 0
+    assert run("stub").stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["getProfile", "--body", '{"display_name": 7}'], "/response/body/display_name"),
+        (["getProfile", "--merge", "{"], "write JSON, @FILE, or - for standard input"),
+        (["getProfile", "--path", "ben", "--status", "404"], "write it as NAME=TEXT"),
+        (["getProfile"], "give it a --status, a --body, a --merge or a --delay"),
+        (["--delete", "stub-9"], "There is no stub 'stub-9'"),
+    ],
+)
+def test_a_stub_that_cannot_be_is_a_mistake_with_its_remedy(run, arguments, reason) -> None:
+    refused = run("stub", *arguments)
+    assert refused.exit_code == 2
+    assert reason in " ".join(refused.stderr.split())
+
+
 def test_the_journal_is_written_as_an_archive(run, tmp_path: Path) -> None:
     path = tmp_path / "asked.har"
     assert "3 exchanges" in run("journal", "--har", str(path)).stdout

@@ -104,6 +104,45 @@ def test_many_tests_share_one_mock_in_parallel_and_do_not_meet(pytester: pytest.
     result.stdout.fnmatch_lines(["*exercised parts of the contract*", "getProfile: never *"])
 
 
+STUBBED = """
+import httpx
+import pytest
+
+from understudy.errors import StartupError
+
+@pytest.mark.understudy_stub("getProfile", merge={"location": "Elsewhere"}, path={"profileIdentifier": "ada"})
+def test_stubs(understudy_world):
+    world = understudy_world
+    with httpx.Client(base_url=world.base_url, timeout=120) as client:
+        assert client.get("/profiles/ada").json()["location"] == "Elsewhere"
+        stub = world.stub("getProfile", status=404, person="ben", times=1)
+        assert client.get("/profiles/ada").status_code == 200
+        [line] = world.unused_stubs()
+        assert line.endswith("of the nearest, 1, person is None, not 'ben'.")
+        world.unstub(stub)
+        world.unstub()
+        assert client.get("/profiles/ada").json()["location"] != "Elsewhere"
+    with pytest.raises(StartupError, match="/response/body/display_name"):
+        world.stub("getProfile", body={"display_name": 7})
+
+@pytest.mark.understudy_stub("getProfile", status=404, header={"x-case": "7"})
+def test_that_fails(understudy_world):
+    assert understudy_world.name == "x"
+"""
+
+
+@measured
+def test_stubs_answer_and_one_that_is_not_used_is_named_where_a_test_fails(
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makepyfile(STUBBED)
+    result = pytester.runpytest_subprocess("-q")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
+        ["*The stub stub-1 answered no request of getProfile; there was none."]
+    )
+
+
 @measured
 def test_the_journal_stands_in_the_report_of_a_test_that_fails(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(FAILS)

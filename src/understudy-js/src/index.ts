@@ -11,4 +11,3 @@ export { Mock } from "./mock.js";
 export type * from "./types.js";
 export { VERSION } from "./generated/version.js";
 export { World } from "./world.js";
-export type { TokenOptions } from "./world.js";

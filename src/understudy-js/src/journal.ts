@@ -1,4 +1,4 @@
-import type { JournalEntry } from "./types.js";
+import type { JournalEntry, Stub } from "./types.js";
 
 const FIRST_ERROR = 400;
 
@@ -26,4 +26,14 @@ function message(body = ""): string[] {
   } catch {
     return [];
   }
+}
+
+/** Returns a line for a stub that has answered no request, with what did not fit of the nearest. */
+export function unusedLine({ id, operation, nearest }: Stub): string {
+  const line = `The stub ${id} answered no request of ${operation}`;
+  if (nearest === undefined) return `${line}; there was none.`;
+  const parts = nearest.misfits.map(
+    ({ where, expected, actual }) => `${where} is ${JSON.stringify(actual)}, not ${JSON.stringify(expected)}`,
+  );
+  return `${line}; of the nearest, ${nearest.request}, ${parts.join(", ")}.`;
 }

@@ -1,3 +1,4 @@
+import type { Duration } from "./durations.js";
 import type { components as AdminComponents } from "./generated/admin.js";
 import type { components as ServiceComponents, paths as ServicePaths } from "./generated/service.js";
 
@@ -26,6 +27,10 @@ export type Clock = Admin["Clock"];
 export type NewFault = Admin["NewFault"];
 /** An active fault. */
 export type Fault = Admin["Fault"];
+/** A stub to add: what it answers, and to whom. */
+export type NewStub = Admin["NewStub"];
+/** An active stub. */
+export type Stub = Admin["Stub"];
 /** What a request must be like to be counted or found. */
 export type RequestPattern = Admin["RequestPattern"];
 /** An exchange of the journal. */
@@ -57,3 +62,13 @@ export type Avatar = Service["Avatar"];
 export type Rating = Service["Rating"];
 /** An error of the resource API. */
 export type ServiceError = Service["Error"];
+
+/** What a token is to be like. */
+export interface TokenOptions {
+  /** Every scope if omitted. */
+  scopes?: string[];
+  /** `oauth` if omitted. */
+  kind?: "oauth" | "api_key";
+  /** Never expires if omitted. */
+  lasts?: Duration;
+}

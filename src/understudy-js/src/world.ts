@@ -1,35 +1,7 @@
 import { AdminClient, type ClientOptions } from "./admin-client.js";
 import { type Duration, inSeconds } from "./durations.js";
-import { asText } from "./journal.js";
-import type {
-  Application,
-  Clock,
-  ExercisedReport,
-  ExplainedEntry,
-  Fault,
-  Har,
-  InhabitedWorld,
-  JournalEntry,
-  Limit,
-  LimitChanges,
-  NewApplication,
-  NewFault,
-  Person,
-  PersonFixture,
-  RequestPattern,
-  WorldApplication,
-  WorldToken,
-} from "./types.js";
-
-/** What a token is to be like. */
-export interface TokenOptions {
-  /** Every scope if omitted. */
-  scopes?: string[];
-  /** `oauth` if omitted. */
-  kind?: "oauth" | "api_key";
-  /** Never expires if omitted. */
-  lasts?: Duration;
-}
+import { asText, unusedLine } from "./journal.js";
+import type * as api from "./types.js";
 
 /**
  * One isolated world of a running mock: people, tokens, rate limits, clock, faults and journal of its own.
@@ -48,16 +20,16 @@ export class World implements AsyncDisposable {
   /** The cookie that selects the world, as `name=value`. */
   readonly cookie: string;
   /** The first hundred people: slug, e-mail addresses with hashes, user name and password. */
-  readonly people: Person[];
+  readonly people: api.Person[];
   /** The tokens that exist from the start. */
-  readonly tokens: WorldToken[];
+  readonly tokens: api.WorldToken[];
   /** The applications that exist from the start. */
-  readonly applications: WorldApplication[];
+  readonly applications: api.WorldApplication[];
   /** The admin API in this world, for operations without a method here. */
   readonly admin: AdminClient;
   readonly #mock: AdminClient;
 
-  constructor(mock: AdminClient, description: InhabitedWorld, options: ClientOptions = {}) {
+  constructor(mock: AdminClient, description: api.InhabitedWorld, options: ClientOptions = {}) {
     this.#mock = mock;
     this.name = description.name;
     this.baseUrl = description.base_url;
@@ -71,12 +43,12 @@ export class World implements AsyncDisposable {
   }
 
   /** Adds a person to the world, and returns them with every default. */
-  async addPerson(person: PersonFixture): Promise<PersonFixture> {
+  async addPerson(person: api.PersonFixture): Promise<api.PersonFixture> {
     return this.admin.request("post", "/people", { body: person });
   }
 
   /** Issues a token for a person, by slug; it selects this world at the mock's plain address too. */
-  async token(person: string, { scopes, kind, lasts }: TokenOptions = {}): Promise<string> {
+  async token(person: string, { scopes, kind, lasts }: api.TokenOptions = {}): Promise<string> {
     const body = {
       person,
       ...(scopes && { scopes }),
@@ -92,12 +64,12 @@ export class World implements AsyncDisposable {
   }
 
   /** Registers an application, such as one with the redirect address of the page under test. */
-  async application(application: NewApplication): Promise<Application> {
+  async application(application: api.NewApplication): Promise<api.Application> {
     return this.admin.request("post", "/applications", { body: application });
   }
 
   /** Registers redirect addresses of an application beside those that it has, such as that of a dev server. */
-  async allowRedirects(clientId: string, redirectUris: string[]): Promise<Application> {
+  async allowRedirects(clientId: string, redirectUris: string[]): Promise<api.Application> {
     const place = { path: { client_id: clientId } };
     const { redirect_uris } = await this.admin.request("get", "/applications/{client_id}", place);
     const body = { redirect_uris: [...new Set([...redirect_uris, ...redirectUris])] };
@@ -121,7 +93,7 @@ export class World implements AsyncDisposable {
   }
 
   /** Injects a fault, for one operation or for all if `operation` is omitted. */
-  async fault(fault: NewFault): Promise<Fault> {
+  async fault(fault: api.NewFault): Promise<api.Fault> {
     return this.admin.request("post", "/faults", { body: fault });
   }
 
@@ -131,33 +103,55 @@ export class World implements AsyncDisposable {
     else await this.admin.request("delete", "/faults/{id}", { path: { id } });
   }
 
+  /**
+   * Answers requests of an operation otherwise than the mock would.
+   *
+   * @throws {@link RefusedError} - The document does not allow the response; the message names every place.
+   */
+  async stub(stub: api.NewStub): Promise<api.Stub> {
+    return this.admin.request("post", "/stubs", { body: stub });
+  }
+
+  /** Removes a stub by its id, or every stub. */
+  async removeStubs(id?: string): Promise<void> {
+    if (id === undefined) await this.admin.request("delete", "/stubs");
+    else await this.admin.request("delete", "/stubs/{id}", { path: { id } });
+  }
+
+  /** Returns a readable line for each stub that has answered no request, with what did not fit. */
+  async unusedStubs(): Promise<string[]> {
+    const stubs = await this.admin.request("get", "/stubs");
+    return stubs.filter(({ used }) => !used).map(unusedLine);
+  }
+
   /** Returns the matching requests, the oldest first. */
-  async requests(pattern: RequestPattern = {}): Promise<JournalEntry[]> {
+  async requests(pattern: api.RequestPattern = {}): Promise<api.JournalEntry[]> {
     return (await this.admin.request("post", "/requests/find", { body: pattern })).requests;
   }
 
   /** Returns one exchange by its number in the journal, and the reasons of its response. */
-  async explain(id: number): Promise<ExplainedEntry> {
+  async explain(id: number): Promise<api.ExplainedEntry> {
     return this.admin.request("get", "/requests/{id}", { path: { id } });
   }
 
-  /** Returns the journal as text: a line for each request, and for each note on it. */
+  /** Returns the journal as text: a line for each request, for each note on it, and for each unused stub. */
   async journal(): Promise<string> {
-    return asText(await this.requests());
+    const lines = [asText(await this.requests()), ...(await this.unusedStubs())];
+    return lines.filter((line) => line !== "").join("\n");
   }
 
   /** Returns the journal as HAR 1.2. */
-  async har(): Promise<Har> {
+  async har(): Promise<api.Har> {
     return this.admin.request("get", "/requests/har");
   }
 
   /** Reports which operations, statuses and identities were used in this world. */
-  async exercised(threshold?: number): Promise<ExercisedReport> {
+  async exercised(threshold?: number): Promise<api.ExercisedReport> {
     return this.admin.request("get", "/exercised", { query: threshold === undefined ? {} : { threshold } });
   }
 
   /** Lowers the rate limit of a person or of `anonymous`, or uses up some of it. */
-  async limit(principal: string, changes: LimitChanges): Promise<Limit> {
+  async limit(principal: string, changes: api.LimitChanges): Promise<api.Limit> {
     return this.admin.request("put", "/limits/{principal}", { path: { principal }, body: changes });
   }
 
@@ -191,6 +185,6 @@ export class World implements AsyncDisposable {
   }
 }
 
-function time(clock: Clock): Date {
+function time(clock: api.Clock): Date {
   return new Date(clock.now);
 }

@@ -134,10 +134,12 @@ class WorldClock(Message):
 
 
 class SetFaults(Message):
-    """The faults of a world."""
+    """The faults and stubs of a world."""
 
     faults: list[dict[str, Any]]
     """Each fault with its id, and how many requests it met and struck."""
+    stubs: list[dict[str, Any]]
+    """Each stub with its id, how many requests it answered, and the nearest one if none."""
 
 
 class SentRequest(Message):

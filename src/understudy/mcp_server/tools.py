@@ -160,19 +160,29 @@ def set_faults(
             " fail-after), field, seconds."
         ),
     ],
+    stubs: Annotated[
+        list[dict[str, Any]],
+        Field(
+            description="Responses in place of the mock's own, which the document must allow. Members: operation,"
+            " when (path, query, header, body, person), response (status, headers, body, or merge, which changes"
+            " members of the mock's own body), times, allow_invalid."
+        ),
+    ] = [],  # noqa: B006 - the schema shows it, and nobody changes it
     world: World = None,
 ) -> SetFaults:
-    """Replaces the injected failures of the world: statuses, delays, broken connections and bodies."""
+    """Replaces the injected failures and the stubs of the world: statuses, delays, broken connections, bodies."""
     admin = world_of(ctx, world).admin
-    earlier = [fault["id"] for fault in admin.call("GET", "/faults")]
-    with ExitStack() as undoing:  # where one of them cannot be, the faults stay what they were
-        for fault in faults:
-            made = admin.call("POST", "/faults", json=fault)
-            undoing.callback(admin.call, "DELETE", f"/faults/{made['id']}")
+    wanted = {"/faults": faults, "/stubs": stubs}
+    earlier = [f"{path}/{it['id']}" for path in wanted for it in admin.call("GET", path)]
+    with ExitStack() as undoing:  # where one of them cannot be, all stay what they were
+        for path, each in wanted.items():
+            for body in each:
+                made = admin.call("POST", path, json=body)
+                undoing.callback(admin.call, "DELETE", f"{path}/{made['id']}")
         undoing.pop_all()
-    for name in earlier:
-        admin.call("DELETE", f"/faults/{name}")
-    return SetFaults(faults=admin.call("GET", "/faults"))
+    for place in earlier:
+        admin.call("DELETE", place)
+    return SetFaults(faults=admin.call("GET", "/faults"), stubs=admin.call("GET", "/stubs"))
 
 
 SHOWN: Final = 4000

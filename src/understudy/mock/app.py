@@ -22,6 +22,7 @@ from understudy.interface.vocabulary import (
 from understudy.mock.admin.edge_cases import EdgeCaseSource, SendingAdmin, Sites
 from understudy.mock.admin.handlers import handlers
 from understudy.mock.admin.rules import FactsAdmin
+from understudy.mock.admin.stubs import load_stubs
 from understudy.mock.apis import (
     admin_api,
     authorization_api,
@@ -106,6 +107,9 @@ class Mock:
             choices=settings.choices,
             journal=Journal(settings.journal),
         )
+        if (self.fixtures / "stubs").is_dir():  # compiles the document once more, and so only then
+            served = endpoints(self._resource_api(vocabulary_of(self.world)))
+            load_stubs(self.fixtures / "stubs", self.world, served)
         pinned = partial(fingerprint, settings, self.fixtures, self._declared.files)
         self.worlds, self._store = persisted(self.world, settings, pinned)
         self.edge_cases: EdgeCaseSource | None = None

@@ -13,6 +13,7 @@ import pytest
 
 MARKER = "understudy"
 FAULT_MARKER = "understudy_fault"
+STUB_MARKER = "understudy_stub"
 IDLE_SECONDS = 3600
 """A world that a killed worker left behind is deleted after this time without a request."""
 
@@ -56,6 +57,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         f"{FAULT_MARKER}(operation, status=…, effect=…, …): a fault in the test's world.",
+    )
+    config.addinivalue_line(
+        "markers",
+        f"{STUB_MARKER}(operation, merge=…, body=…, person=…, …): a stub in the test's world.",
     )
 
 
@@ -115,7 +120,7 @@ def understudy(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 @pytest.fixture
 def understudy_world(request: pytest.FixtureRequest, understudy: Any) -> Iterator[Any]:
-    """A fresh ``MockWorld``, with the options and faults of the test's markers."""
+    """A fresh ``MockWorld``, with the options, faults and stubs of the test's markers."""
     from understudy.errors import StartupError
 
     try:
@@ -132,7 +137,7 @@ def _world(test: pytest.Item, mock: Any) -> Any:
     """Creates the world that a test's markers describe.
 
     Raises:
-        StartupError: The mock refuses an option or a fault.
+        StartupError: The mock refuses an option, a fault or a stub.
     """
     from understudy.errors import StartupError
     from understudy.testing.world import MockWorld
@@ -147,6 +152,8 @@ def _world(test: pytest.Item, mock: Any) -> Any:
             world.freeze(instant)
         for marker in test.iter_markers(FAULT_MARKER):
             world.fault(*marker.args, **marker.kwargs)
+        for marker in test.iter_markers(STUB_MARKER):
+            world.stub(*marker.args, **marker.kwargs)
     except StartupError:
         world.close()
         raise
@@ -167,7 +174,8 @@ def _requests(world: Any) -> str:
     from understudy.errors import StartupError
 
     try:
-        return "\n".join(world.journal()) or "The mock received no request."
+        journal = world.journal() or ["The mock received no request."]
+        return "\n".join([*journal, *world.unused_stubs()])
     except StartupError as error:
         return str(error)
 

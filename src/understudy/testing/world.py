@@ -10,6 +10,25 @@ from understudy.verify.admin_client import AdminClient
 
 JsonObject = dict[str, Any]
 
+_OF_RESPONSE = ("status", "headers", "body", "merge")
+_OF_CONDITION = ("path", "query", "header", "person")
+
+
+def stub_body(operation: str, **options: Any) -> JsonObject:
+    """Returns the body of ``POST /__admin/stubs``.
+
+    Args:
+        operation: The operationId to answer.
+        options: Members of the response (status, headers, body, merge), of the condition (path, query,
+            header, person) and of the stub itself (when, response, times, delay, allow_invalid …).
+    """
+    body: JsonObject = {"operation": operation}
+    for member, names in (("response", _OF_RESPONSE), ("when", _OF_CONDITION)):
+        given = {name: options.pop(name) for name in names if name in options}
+        if given:
+            body[member] = {**options.pop(member, {}), **given}
+    return {**body, **options}
+
 
 class MockWorld:
     """One isolated world of a running mock.
@@ -135,6 +154,31 @@ class MockWorld:
         """Removes a fault by its id, or every fault."""
         self.admin.call("DELETE", "/faults" if fault is None else f"/faults/{fault}")
 
+    def stub(self, operation: str, **options: Any) -> str:
+        """Answers requests of an operation otherwise than the mock would, and returns the stub's id.
+
+        Args:
+            operation: The operationId to answer.
+            options: Members of the response (status, headers, body, merge), of the requests that it
+                answers (path, query, header, person; a body in ``when``) and of the stub itself (response
+                as a list, times, delay, allow_invalid, before_validation).
+
+        Raises:
+            StartupError: The document does not allow the response, or there is no such operation.
+        """
+        identifier: str = self.admin.call("POST", "/stubs", json=stub_body(operation, **options))[
+            "id"
+        ]
+        return identifier
+
+    def unstub(self, stub: str | None = None) -> None:
+        """Removes a stub by its id, or every stub."""
+        self.admin.call("DELETE", "/stubs" if stub is None else f"/stubs/{stub}")
+
+    def unused_stubs(self) -> list[str]:
+        """Returns a readable line for each stub that has answered no request, with what did not fit."""
+        return [_unused(stub) for stub in self.admin.call("GET", "/stubs") if not stub["used"]]
+
     def limit(self, principal: str, *, limit: int | None = None, used: int | None = None) -> None:
         """Lowers a rate limit, or uses up part of it.
 
@@ -191,6 +235,15 @@ class MockWorld:
         self._mock.call("DELETE", f"/worlds/{self.name}")
         if self._owns_client:
             self._mock.close()
+
+
+def _unused(stub: JsonObject) -> str:
+    line = f"The stub {stub['id']} answered no request of {stub['operation']}"
+    if "nearest" not in stub:
+        return f"{line}; there was none."
+    near = stub["nearest"]
+    parts = (f"{it['where']} is {it['actual']!r}, not {it['expected']!r}" for it in near["misfits"])
+    return f"{line}; of the nearest, {near['request']}, {', '.join(parts)}."
 
 
 def _as_text(value: Any) -> Any:

@@ -1,13 +1,19 @@
 """Stubs answer whom they name, say what the document allows, and are kept wherever faults are."""
 
+import shutil
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.mock.admin.conftest import Driver
+from tests.mock.admin.conftest import Driver, Time
 
+from understudy.errors import FixtureError
+from understudy.mock.app import Mock
 from understudy.mock.server.request_context import Peer, RequestHead
+from understudy.mock.settings import Settings
+from understudy.openapi.bundled import fixtures_directory
 
 ADA, BEN = "/v3/profiles/ada", "/v3/profiles/ben"
 MOVED = {"merge": {"location": "Elsewhere"}}
@@ -226,6 +232,49 @@ def test_a_rewind_takes_back_what_a_stub_has_answered(driver: Driver) -> None:
     assert statuses(driver, 3) == [404, 429, 200]
     driver.admin("POST", "/changes/rewind", {"request": 2})
     assert statuses(driver, 2) == [429, 200]
+
+
+@pytest.fixture
+def fixtures(tmp_path: Path) -> Path:
+    """A fixtures directory with room for stubs."""
+    copied = tmp_path / "fixtures"
+    shutil.copytree(fixtures_directory(), copied)
+    (copied / "stubs").mkdir()
+    return copied
+
+
+def test_stubs_among_the_fixtures_are_in_every_world_from_the_start(
+    fixtures: Path, time: Time
+) -> None:
+    (fixtures / "stubs" / "gone.yaml").write_text(
+        "- {operation: getProfile, response: {status: 404}, delay: 1ms}\n"
+        "- {id: moved, operation: getProfile, when: {path: {profileIdentifier: ada}}, "
+        "response: {merge: {location: Elsewhere}}}\n"
+    )
+    driver = Driver(Settings(fixtures=fixtures), time)
+    driver.admin("POST", "/worlds", {"name": "w"})
+    assert statuses(driver, 1, BEN) == [404]
+    assert driver.get(f"/__world/w{ADA}").json()["location"] == "Elsewhere"
+    driver.admin("DELETE", "/stubs")
+    driver.admin("POST", "/reset")
+    assert [it["id"] for it in driver.admin("GET", "/stubs")] == ["moved", "stub-1"]
+    driver.close()
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("{operation: getProfile, response: {status: 299}}", "/response/status"),
+        ("{operation: getProfile, respons: {}}", "did you mean 'response'"),
+        ("- 7", "a stub is an object"),
+    ],
+)
+def test_a_stub_among_the_fixtures_that_cannot_be_stops_the_start(
+    fixtures: Path, content: str, reason: str
+) -> None:
+    (fixtures / "stubs" / "wrong.yaml").write_text(content)
+    with pytest.raises(FixtureError, match=f"wrong.yaml: stub 1: .*{reason}"):
+        Mock(Settings(fixtures=fixtures))
 
 
 def calls(work: Callable[[], Any]) -> int:

@@ -2,25 +2,30 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET
 
-from understudy.errors import BadRequest, Conflict, NotFound, nearest
+from understudy.errors import BadRequest, Conflict, FixtureError, NotFound, Problem, nearest
 from understudy.limits import FAULTS
 from understudy.mock.admin.faults import expect_person, next_id
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.endpoint import Endpoint
-from understudy.mock.server.faults import Delay, Fault, Stub, StubCondition, StubResponse
+from understudy.mock.server.faults import Fault, StubCondition, StubResponse
 from understudy.mock.server.handlers import Handlers
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.stubbing import STUB, Misfit, misfits, violations
 from understudy.mock.server.text_comparisons import fits
 from understudy.mock.server.worlds import World
 from understudy.openapi.grammar import PATH_PARAMETER
+from understudy.openapi.yaml_files import read_yaml
 
 _SPAN: Final = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) *(ms|s)")
+
+_MEMBERS: Final = frozenset({"id", "operation", "response", "times", "delay"})
+_OF_STUB: Final = frozenset({"when", "allow_invalid", "before_validation"})
 
 
 class InvalidStub(Exception):
@@ -108,42 +113,61 @@ def add_stub(world: World, body: Mapping[str, Any], endpoints: Mapping[str, Endp
     return stub
 
 
-def _read(body: Mapping[str, Any], name: str) -> Fault:
+def load_stubs(directory: Path, world: World, served: Iterable[Endpoint]) -> None:
+    """Adds the stubs of ``stubs/*.yaml``, one a file or a list of them, to a world that begins.
+
+    Raises:
+        FixtureError: A stub is invalid, or the document does not allow it.
+    """
+    endpoints = {endpoint.operation.operation_id: endpoint for endpoint in served}
+    for path in sorted(directory.glob("*.yaml")):
+        content = read_yaml(path)
+        for number, body in enumerate(content if isinstance(content, list) else [content], start=1):
+            try:
+                if not isinstance(body, dict):
+                    msg = "a stub is an object, with operation and response."
+                    raise BadRequest(msg)
+                add_stub(world, body, endpoints)
+            except (InvalidStub, Problem) as error:
+                msg = f"{path}: stub {number}: {error}"
+                raise FixtureError(msg) from error
+
+
+def _read(body: Mapping[str, Any], free_id: str) -> Fault:
     """Returns the stub that a body describes.
 
     Raises:
         BadRequest: A member is not as it must be.
     """
+    unknown = body.keys() - _MEMBERS - _OF_STUB
+    if unknown:
+        word = min(unknown)
+        hint = nearest(word, sorted(_MEMBERS | _OF_STUB)) or "."
+        msg = f"{word}: a stub has no such member{hint}"
+        raise BadRequest(msg)
     given = body.get("response", {})
-    responses = given if isinstance(given, list) else [given]
-    members = {
-        "when": body.get("when", {}),
-        "responses": responses,
-        "allow_invalid": body.get("allow_invalid", False),
-        "before_validation": body.get("before_validation", False),
-    }
+    stub = {name: body[name] for name in _OF_STUB & body.keys()}
+    stub["responses"] = given if isinstance(given, list) else [given]
+    members = {name: body[name] for name in ("operation", "times") if name in body}
+    if "delay" in body:
+        members["delay"] = _delay(body["delay"])
     try:
-        return Fault(
-            id=body.get("id") or name,
-            operation=body.get("operation"),
-            times=body.get("times"),
-            delay=_delay(body["delay"]) if "delay" in body else None,
-            stub=msgspec.convert(members, Stub),
-        )
+        return msgspec.convert({"id": body.get("id") or free_id, **members, "stub": stub}, Fault)
     except msgspec.ValidationError as error:
         msg = f"The stub cannot be read: {error}."
         raise BadRequest(msg) from error
 
 
-def _delay(value: str | Mapping[str, Any]) -> Delay:
+def _delay(value: Any) -> Any:
+    """Returns a delay as a fault has it, of a time such as 200ms."""
     if not isinstance(value, str):
-        return msgspec.convert(value, Delay)
+        return value
     span = _SPAN.fullmatch(value)
     milliseconds = float(span[1]) * (1000 if span[2] == "s" else 1) if span else -1
     if not 0 <= milliseconds <= 60_000:  # noqa: PLR2004 - a minute, as that of a fault
         msg = f"delay: {value!r} is not a time of at most a minute, such as 200ms or 1.5s."
         raise BadRequest(msg)
-    return Delay(milliseconds=milliseconds)
+    return {"milliseconds": milliseconds}
 
 
 def check_stub(stub: Fault, endpoints: Mapping[str, Endpoint], world: World) -> None:

@@ -51,6 +51,19 @@ test("a fault is injected, counted and removed", async ({ world }) => {
   expect(await ada()).toBe(200);
 });
 
+test("a stub answers, is held to the document, and is named while it is unused", async ({ world }) => {
+  const when = { path: { profileIdentifier: "ada" } };
+  const { id } = await world.stub({ operation: "getProfile", when, response: { merge: { location: "Elsewhere" } } });
+  expect(await world.journal()).toBe(`The stub ${id} answered no request of getProfile; there was none.`);
+  const ada = await fetch(`${world.baseUrl}/profiles/ada`);
+  expect(await ada.json()).toMatchObject({ location: "Elsewhere" });
+  expect(await world.unusedStubs()).toEqual([]);
+  const broken = world.stub({ operation: "getProfile", response: { body: { display_name: 7 } } });
+  await expect(broken).rejects.toThrow("/response/body/display_name");
+  await world.removeStubs(id);
+  await world.removeStubs();
+});
+
 test("the journal says what was sent, and why it was answered so", async ({ world }) => {
   await fetch(`${world.baseUrl}/profiles/nobody`);
   const [entry] = await world.requests({ operation: "getProfile", status: "404" });

@@ -1,0 +1,119 @@
+"""``understudy stub``: lists, makes and deletes stubs of a running mock."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+
+from understudy.cli import completion
+from understudy.cli.command_options import RunningMock
+from understudy.cli.options import takes
+from understudy.errors import StartupError
+from understudy.terminal import echo
+
+_PLACES = ("path", "query", "header")
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        msg = f"{text!r} has no value; write it as NAME=TEXT."
+        raise click.BadParameter(msg)
+    return name, value
+
+
+def _pairs(_ctx: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
+    return dict(map(_pair, texts))
+
+
+def _json(_ctx: click.Context, option: click.Parameter, text: str | None) -> Any:
+    """Reads JSON from the option, from a file after ``@``, or from standard input for ``-``.
+
+    Raises:
+        BadParameter: It is not JSON, or the file cannot be read.
+    """
+    if text is None:
+        return None
+    try:
+        if text == "-":
+            return orjson.loads(sys.stdin.buffer.read())
+        return orjson.loads(Path(text[1:]).read_bytes() if text.startswith("@") else text)
+    except (ValueError, OSError) as error:
+        msg = f"{text:.60} cannot be read: {error}; write JSON, @FILE, or - for standard input."
+        raise click.BadParameter(msg, param=option) from error
+
+
+@click.command()
+@click.argument("operation", required=False, shell_complete=completion.operations)
+@takes(RunningMock)
+@click.option("--status", type=click.IntRange(200, 599), help="Status of the response.")
+@click.option(
+    "--body", metavar="JSON", callback=_json, help="Body of the response; @FILE reads it."
+)
+@click.option(
+    "--merge",
+    metavar="JSON",
+    callback=_json,
+    help="Changes members of the body that the mock would send.",
+)
+@click.option("--path", metavar="NAME=TEXT", multiple=True, callback=_pairs, help="Path parameter.")
+@click.option(
+    "--query", metavar="NAME=TEXT", multiple=True, callback=_pairs, help="Query parameter."
+)
+@click.option("--header", metavar="NAME=TEXT", multiple=True, callback=_pairs, help="Header.")
+@click.option(
+    "--person", metavar="SLUG", shell_complete=completion.people, help="Who is signed in."
+)
+@click.option("--times", type=click.IntRange(1), help="Requests that it answers.  [default: all]")
+@click.option("--delay", metavar="TIME", help="Waits before it answers, such as 200ms.")
+@click.option("--allow-invalid", is_flag=True, help="Answer what the document does not allow.")
+@click.option("--before-validation", is_flag=True, help="Answer what the mock would refuse, too.")
+@click.option(
+    "--json", "stub", metavar="JSON", callback=_json, help="The whole stub; @FILE reads it."
+)
+@click.option("--delete", metavar="ID", help="Delete this stub; `all` deletes every one.")
+def stub(running: RunningMock, **options: Any) -> None:
+    """Answer requests of OPERATION otherwise than the mock would; without it, list the stubs.
+
+    The document decides what a stub may say: anything else is refused, with every place that breaks it.
+    """
+    mock = running.client()
+    if options["delete"] is not None:
+        name = options["delete"]
+        mock.call("DELETE", "/stubs" if name == "all" else f"/stubs/{name}")
+    elif options["stub"] is not None:
+        echo(mock.call("POST", "/stubs", json=options["stub"])["id"])
+    elif options["operation"] is not None:
+        echo(mock.call("POST", "/stubs", json=_described(options))["id"])
+    else:
+        _list(mock.call("GET", "/stubs"))
+
+
+def _described(options: dict[str, Any]) -> dict[str, Any]:
+    """Returns the stub that the options describe.
+
+    Raises:
+        StartupError: They say nothing that the mock would not.
+    """
+    from understudy.testing.world import stub_body
+
+    names = ("status", "body", "merge", *_PLACES, "person", "times", "delay")
+    given = {name: options[name] for name in names if options[name] not in (None, {})}
+    flags = ("allow_invalid", "before_validation")
+    given |= {name: True for name in flags if options[name]}
+    if not given.keys() & {"status", "body", "merge", "delay"}:
+        msg = "This stub answers what the mock would; give it a --status, a --body, a --merge or a --delay."
+        raise StartupError(msg)
+    return stub_body(options["operation"], **given)
+
+
+def _list(stubs: list[Any]) -> None:
+    for each in stubs:
+        left = f"  {each['times']} more" if "times" in each else ""
+        echo(f"{each['id']}  {each['operation']}  answered {each['answered']}{left}")
+    if not stubs:
+        click.echo(
+            "There is no stub; `understudy stub OPERATION --merge JSON` makes one.", err=True
+        )
