@@ -4,6 +4,7 @@ import re
 import socket
 
 import pytest
+from tests.house.documentation import blocks
 
 pytest_plugins = ["pytester"]
 measured = pytest.mark.usefixtures("measured_children")
@@ -118,7 +119,7 @@ def test_stubs(understudy_world):
         stub = world.stub("getProfile", status=404, person="ben", times=1)
         assert client.get("/profiles/ada").status_code == 200
         [line] = world.unused_stubs()
-        assert line.endswith("of the nearest, 1, person is None, not 'ben'.")
+        assert line.endswith("of the nearest, 2, person is None, not 'ben'.")
         world.unstub(stub)
         world.unstub()
         assert client.get("/profiles/ada").json()["location"] != "Elsewhere"
@@ -129,6 +130,12 @@ def test_stubs(understudy_world):
 def test_that_fails(understudy_world):
     assert understudy_world.name == "x"
 """
+
+
+def test_the_tests_of_the_page_on_stubs_pass(pytester: pytest.Pytester) -> None:
+    (page,) = (it for it in blocks("docs/how-to/stubs.md") if it.language == "python")
+    pytester.makepyfile(page.text)
+    pytester.runpytest_subprocess("-q").assert_outcomes(passed=2)
 
 
 @measured
