@@ -25,7 +25,7 @@ from understudy.mock.server import (
     security,
     windows,
 )
-from understudy.mock.server.api import STRICT_QUERY, Choices, Policies, QueryReading, ScopePolicy
+from understudy.mock.server.api import STRICT_QUERY, Choices, Policies, Policy, QueryReading, ScopePolicy
 from understudy.mock.server.forms import form_members
 from understudy.mock.server.guards import Cors
 from understudy.mock.service import avatars, own_profile
@@ -131,64 +131,35 @@ def mark_mechanisms() -> None:
         upholds(*rules)(mechanism)
 
 
-def _lifts_quota(choices: Choices) -> bool:
-    return choices.get("rate-limits") == "off"
+def _when(switch: str, option: str) -> Policy:
+    """Returns the policy that applies where an option of a switch is in force."""
+    return lambda choices: choices.get(switch) == option
 
 
-def _warns_of_quota(choices: Choices) -> bool:
-    return choices.get("rate-limits") == "warn"
-
-
-def _aligns_windows(choices: Choices) -> bool:
-    return choices.get("rate-limit-window") == "clock-hour"
-
-
-def _limit_headers(choices: Choices) -> str:
-    return choices.get("rate-limit-header-names", "").lower()
-
-
-def _ignores_scopes(choices: Choices) -> bool:
-    return choices.get("scopes") == "ignored"
-
-
-def _scope_option(choices: Choices, handler: object) -> str | None:
-    """Returns which scopes were chosen to open an operation that reads; None: the usual ones."""
-    if handler is own_profile.get_own_profile:
-        return choices.get("own-profile-scope")
-    if handler is avatars.list_avatars:
-        return choices.get("avatar-list-scope")
-    if handler is own_profile.is_email_associated:
-        return choices.get("associated-email-scope")
-    return None
+SWITCHES_OF_SCOPES: Final[Mapping[Callable[..., Any], str]] = {
+    own_profile.get_own_profile: "own-profile-scope",
+    avatars.list_avatars: "avatar-list-scope",
+    own_profile.is_email_associated: "associated-email-scope",
+}
+"""The handler of each operation that reads, to the switch that says which scopes open it."""
 
 
 def opening(vocabulary: Vocabulary) -> ScopePolicy:
     """Returns what opens the operations that read, in the words of a deployment."""
     auth, manage = vocabulary.words[AUTH], vocabulary.words[MANAGE_PROFILE]
+    switches: Mapping[object, str] = SWITCHES_OF_SCOPES
 
     def opens(choices: Choices, handler: object, granted: frozenset[str]) -> bool:
-        option = _scope_option(choices, handler)
+        option = choices.get(switches.get(handler, ""))
         is_enough = option == "auth" or (option == "any" and manage in granted)
         return is_enough and auth in granted
 
     return opens
 
 
-def _ignores_invalid_token(choices: Choices) -> bool:
-    return choices.get("invalid-optional-token") == "anonymous"
-
-
-def _defers_missing_scope(choices: Choices) -> bool:
-    return choices.get("scope-body-precedence") == "body"
-
-
 def _drops_unknown_members(choices: Choices, handler: object) -> bool:
     is_chosen = choices.get("unknown-profile-members") == "ignore"
     return is_chosen and handler is own_profile.update_own_profile
-
-
-def _defers_invalid_token(choices: Choices) -> bool:
-    return choices.get("invalid-token-precedence") == "profile"
 
 
 _REPEATED: Final[Mapping[str | None, QueryReading]] = {
@@ -205,15 +176,15 @@ def _query_reading(choices: Choices) -> QueryReading:
 
 
 POLICIES: Final = Policies(
-    lifts_quota=_lifts_quota,
-    warns_of_quota=_warns_of_quota,
-    aligns_windows=_aligns_windows,
-    limit_headers=_limit_headers,
-    ignores_scopes=_ignores_scopes,
-    ignores_invalid_token=_ignores_invalid_token,
-    defers_missing_scope=_defers_missing_scope,
+    lifts_quota=_when("rate-limits", "off"),
+    warns_of_quota=_when("rate-limits", "warn"),
+    aligns_windows=_when("rate-limit-window", "clock-hour"),
+    limit_headers=lambda choices: choices.get("rate-limit-header-names", "").lower(),
+    ignores_scopes=_when("scopes", "ignored"),
+    ignores_invalid_token=_when("invalid-optional-token", "anonymous"),
+    defers_missing_scope=_when("scope-body-precedence", "body"),
+    defers_invalid_token=_when("invalid-token-precedence", "profile"),
     drops_unknown_members=_drops_unknown_members,
-    defers_invalid_token=_defers_invalid_token,
     query_reading=_query_reading,
     refusal=chosen_refusal,
     quota_advice="start the mock with --choose rate-limits=warn",
