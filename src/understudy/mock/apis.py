@@ -59,6 +59,7 @@ def resource_api(document: Document, vocabulary: Vocabulary = OWN_WORDS) -> Api:
         numeric_booleans=resource_operations.NUMERIC_BOOLEANS,
         header_names=resource_operations.header_names(vocabulary),
         preconditions=resource_operations.PRECONDITIONS,
+        completions=representations.COMPLETIONS,
         policies=replace(POLICIES, opens=opening(vocabulary)),
     )
 

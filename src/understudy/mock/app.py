@@ -193,6 +193,8 @@ class Mock:
         resource = with_foreign_handlers(
             adapted(resource_api(document, words), document, self._settings), self._settings
         )
+        if self._settings.document is not None:
+            resource = replace(resource, fills_headers=True)
         if self._state is not None:
             resource = replace(resource, document_handlers=self._state.handlers)
         return resource

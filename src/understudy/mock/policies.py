@@ -25,7 +25,14 @@ from understudy.mock.server import (
     security,
     windows,
 )
-from understudy.mock.server.api import STRICT_QUERY, Choices, Policies, Policy, QueryReading, ScopePolicy
+from understudy.mock.server.api import (
+    STRICT_QUERY,
+    Choices,
+    Policies,
+    Policy,
+    QueryReading,
+    ScopePolicy,
+)
 from understudy.mock.server.forms import form_members
 from understudy.mock.server.guards import Cors
 from understudy.mock.service import avatars, own_profile
@@ -136,7 +143,7 @@ def _when(switch: str, option: str) -> Policy:
     return lambda choices: choices.get(switch) == option
 
 
-SWITCHES_OF_SCOPES: Final[Mapping[Callable[..., Any], str]] = {
+SWITCHES_OF_SCOPES: Final[Mapping[object, str]] = {
     own_profile.get_own_profile: "own-profile-scope",
     avatars.list_avatars: "avatar-list-scope",
     own_profile.is_email_associated: "associated-email-scope",
@@ -147,10 +154,9 @@ SWITCHES_OF_SCOPES: Final[Mapping[Callable[..., Any], str]] = {
 def opening(vocabulary: Vocabulary) -> ScopePolicy:
     """Returns what opens the operations that read, in the words of a deployment."""
     auth, manage = vocabulary.words[AUTH], vocabulary.words[MANAGE_PROFILE]
-    switches: Mapping[object, str] = SWITCHES_OF_SCOPES
 
     def opens(choices: Choices, handler: object, granted: frozenset[str]) -> bool:
-        option = choices.get(switches.get(handler, ""))
+        option = choices.get(SWITCHES_OF_SCOPES.get(handler, ""))
         is_enough = option == "auth" or (option == "any" and manage in granted)
         return is_enough and auth in granted
 

@@ -8,7 +8,7 @@ import yaml
 
 from understudy.mock.server.call import HandlerResponse
 from understudy.mock.server.document_responses import sample_response
-from understudy.mock.server.response_validation import complete
+from understudy.mock.server.response_validation import Completion
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import operations
 from understudy.openapi.schemas import Schemas
@@ -84,12 +84,12 @@ def test_an_operation_is_answered_by_its_first_success(
 def test_a_body_is_completed_at_every_level() -> None:
     compiler, node = schemas({"type": "array", "items": {"$ref": "#/components/schemas/Tree"}})
     body = [{"children": [{}], "more": 1}, "no tree"]
-    completed = complete(body, node, compiler, 7)
+    completed = Completion(compiler, 7, {}).completed(body, node)
     assert body == [{"children": [{}], "more": 1}, "no tree"]
     assert isinstance(completed[0]["name"], str)
     assert isinstance(completed[0]["children"][0]["name"], str)
     assert (completed[0]["more"], completed[1]) == (1, "no tree")
-    assert complete(body, node, compiler, 7) == completed
+    assert Completion(compiler, 7, {}).completed(body, node) == completed
 
 
 @pytest.mark.parametrize(
@@ -97,8 +97,8 @@ def test_a_body_is_completed_at_every_level() -> None:
 )
 def test_what_the_document_does_not_describe_stays_as_it_is(schema: Any) -> None:
     compiler, node = schemas(schema, "3.1.0")
-    assert complete([{}], node, compiler, 7) == [{}]
-    assert complete({}, node, compiler, 7) == {}
+    assert Completion(compiler, 7, {}).completed([{}], node) == [{}]
+    assert Completion(compiler, 7, {}).completed({}, node) == {}
 
 
 PETS = """

@@ -130,6 +130,9 @@ Precondition = Callable[[World, Principal, Choices, Mapping[str, str]], None]
 
 ErrorResponse = Callable[[Problem], HandlerResponse]
 
+Complete = Callable[[Mapping[str, Any]], Any]
+"""Makes a member of a response's body of the members beside it; None: it cannot."""
+
 
 ExplainToken = Callable[[World, str, datetime], str]
 """Returns the reason against a bearer token that is not valid."""
@@ -190,6 +193,10 @@ class Api:
         numeric_booleans: The operations whose boolean parameters are also written 1 and 0.
         header_names: Other names for response headers of the engine, in lower case, where the document
             declares none.
+        fills_headers: Whether handlers' responses have every header that the document declares, made up
+            where the handler has none, and not only those that it requires.
+        completions: Name of a member to what makes it of the members beside it, where the document
+            requires it and the handler's body lacks it or has it in another form.
         pages: The operations that a person sees, and what responds where none has to; the pages
             validate the request themselves, as their refusals are pages too.
         document_handlers: What responds to operations without a handler by the state that was inferred
@@ -220,6 +227,8 @@ class Api:
     json_as_form: frozenset[tuple[str, str]] = frozenset()
     numeric_booleans: frozenset[tuple[str, str]] = frozenset()
     header_names: Mapping[str, str] = field(default_factory=dict)
+    fills_headers: bool = False
+    completions: Mapping[str, Complete] = field(default_factory=dict)
     pages: PageHandlers = field(default_factory=dict)
     document_handlers: Mapping[tuple[str, str], DocumentHandler] = field(default_factory=dict)
     preconditions: Mapping[Any, Precondition] = field(default_factory=dict)

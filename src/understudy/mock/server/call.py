@@ -1,7 +1,7 @@
 """Defines what a handler gets and returns: plain values, independent of the web framework."""
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -27,6 +27,25 @@ class Principal(NamedTuple):  # made for each request with a token, at a third o
     token: str
 
 
+class Declared(NamedTuple):
+    """What the document in force says of an operation, for handlers that follow it.
+
+    Attributes:
+        sent: Names of the members of the request's body.
+        returned: Names of the members of the first success.
+        is_list: Whether that success is a list.
+        statuses: The statuses that it names.
+    """
+
+    sent: frozenset[str] = frozenset()
+    returned: frozenset[str] = frozenset()
+    is_list: bool = False
+    statuses: frozenset[str] = frozenset()
+
+
+NOT_DECLARED: Final = Declared()
+
+
 class Call(Struct):  # made for each request, at no call of Python
     """One call of an operation, after everything that the document can check.
 
@@ -42,7 +61,7 @@ class Call(Struct):  # made for each request, at no call of Python
         undeclared_query: Names of query parameters that the document does not know.
         authorization_url: Base URL of the authorization server, as ``site_url``.
         client: The client's address.
-        body_members: Names of the members that the document in force declares for the body.
+        declared: What the document in force says of the operation.
     """
 
     world: World
@@ -54,7 +73,7 @@ class Call(Struct):  # made for each request, at no call of Python
     undeclared_query: tuple[str, ...] = ()
     authorization_url: str = ""
     client: str = "unknown"
-    body_members: frozenset[str] = frozenset()
+    declared: Declared = NOT_DECLARED
 
 
 class Upload(NamedTuple):

@@ -14,7 +14,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from understudy.errors import Headers, LimitExceeded, Problem, Violation
+from understudy.errors import LimitExceeded, Problem, Violation
 from understudy.mock.server.call import HandlerResponse
 from understudy.openapi.loader import Node
 from understudy.openapi.operations import DeclaredResponse, Operation
@@ -223,12 +223,11 @@ def usual_errors(operations: Iterable[Operation]) -> Mapping[str, DeclaredRespon
 
 
 class DeclaredErrors:
-    """The errors and the headers that the document declares for one operation.
+    """The errors that the document declares for one operation.
 
     Args:
         operation: What the document says of it.
         schemas: The document's validators.
-        header_names: Names for headers that the document does not declare.
         usual: What ``usual_errors`` returns for the document, for errors that are not declared here.
     """
 
@@ -236,22 +235,11 @@ class DeclaredErrors:
         self,
         operation: Operation,
         schemas: Schemas,
-        header_names: Mapping[str, str],
         usual: Mapping[str, DeclaredResponse] = NONE_USUAL,
     ) -> None:
-        self._other_names = header_names
-        self._names: dict[int, dict[str, str]] = {}
-        """Status and name of a header to the name that is sent."""
         self._usual = usual
         self._operation = operation
         self._schemas = schemas
-        self._header_names = {
-            status: {
-                _header_letters(header.name): header.name.lower() for header in response.headers
-            }
-            for status, response in operation.responses.items()
-            if response.headers
-        }
 
     def response(self, response: HandlerResponse, problem: Problem, seed: int) -> HandlerResponse:
         """Returns an error response as the document declares it.
@@ -296,27 +284,6 @@ class DeclaredErrors:
             return response  # a shape that was meant for something else
         return response._replace(body=body, media_type=media_type)
 
-    def headers(self, status: int, headers: Headers) -> Headers:
-        """Returns headers by the names that the document declares for them.
-
-        Documents differ in dashes and in ``X-``: ``RateLimit-Limit`` is ``X-Rate-Limit-Limit``.
-        """
-        if not headers or not (self._header_names or self._other_names):
-            return headers
-        names = self._names.setdefault(status, {})
-        renamed = []
-        for name, value in headers:
-            declared = names.get(name)
-            if declared is None:  # a few names, over and over
-                declared = names[name] = self._declared_name(status, name)
-            renamed.append((declared, value))
-        return tuple(renamed)
-
-    def _declared_name(self, status: int, name: str) -> str:
-        texts = (str(status), f"{status // 100}XX", "default")
-        names = next((self._header_names[t] for t in texts if t in self._header_names), {})
-        return names.get(_header_letters(name)) or self._other_names.get(name, name)
-
     def _status(self, status: int) -> int:
         """Returns the status by which the document declares that a request is invalid.
 
@@ -344,7 +311,3 @@ def _json_schema(declared: DeclaredResponse | None) -> tuple[str, Node | None]:
         if media_type.endswith(("/json", "+json")):
             return media_type, media.schema
     return "", None
-
-
-def _header_letters(name: str) -> str:
-    return _NOT_LETTERS.sub("", name.lower()).removeprefix("x")

@@ -11,7 +11,7 @@ from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.document_responses import GENERATED, generated, generated_again
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.handlers import DocumentCall
-from understudy.mock.server.rate_limit import limit_headers
+from understudy.mock.server.rate_limit import sent_headers
 from understudy.mock.server.request_context import RequestContext, context_of
 from understudy.mock.server.response_sending import (
     WireResponse,
@@ -126,8 +126,10 @@ class Dispatcher:
             if fault is not None:
                 response = self._without_fault(context, endpoint, response, fault)
         headers = context.extra_headers
-        if headers:
-            headers = limit_headers(context, response.status, headers)
+        if response.headers:
+            headers = response.headers + headers
+            response = response._replace(headers=())
+        headers = sent_headers(context, status, headers)
         return encode(response, headers, is_own_page=endpoint.page is not None)
 
     def _without_fault(
@@ -136,13 +138,15 @@ class Dispatcher:
         """Returns a response that breaks the document as it is completed, marked or refused."""
         operation = endpoint.operation
         completed = endpoint.validator.completed(response, context.world.identifiers.seed)
-        if endpoint.validator.fault(completed) is None:
+        rest = endpoint.validator.fault(completed)
+        if rest is None:
             context.notes.append(f"completed from the document, which requires more: {fault}")
             return completed
-        note = f"the response to {operation.method} {operation.path} breaks the document: {fault}"
+        note = f"the response to {operation.method} {operation.path} breaks the document: {rest}"
         context.notes.append(note)
         if self._response_validation == "warn":
-            return response._replace(headers=(*response.headers, ("x-mock-violation", "response")))
+            marked = (*completed.headers, ("x-mock-violation", "response"))
+            return completed._replace(headers=marked)
         return problem_response(500, "The mock's own response breaks the document", note)
 
 
@@ -222,5 +226,5 @@ def _call(context: RequestContext, endpoint: Endpoint) -> Call:
         context.undeclared_query,
         context.authorization_url,
         context.client,
-        endpoint.body.members if endpoint.body else frozenset(),
+        endpoint.declared,
     )

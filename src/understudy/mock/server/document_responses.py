@@ -11,11 +11,12 @@ from weakref import WeakKeyDictionary
 
 from understudy.errors import LimitExceeded
 from understudy.mock.server.call import HandlerResponse, SharedBody
+from understudy.mock.server.declared_headers import LOCATION, sample_headers
 from understudy.mock.server.endpoint import Endpoint, GeneratedResponse
 from understudy.mock.server.handlers import BODY
 from understudy.mock.server.recent import Recent
 from understudy.mock.server.request_context import RequestContext
-from understudy.mock.server.sample_bodies import LOCATION, sample_headers, written_body
+from understudy.mock.server.sample_bodies import written_body
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Node
 from understudy.openapi.media_types import concrete, is_json, is_text, negotiated

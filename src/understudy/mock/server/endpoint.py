@@ -1,6 +1,6 @@
 """Compiles at start everything that serving an operation needs, and who may call it."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
@@ -8,8 +8,9 @@ from typing import Any, Literal, NamedTuple
 
 from understudy.mock.server.api import Api
 from understudy.mock.server.bodies import BodyReader
-from understudy.mock.server.call import HandlerResponse
+from understudy.mock.server.call import Declared, HandlerResponse
 from understudy.mock.server.declared_errors import DeclaredErrors, usual_errors
+from understudy.mock.server.declared_headers import DeclaredHeaders
 from understudy.mock.server.handlers import Binding, DocumentHandler, PageHandler, bind, shape
 from understudy.mock.server.parameters import ParameterReader
 from understudy.mock.server.recent import Recent
@@ -90,15 +91,16 @@ def access(
         operation: What the document says of it.
         schemes: The document's security schemes.
         scopes: The scopes that the handler requires of an OAuth token; None: it requires none.
-        is_implemented: Whether there is a handler. Then the interface decides and not the document, as
-            one published document requires the token that the interface makes optional.
+        is_implemented: Whether there is a handler. Then a token that the interface makes optional is
+            required only where the document declares its refusal too, as one published document
+            requires it and does not.
     """
     if scopes is not None:
         return Access("required", scopes)
     if not operation.security:
         return Access("unread")
     if is_implemented:
-        return Access("optional")
+        return _access_of_handler(operation, schemes)
     requirements = tuple(
         sendable
         for alternative in operation.security
@@ -116,6 +118,21 @@ def access(
     return Access(
         "unread", alternatives=alternatives, is_optional=is_optional, declared_scopes=declared
     )
+
+
+def _access_of_handler(operation: Operation, schemes: Mapping[str, Any]) -> Access:
+    """Returns who may call an operation of ours that requires no scope.
+
+    A token is required where the document says so and declares the refusal too.
+    """
+    credentials = [
+        list(credentials_of(schemes[name] for name in alternative if name in schemes))
+        for alternative in operation.security
+    ]
+    if not any(credentials):
+        return Access("unread")
+    is_refused = "401" in operation.responses and all(credentials)
+    return Access("required" if is_refused else "optional")
 
 
 def _sendable(credentials: Iterable[Credential]) -> Iterator[tuple[Credential, ...]]:
@@ -202,6 +219,8 @@ class Endpoint:
         body: The reader of the body; None where the operation takes none.
         judge: Validates responses by the document.
         errors: Puts error responses into the shape that the document declares.
+        headers: Sends the headers that the document declares.
+        declared: What handlers are told of the operation.
         generated: The newest responses that were generated from the document, by the seed, the Accept
             header and the arguments.
     """
@@ -220,6 +239,8 @@ class Endpoint:
     body: BodyReader | None
     validator: ResponseValidator
     errors: DeclaredErrors
+    headers: DeclaredHeaders
+    declared: Declared
     generated: Recent[tuple[int, bytes, str], GeneratedResponse] = field(
         default_factory=lambda: Recent(_MOST_GENERATED)
     )
@@ -243,6 +264,7 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
     aliases = {shape(*key): names for key, names in api.aliases.items()}
     schemes = declared_schemes(api.document)
     usual = usual_errors(declared)
+    bodies = [_body_reader(operation, schemas, aliases, json_as_form) for operation in declared]
     return tuple(
         Endpoint(
             api=api,
@@ -268,18 +290,49 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
             ),
             reads_query=any(p.location == "query" for p in operation.parameters),
             reads_headers=any(p.location in {"header", "cookie"} for p in operation.parameters),
-            body=None
-            if operation.request_body is None
-            else BodyReader(
-                operation.request_body,
-                schemas.for_requests,
-                aliases.get(shape(operation.method, operation.path), ()),
-                reads_json_as_form=shape(operation.method, operation.path) in json_as_form,
+            body=body,
+            validator=ResponseValidator(operation, schemas.for_responses, api.completions),
+            errors=DeclaredErrors(operation, schemas.for_responses, usual),
+            headers=DeclaredHeaders(
+                operation,
+                schemas.for_responses,
+                api.header_names,
+                fills=api.fills_headers and binding.handler is not None,
             ),
-            validator=ResponseValidator(operation, schemas.for_responses),
-            errors=DeclaredErrors(operation, schemas.for_responses, api.header_names, usual),
+            declared=_declared(operation, schemas.for_responses, body),
         )
-        for operation, binding in zip(declared, bindings, strict=True)
+        for operation, binding, body in zip(declared, bindings, bodies, strict=True)
+    )
+
+
+def _body_reader(
+    operation: Operation,
+    schemas: Schemas,
+    aliases: Mapping[tuple[str, str], Sequence[str]],
+    json_as_form: Container[tuple[str, str]],
+) -> BodyReader | None:
+    if operation.request_body is None:
+        return None
+    key = shape(operation.method, operation.path)
+    return BodyReader(
+        operation.request_body,
+        schemas.for_requests,
+        aliases.get(key, ()),
+        reads_json_as_form=key in json_as_form,
+    )
+
+
+def _declared(operation: Operation, schemas: Schemas, body: BodyReader | None) -> Declared:
+    """Returns what handlers are told of an operation."""
+    successes = sorted(status for status in operation.responses if status.startswith("2"))
+    contents = [operation.responses[status].content for status in successes]
+    found = (media.schema for content in contents for media in content.values())
+    schema = next((it for it in found if it is not None), None)
+    return Declared(
+        sent=body.members if body else frozenset(),
+        returned=frozenset(() if schema is None else schemas.property_names(schema)),
+        is_list="array" in schemas.types(schema),
+        statuses=frozenset(operation.responses),
     )
 
 

@@ -22,7 +22,7 @@ from understudy.errors import (
 from understudy.mock.server.api import Api
 from understudy.mock.server.call import HandlerResponse
 from understudy.mock.server.endpoint import endpoints
-from understudy.mock.server.rate_limit import limit_headers
+from understudy.mock.server.rate_limit import sent_headers
 from understudy.mock.server.request_context import RequestContext, context_of
 from understudy.mock.server.response_sending import (
     WireResponse,
@@ -78,7 +78,9 @@ class ErrorResponses:
             problem = endpoint.api.policies.refusal(context.choices, problem)
         context.refused(problem)
         response = self._response(context, problem)
-        return encode(response, limit_headers(context, response.status, context.extra_headers))
+        headers = (*response.headers, *context.extra_headers)
+        sent = sent_headers(context, response.status, headers)
+        return encode(response._replace(headers=()), sent)
 
     def _response(self, context: RequestContext, problem: Problem) -> HandlerResponse:
         if isinstance(problem, MockRefusal):

@@ -9,6 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from understudy.errors import Problem
 from understudy.mock.server.call import HandlerResponse
+from understudy.mock.server.declared_headers import field_value
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.faults import (
     BufferedResponse,
@@ -31,7 +32,6 @@ from understudy.mock.server.response_sending import (
     WireResponse,
     commit_first,
     delay,
-    field_value,
     send_response,
 )
 from understudy.mock.server.security import authorize

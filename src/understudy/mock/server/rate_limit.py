@@ -1,8 +1,9 @@
 """Applies the quota of the hour to a request; ``windows`` decides."""
 
 from understudy.errors import Headers, TooManyRequests
+from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.request_context import RequestContext
-from understudy.mock.server.windows import LIMIT_HEADER, QuotaDecision, count
+from understudy.mock.server.windows import LIMIT_HEADER, WINDOW, QuotaDecision, count
 
 ANONYMOUS = "anonymous"
 """Names everybody without a token, where limits are changed."""
@@ -63,21 +64,32 @@ def count_request(context: RequestContext, who: str, quota: int) -> QuotaDecisio
     return decision
 
 
-def limit_headers(context: RequestContext, status: int, headers: Headers) -> Headers:
-    """Returns headers by the names that were chosen, or else by those that the document declares."""
+def sent_headers(context: RequestContext, status: int, headers: Headers) -> Headers:
+    """Returns headers by the names that were chosen, or else as the document declares them."""
     endpoint = context.endpoint
-    if endpoint is None or not headers:
+    if endpoint is None:
         return headers
-    declared = endpoint.errors.headers(status, headers)
     chosen = endpoint.api.policies.limit_headers(context.choices) if context.choices else ""
+    declared = endpoint.headers.sent(status, headers, lambda: _whole_quota(context, endpoint))
     if not chosen:
         return declared
-    return tuple(
-        (f"{chosen}-{name.removeprefix(LIMIT_HEADER)}", value)
-        if name.startswith(LIMIT_HEADER)
-        else renamed
-        for (name, value), renamed in zip(headers, declared, strict=True)
+    return (
+        *(
+            (f"{chosen}-{name.removeprefix(LIMIT_HEADER)}", value)
+            if name.startswith(LIMIT_HEADER)
+            else renamed
+            for (name, value), renamed in zip(headers, declared, strict=False)
+        ),
+        *declared[len(headers) :],
     )
+
+
+def _whole_quota(context: RequestContext, endpoint: Endpoint) -> Headers:
+    """Returns the headers of a quota that this request is not counted by."""
+    quota = endpoint.api.quota(context.principal)
+    return QuotaDecision(
+        allowed=True, limit=quota, remaining=quota, reset=context.started + WINDOW
+    ).headers
 
 
 def _warn(context: RequestContext, who: str, decision: QuotaDecision) -> None:

@@ -176,14 +176,6 @@ async def commit_first(scope: Scope, body: bytes) -> None:
         await delivery.commit(body)
 
 
-def field_value(text: str) -> bytes:
-    """Returns a text as the value of a header: without what a field value may not hold.
-
-    A control character would make the server drop the connection (RFC 9110, 5.5).
-    """
-    return "".join(c if c.isprintable() else "?" for c in text).encode("latin-1", "replace")
-
-
 def problem_response(status: int, title: str, detail: str) -> HandlerResponse:
     """Returns a problem of the mock itself, which production could never send (RFC 9457)."""
     body = {"title": title, "status": status, "detail": detail}

@@ -3,10 +3,11 @@
 A response that lacks members which a newer document requires is completed with generated ones.
 """
 
-import re
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
+from understudy.mock.server.api import Complete
 from understudy.mock.server.call import HandlerResponse, SharedBody
 from understudy.mock.server.validation_errors import first_error
 from understudy.openapi.loader import Node
@@ -15,54 +16,55 @@ from understudy.openapi.sampler import Sampler
 from understudy.openapi.schemas import Schemas
 from understudy.openapi.validators import SchemaValidator
 
-SLUG: Final = "slug"
-_NOT_IN_SLUGS: Final = re.compile("[^a-z0-9]+")
+NO_COMPLETIONS: Final[Mapping[str, Complete]] = MappingProxyType({})
 
 
-def complete(body: Any, schema: Node, schemas: Schemas, seed: int) -> Any:
-    """Returns a body with the required members that it lacks, generated at every level.
+class Completion:
+    """Makes a body fit its schema, member by member, as far as it can.
+
+    A required member that is missing, or empty where its schema takes no empty text, is made of those
+    beside it, or sampled. Any other member that its schema refuses is left as it is.
 
     Args:
-        body: The body that a handler returned; not changed.
-        schema: The schema that the document in force declares.
         schemas: The document's validators.
         seed: Same seed, same members.
+        completions: Makes members of these names.
     """
-    return _Completion(schemas, seed).completed(body, schema)
 
-
-class _Completion:
-    """Adds what is missing, level by level."""
-
-    def __init__(self, schemas: Schemas, seed: int) -> None:
+    def __init__(self, schemas: Schemas, seed: int, completions: Mapping[str, Complete]) -> None:
         self._schemas = schemas
         self._sampler = Sampler(schemas, seed)
+        self._completions = completions
 
     def completed(self, body: Any, schema: Node) -> Any:
+        """Returns a body with what it lacks; the one given is not changed."""
         if isinstance(body, list | tuple):  # records give tuples
             items = self._schemas.items_schema(schema)
             return body if items is None else [self.completed(item, items) for item in body]
         if not isinstance(body, dict):
             return body
-        members = {
-            name: self.completed(value, member)
-            if (member := self._schemas.property_schema(schema, name)) is not None
-            else value
-            for name, value in body.items()
-        }
-        for name in self._schemas.required_names(schema):
+        required = self._schemas.required_names(schema)
+        members = dict(body)
+        for name in dict.fromkeys((*body, *required)):
             member = self._schemas.property_schema(schema, name)
-            if name not in members and member is not None:
-                members[name] = self._made_up(name, member, members)
+            if member is None:
+                continue
+            if body.get(name, "") != "":
+                members[name] = self.completed(body[name], member)
+            elif name in required and not (name in body and self._is_valid("", member)):
+                members[name] = self._made(name, member, members)
         return members
 
-    def _made_up(self, name: str, schema: Node, beside: Mapping[str, Any]) -> Any:
-        """Returns a value for a required member; a slug is made of the name that stands beside it."""
-        if name == SLUG:
-            slug = _NOT_IN_SLUGS.sub("-", str(beside.get("name", "")).lower()).strip("-")
-            if slug and self._schemas.validator(schema).is_valid(slug):
-                return slug
-        return self._sampler.value(schema, name)
+    def _made(self, name: str, schema: Node, beside: Mapping[str, Any]) -> Any:
+        make = self._completions.get(name)
+        made = None if make is None else make(beside)
+        fitting = (
+            it for it in (made, str(made)) if made is not None and self._is_valid(it, schema)
+        )
+        return next(fitting, None) or self._sampler.value(schema, name)
+
+    def _is_valid(self, value: Any, schema: Node) -> bool:
+        return self._schemas.validator(schema).is_valid(value)
 
 
 class ResponseValidator:
@@ -71,9 +73,16 @@ class ResponseValidator:
     Args:
         operation: What the document says of it.
         schemas: The document's validators.
+        completions: Makes members of these names of those beside them.
     """
 
-    def __init__(self, operation: Operation, schemas: Schemas) -> None:
+    def __init__(
+        self,
+        operation: Operation,
+        schemas: Schemas,
+        completions: Mapping[str, Complete] = NO_COMPLETIONS,
+    ) -> None:
+        self._completions = completions
         self._operation = operation
         self._schemas = schemas
         self._validators: dict[tuple[int, str], SchemaValidator] = {}
@@ -128,14 +137,14 @@ class ResponseValidator:
         return _fault(response.body, validator)
 
     def completed(self, response: HandlerResponse, seed: int) -> HandlerResponse:
-        """Returns a response with the required members that it lacks, generated."""
+        """Returns a response that fits the document as far as it can be made to."""
         declared = self._operation.response(response.status)
         media = declared and declared.content.get(_without_options(response.media_type))
         if not media or media.schema is None:
             return response
         body = response.body.value if isinstance(response.body, SharedBody) else response.body
-        body = complete(body, media.schema, self._schemas, seed)
-        return response._replace(body=body)
+        completion = Completion(self._schemas, seed, self._completions)
+        return response._replace(body=completion.completed(body, media.schema))
 
     @staticmethod
     def _undeclared_type(response: DeclaredResponse, media_type: str) -> str | None:

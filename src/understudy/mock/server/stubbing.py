@@ -20,7 +20,7 @@ from understudy.mock.server.faults import Fault, StubCondition, StubResponse, Te
 from understudy.mock.server.json_bodies import merged
 from understudy.mock.server.parameters import ParameterReader
 from understudy.mock.server.preferences import NO_PREFERENCES, RequestPreferences
-from understudy.mock.server.rate_limit import limit_headers
+from understudy.mock.server.rate_limit import sent_headers
 from understudy.mock.server.recent import Recent
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.sample_bodies import LOCATION, written_body
@@ -443,4 +443,4 @@ def _quota_headers(context: RequestContext, endpoint: Endpoint, status: int) -> 
     headers = QuotaDecision(
         allowed=False, limit=quota, remaining=0, reset=context.started + WINDOW
     ).headers
-    return limit_headers(context, status, headers)
+    return sent_headers(context, status, headers)

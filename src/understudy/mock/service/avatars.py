@@ -226,11 +226,11 @@ class _Adding(NamedTuple):
 
 def _uploaded_file(call: Call, body: Mapping[str, Any]) -> Upload:
     """Returns the file of an upload, whose field a document in force may give any name."""
-    names = call.body_members.union(UPLOAD_NAMES)
+    names = call.declared.sent.union(UPLOAD_NAMES)
     files = (body[name] for name in body if name in names)
     upload = next((file for file in files if isinstance(file, Upload)), None)
     if upload is None:
-        field = " or ".join(sorted(call.body_members)) or vocabulary_of(call.world).upload_field
+        field = " or ".join(sorted(call.declared.sent)) or vocabulary_of(call.world).upload_field
         msg = f"{field}: the picture is missing; send it as the file field of that name."
         raise BadRequest(msg, code="missing_file")
     return upload

@@ -26,8 +26,6 @@ from understudy.mock.store.people import PEOPLE, ContactInfo, Person, Profile, a
 
 _NO_MEMBER: Final = object()
 
-_CONTACT_ALIASES = {"contact_email": "email", "phone": "cell_phone"}
-
 
 def edited(person: Person, changes: Mapping[str, Any]) -> Person:
     """Returns the person with these members changed; an empty string or null unsets a member."""
@@ -51,7 +49,7 @@ def _with_members(person: Person, changes: Mapping[str, Any]) -> Person:
         if member is not _NO_MEMBER:
             profile[name] = member
             continue
-        contact_name = _CONTACT_ALIASES.get(name, name)
+        contact_name = representations.CONTACT_ALIASES.get(name, name)
         member = _stored(ContactInfo, contact_name, value)
         if member is not _NO_MEMBER:
             contact[contact_name] = member
@@ -115,7 +113,9 @@ def get_own_profile(call: Call) -> HandlerResponse:
         NotFound: The profile is disabled.
     """
     person = _enabled_caller(call)
-    return HandlerResponse(representations.shared_profile(person, call.site_url, is_owner=True))
+    return HandlerResponse(
+        representations.shared_profile(person, call.site_url, call.declared.returned, is_owner=True)
+    )
 
 
 @upholds("profile-patch-partial", "profile-patch-empty-unsets", "profile-patch-seven-fields")
@@ -131,14 +131,16 @@ def update_own_profile(call: Call, *, body: Mapping[str, Any] | None = None) -> 
     person = _enabled_caller(call)
     changes = body or {}
     _expect_lengths(call, changes)
-    declared = _taken(call.body_members)
+    declared = _taken(call.declared.sent)
     if not declared.issuperset(changes):
         ignored = [name for name in changes if name not in declared]
         call.notes.append(f"ignored, as the document does not declare them: {', '.join(ignored)}")
         changes = {name: value for name, value in changes.items() if name in declared}
     if changes:
         person = _edit(call, person, changes)
-    return HandlerResponse(representations.shared_profile(person, call.site_url, is_owner=True))
+    return HandlerResponse(
+        representations.shared_profile(person, call.site_url, call.declared.returned, is_owner=True)
+    )
 
 
 @lru_cache(maxsize=8)

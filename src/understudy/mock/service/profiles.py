@@ -35,7 +35,11 @@ def get_profile(call: Call, profile_identifier: str) -> HandlerResponse:
         raise _private(call, profile_identifier)
     return HandlerResponse(
         representations.shared_profile(
-            person, call.site_url, is_public=principal is None, is_owner=is_owner
+            person,
+            call.site_url,
+            call.declared.returned,
+            is_public=principal is None,
+            is_owner=is_owner,
         )
     )
 

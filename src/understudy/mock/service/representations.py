@@ -4,7 +4,8 @@ Written out field by field: order and names are the interface's, and a dict disp
 way to build a body.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from functools import lru_cache
 from operator import attrgetter
@@ -15,9 +16,10 @@ from msgspec import UNSET, UnsetType, to_builtins
 
 from understudy.errors import Problem
 from understudy.interface.rules import upholds
+from understudy.mock.server.api import Complete
 from understudy.mock.server.call import SharedBodies, SharedBody
 from understudy.mock.store.hashing import email_hash
-from understudy.mock.store.people import Avatar, Person, Profile
+from understudy.mock.store.people import Avatar, ContactInfo, Person, Profile, account_number
 
 
 def profile_url(site_url: str, slug: str) -> str:
@@ -44,6 +46,11 @@ def icon_url(site_url: str, service_type: str) -> str:
 
 _BODIES: Final = SharedBodies()
 
+CONTACT_ALIASES: Final = {"contact_email": "email", "phone": "cell_phone"}
+"""Other names of members of ContactInfo, which newer documents let a profile edit have."""
+
+_CONTACT_NAMES: Final = frozenset((*ContactInfo.__struct_fields__, *CONTACT_ALIASES))
+
 PUBLIC_ACCOUNTS = 4  # interface, Limits: verified accounts on unauthenticated profile requests
 
 
@@ -57,16 +64,24 @@ def timestamp(instant: datetime) -> str:
 
 
 def shared_profile(
-    person: Person, site_url: str, *, is_public: bool = False, is_owner: bool = False
+    person: Person,
+    site_url: str,
+    returned: Collection[str] = (),
+    *,
+    is_public: bool = False,
+    is_owner: bool = False,
 ) -> SharedBody:
     """Returns a profile as ``public_profile`` or ``full_profile`` has it, built once for a record."""
-    place = (person.slug, site_url, "public" if is_public else "owner" if is_owner else "full")
+    kind = "public" if is_public else "owner" if is_owner else "full"
+    if person.extra:  # which of it is shown depends on the operation
+        kind = " ".join((kind, *sorted(returned)))
+    place = (person.slug, site_url, kind)
     body = _BODIES.get(place, person, is_typed=not person.extra)
     if body is not None:
         return body
     if is_public:
         return _BODIES.put(place, person, public_profile(person, site_url))
-    return _BODIES.put(place, person, full_profile(person, site_url, is_owner=is_owner))
+    return _BODIES.put(place, person, full_profile(person, site_url, returned, is_owner=is_owner))
 
 
 def public_profile(person: Person, site_url: str) -> dict[str, Any]:
@@ -75,8 +90,17 @@ def public_profile(person: Person, site_url: str) -> dict[str, Any]:
 
 
 @upholds("authenticated-only-fields", "hidden-accounts-left-out")
-def full_profile(person: Person, site_url: str, *, is_owner: bool = False) -> dict[str, Any]:
-    """Returns the profile as callers with a token see it; its owner also sees hidden accounts."""
+def full_profile(
+    person: Person, site_url: str, returned: Collection[str] = (), *, is_owner: bool = False
+) -> dict[str, Any]:
+    """Returns the profile as callers with a token see it.
+
+    Args:
+        person: Whose profile it is.
+        site_url: Base of its URLs.
+        returned: The members that the document in force declares for it.
+        is_owner: Whether the caller sees hidden accounts too.
+    """
     profile = person.profile
     body = _base(person, site_url, _accounts(profile, site_url, shows_hidden=is_owner))
     _add_personal(body, profile)
@@ -90,7 +114,11 @@ def full_profile(person: Person, site_url: str, *, is_owner: bool = False) -> di
         ]
     _add_contact(body, person)
     body["number_verified_accounts"] = _number(profile)
-    return body | person.extra if person.extra else body
+    for name, value in person.extra.items():
+        # what contact_info has is shown there, unless the document declares it here
+        if name in returned or name not in _CONTACT_NAMES:
+            body[name] = value
+    return body
 
 
 @upholds("verified-accounts-at-most-four")
@@ -198,6 +226,32 @@ def avatar(record: Avatar, site_url: str, *, selected: bool) -> dict[str, Any]:
         "selected": selected,
         "updated_date": record.updated_date,
     }
+
+
+def _slug(beside: Mapping[str, Any]) -> str | None:
+    """Returns the slug of what stands beside it by name, as newer documents have one of an interest."""
+    return re.sub("[^a-z0-9]+", "-", str(beside.get("name", "")).lower()).strip("-") or None
+
+
+def _placeholder_url(beside: Mapping[str, Any]) -> str | None:
+    """Returns the URL of the placeholder of a person without an avatar."""
+    site_url = str(beside.get("profile_url", "")).rpartition("/")[0]
+    return avatar_url(site_url, beside["hash"]) if site_url and "hash" in beside else None
+
+
+def _account(beside: Mapping[str, Any]) -> int | None:
+    """Returns the number of the account that a profile belongs to."""
+    slug = str(beside.get("profile_url", "")).rpartition("/")[2]
+    return int(account_number(slug)) if slug else None
+
+
+COMPLETIONS: Final[Mapping[str, Complete]] = {
+    "slug": _slug,
+    "avatar_url": _placeholder_url,
+    "id": _account,
+    "user_id": _account,
+}
+"""Members that newer documents require of profiles, and what makes them of the others."""
 
 
 @upholds("error-shape")

@@ -6,6 +6,7 @@ interface, has not. They are bound where the document in force has them.
 
 from itertools import islice
 
+from understudy.errors import NotFound
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.service import person_lookup, representations
 from understudy.mock.store.people import PEOPLE, Person
@@ -16,7 +17,11 @@ PAGE_LENGTH = 20
 def search_profiles(
     call: Call, *, username: str, service: str = "", page: int = 1
 ) -> HandlerResponse:
-    """Returns public profiles with a verified account of this user name."""
+    """Returns public profiles with a verified account of this user name.
+
+    Raises:
+        NotFound: There is none, and the document in force declares that.
+    """
     world, wanted = call.world, username.lower().removeprefix("@")
     changed = (person.slug for person in world.added(PEOPLE))
     slugs = dict.fromkeys((*person_lookup.slugs_by_account(world).get(wanted, ()), *changed))
@@ -25,6 +30,9 @@ def search_profiles(
         for person in (world.get(PEOPLE, slug) for slug in slugs)
         if person and person.visibility == "public" and _has_account(person, wanted, service)
     ]
+    if not matches and "404" in call.declared.statuses:
+        msg = f"Nobody has a verified account named {username!r}."
+        raise NotFound(msg, code="profile_not_found")
     start = (max(int(page), 1) - 1) * PAGE_LENGTH
     shown = islice(matches, start, start + PAGE_LENGTH)
     represent = (
@@ -46,18 +54,15 @@ def list_services(call: Call) -> HandlerResponse:
         for account in person.profile.verified_accounts
     }
     labels = {**person_lookup.service_labels(call.world), **changed}
-    return HandlerResponse(
+    services = [
         {
-            "services": [
-                {
-                    "service_type": service_type,
-                    "service_label": label,
-                    "service_icon": representations.icon_url(call.site_url, service_type),
-                }
-                for service_type, label in sorted(labels.items())
-            ]
+            "service_type": service_type,
+            "service_label": label,
+            "service_icon": representations.icon_url(call.site_url, service_type),
         }
-    )
+        for service_type, label in sorted(labels.items())
+    ]
+    return HandlerResponse(services if call.declared.is_list else {"services": services})
 
 
 def _has_account(person: Person, username: str, service: str) -> bool:
