@@ -9,10 +9,15 @@ import msgspec
 
 from understudy.api.bundled_target import TARGET
 from understudy.errors import StartupError
+from understudy.interface.deployment_profile import load_profile
 from understudy.verify.target import Mode, Target, load_target, target_of
 
 ADMIN_TOKEN = "UNDERSTUDY_ADMIN_TOKEN"
 """The environment variable of every command that calls the admin API of a mock."""
+
+
+_OF_PROFILE = frozenset({"document", "overlays", "vocabulary", "facts", "state_model"})
+"""What a run takes of a profile; the others are for the mock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +30,8 @@ class DeploymentOptions:
         auth_url: Base URL of the authorization server.
         document: OpenAPI document in force, or ``published`` for the deployment's own.
         overlays: Overlay files that change the document, in their order.
+        like: Profile of the deployment, whose document, overlays, vocabulary, facts and state model
+            apply where the target file names none.
         facts: Facts file to judge by.
         state_model: State-model file that corrects what is inferred from the document.
         mode: What may be written.
@@ -38,6 +45,7 @@ class DeploymentOptions:
     auth_url: str | None = None
     document: Path | None = None
     overlays: tuple[Path, ...] = ()
+    like: Path | None = None
     facts: Path | None = None
     state_model: Path | None = None
     mode: Mode | None = None
@@ -71,7 +79,7 @@ def target_from(options: DeploymentOptions, environment: Mapping[str, str]) -> T
         target = target_of({"base_url": options.base_url}, environment, "--base-url")
     else:
         target = TARGET
-    target = _with_admin_token(target, environment)
+    target = _like(_with_admin_token(target, environment), options.like)
     expect_document(options, target.document)
     replaced = {
         "base_url": options.base_url,
@@ -83,6 +91,22 @@ def target_from(options: DeploymentOptions, environment: Mapping[str, str]) -> T
         "mode": options.mode,
     }
     return msgspec.structs.replace(target, **{key: text for key, text in replaced.items() if text})
+
+
+def _like(target: Target, path: Path | None) -> Target:
+    """Returns a target with what the profile of its deployment says, where it says nothing itself."""
+    path = path or (None if target.like is None else Path(target.like))
+    if path is None:
+        return target
+    profile = dict(load_profile(path))
+    if "facts" in profile:
+        profile["facts"] = profile["facts"][0]
+    said = {
+        name: tuple(map(str, value)) if isinstance(value, tuple) else str(value)
+        for name, value in profile.items()
+        if name in _OF_PROFILE and not getattr(target, name)
+    }
+    return msgspec.structs.replace(target, **said)
 
 
 def expect_document(options: DeploymentOptions, of_target: str | None = None) -> None:

@@ -96,6 +96,13 @@ class DeploymentAddresses:
     )
 
 
+LIKE: Final[Mapping[str, Any]] = {
+    "metavar": "YAML",
+    "help": "Profile of the deployment, as of `serve --like`: document, vocabulary, facts.",
+}
+"""The option that names the profile of a deployment."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """The limits of a run."""

@@ -15,6 +15,7 @@ import click
 from understudy.cli import completion
 from understudy.cli.command_options import (
     FAIL_ON,
+    LIKE,
     MODE,
     RULES,
     DeploymentAddresses,
@@ -64,6 +65,7 @@ class VerifyOptions:
     rules: tuple[str, ...] = option(
         default=(), help="Judge only these rules; `understudy rules` lists them.", **RULES
     )
+    like: Path | None = option(**LIKE)
     facts: Path | None = option(
         metavar="FACTS.yaml",
         help="Judge by what `understudy learn` wrote of the deployment, instead of assuming it.",
@@ -107,6 +109,7 @@ class VerifyOptions:
             self.limits,
             document=self.document,
             overlays=self.changes.overlays,
+            like=self.like,
             facts=self.facts,
             state_model=self.state_model,
             mode=self.mode,
@@ -173,6 +176,7 @@ class DriftOptions(RequestedReports):
         metavar="OLD NEW",
         help="Compare two OpenAPI documents, and send nothing.",
     )
+    like: Path | None = option(**LIKE)
     mock_facts: tuple[Path, ...] = option(
         "--facts",
         default=(),
@@ -222,7 +226,9 @@ class DriftOptions(RequestedReports):
     @property
     def where(self) -> Any:
         """The deployment, as ``DeploymentOptions``."""
-        return deployment(self.target, DeploymentAddresses(), self.limits, seed=self.seed)
+        return deployment(
+            self.target, DeploymentAddresses(), self.limits, like=self.like, seed=self.seed
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,6 +331,7 @@ class GenerateOptions:
         help="OpenAPI (3.0 to 3.2) or Swagger 2.0 document that describes the operations, instead of"
         " the bundled ones."
     )
+    like: Path | None = option(**LIKE)
     changes: Overlays = group(Overlays)
     size: int | None = option(
         "--minimize-set",
@@ -359,6 +366,7 @@ class GenerateOptions:
             self.target,
             DeploymentAddresses(self.base_url, self.auth_url),
             document=self.document,
+            like=self.like,
             overlays=self.changes.overlays,
             seed=self.seed,
         )

@@ -5,7 +5,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from itertools import chain
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -16,13 +18,23 @@ from understudy.cli.command_options import RunningMock
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.mock_commands import serve
 from understudy.errors import StartupError
+from understudy.mock.server.hosts import is_host
 
 PATIENCE = 60
 """Seconds that the mock may take to start, with many people on a slow machine."""
 
 
-_AUTHORITY_VARIABLES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
+_AUTHORITY_VARIABLES = (
+    *("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"),
+)
 """Environment variables by which OpenSSL, Python's and Node's clients find trusted authorities."""
+
+_PROXY_VARIABLES = (
+    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"),
+    *("http_proxy", "https_proxy", "all_proxy"),
+)
+
+AS_HOST = "--as-host"
 
 
 class _Split(click.Command):
@@ -41,32 +53,80 @@ class _Split(click.Command):
         if not command:
             msg = "There is no command; write it after --, as in: understudy exec -- npm test"
             raise click.UsageError(msg, ctx)
+        hosts, options = _hosts(options, ctx)
+        if hosts:
+            options = [
+                "--single-port",
+                *chain.from_iterable(("--admin-host", it) for it in hosts),
+            ] + options
         serve.make_context(ctx.info_name, list(options), parent=ctx.parent)
-        ctx.params = {"options": options, "command": command}
+        ctx.params = {"options": options, "command": command, "hosts": hosts}
         return []
+
+
+def _hosts(options: list[str], ctx: click.Context) -> tuple[list[str], list[str]]:
+    """Returns the host names that are asked for, and the options of ``serve``."""
+    hosts, others, left = [], [], iter(options)
+    for text in left:
+        name, _, value = text.partition("=")
+        if name != AS_HOST:
+            others.append(text)
+            continue
+        host = value or next(left, "")
+        if not is_host(host) or ":" in host:
+            msg = f"{AS_HOST}: {host!r} is not a host name; write it as api.example.com."
+            raise click.UsageError(msg, ctx)
+        hosts.append(host.lower())
+    return hosts, others
 
 
 @click.command(
     name="exec",
     cls=_Split,
-    options_metavar="[OPTIONS OF SERVE] -- COMMAND…",
+    options_metavar="[--as-host NAME]… [OPTIONS OF SERVE] -- COMMAND…",
 )
-def exec_(options: list[str], command: list[str]) -> None:
+def exec_(options: list[str], command: list[str], hosts: list[str]) -> None:
     """Run COMMAND with a mock of its own on free ports.
 
     Exits with the exit code of the command, which finds the mock in its environment: UNDERSTUDY_BASE_URL, UNDERSTUDY_AUTH_URL,
     UNDERSTUDY_URL (for the admin API), UNDERSTUDY_TOKEN_… for each token and
     UNDERSTUDY_CLIENT_ID and UNDERSTUDY_CLIENT_SECRET of the first application.
+
+    With --as-host, the mock stands at these host names too: the command runs behind a proxy that
+    leads them to the mock and refuses all others, and trusts its certificate. Repeatable.
     """
-    with tempfile.TemporaryDirectory(prefix="understudy-") as place:
+    with tempfile.TemporaryDirectory(prefix="understudy-") as place, ExitStack() as proxying:
         ready = Path(place) / "ready.json"
-        mock = _start(ready, options)
+        mock = _start(ready, ["--tls", f"{place}/tls", *options] if hosts else options)
         try:
-            surroundings = _environment(_addresses(mock, ready))
+            addresses = _addresses(mock, ready)
+            surroundings = _environment(addresses)
+            if hosts:
+                surroundings |= proxying.enter_context(_proxied(hosts, addresses))
             raise SystemExit(_run(command, surroundings))
         finally:
             mock.terminate()
             mock.wait()
+
+
+@contextmanager
+def _proxied(hosts: list[str], addresses: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """Yields the variables by which clients use a proxy to the mock, while it runs.
+
+    Raises:
+        StartupError: The mock has a certificate of the user's own, whose authority is unknown.
+    """
+    # ssl takes 20 ms to import, which a command without host names need not wait for.
+    from understudy.cli.forward_proxy import ForwardProxy
+
+    authority = addresses.get("certificate_authority")
+    if authority is None:
+        msg = f"{AS_HOST} needs a certificate for {', '.join(hosts)}; leave out --tls."
+        raise StartupError(msg)
+    site = urlsplit(addresses["base_url"])
+    with ForwardProxy(hosts, (site.hostname or "", site.port or 0), Path(authority)) as proxy:
+        here = dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost,::1")
+        yield {**dict.fromkeys(_PROXY_VARIABLES, proxy.url), **here, "NODE_USE_ENV_PROXY": "1"}
 
 
 def _start(ready: Path, options: list[str]) -> "subprocess.Popen[bytes]":

@@ -97,6 +97,17 @@ def _lower_case(
     return tuple(text.lower() for text in texts)
 
 
+def _as_in_profile(ctx: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
+    """Lets the profile of a deployment say what options are by default."""
+    if path is not None:
+        # msgspec takes 20 ms to import, which other commands need not wait for.
+        from understudy.interface.deployment_profile import load_profile
+
+        given = {name: value for name, value in load_profile(path).items() if name != "choices"}
+        ctx.default_map = {**(ctx.default_map or {}), **given}
+    return path
+
+
 @dataclass(frozen=True, slots=True)
 class NetworkOptions:
     """The addresses of the mock, and its certificate."""
@@ -224,6 +235,13 @@ class ServeOptions:
     )
     document: Path | None = option(
         help="OpenAPI (3.0 to 3.2) or Swagger 2.0 document to serve instead of the bundled one."
+    )
+    like: Path | None = option(
+        is_eager=True,
+        callback=_as_in_profile,
+        metavar="YAML",
+        help="Profile of a deployment to be like, whose keys are options of this command, such as"
+        " document, vocabulary, choose and facts; options that are given replace them.",
     )
     fixtures: Path | None = option(
         help="Directory of people, tokens and pictures to use instead of the bundled one."

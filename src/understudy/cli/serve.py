@@ -30,6 +30,7 @@ from understudy.cli.workers import WorkerLink, supervise
 from understudy.cli.writing import ready_file
 from understudy.errors import StartupError
 from understudy.exchange.masking import masked_query
+from understudy.interface.deployment_profile import load_profile
 from understudy.interface.facts import Facts, choices_of
 from understudy.interface.rules import choose, load_rules, switches
 from understudy.mock.app import Mock
@@ -356,12 +357,15 @@ def serve(options: ServeOptions, _environment: Mapping[str, str]) -> None:
     """
     choices: dict[str, str] = {}
     facts: tuple[Facts, ...] = ()
-    if options.facts or options.choices:
+    chosen = options.choices
+    if options.like is not None:  # what is chosen is added to what the profile chooses
+        chosen = (*load_profile(options.like).get("choices", ()), *chosen)
+    if options.facts or chosen:
         rules = load_rules(openapi_directory() / "rules.yaml")
         facts = followed_facts(options.facts, rules)
         for each in facts:  # the last one counts for a question
             choices |= choices_of(each, rules)
-        choices |= choose(switches(rules), options.choices)
+        choices |= choose(switches(rules), chosen)
     run(Settings(**values_of(options) | {"facts": facts, "choices": choices}))
 
 
@@ -465,6 +469,8 @@ def _mock(settings: Settings, record: RequestListener | None, addresses: Address
     """Builds the mock, and says what it could not take from the document."""
     mock = Mock(settings, record, addresses)
     print_losses(mock.document, mock.losses)
+    for name in mock.uncovered:
+        echo(f"No word of the vocabulary covers {name}.", fg="yellow", err=True)
     if mock.listing is not None and mock.listing.endpoints:
         print_wrong_examples(mock.listing.endpoints[0].api.document)
     mock.edge_cases = MockEdgeCases(mock, settings.document)

@@ -1,4 +1,4 @@
-"""Names what the interface leaves to each deployment: scopes, QR types, one header and one field.
+"""Names what the interface leaves to each deployment: scopes, QR types, headers, fields, sign-in.
 
 The interface writes some words of the service neutrally ("the exact word is given by the
 interface"), and published documents differ in others. A deployment's own words stand in one file.
@@ -49,6 +49,45 @@ class QrTypeWords(Struct, frozen=True, forbid_unknown_fields=True):
     none: str = "none"
 
 
+class ProfileStatusWords(Struct, frozen=True, forbid_unknown_fields=True):
+    """The values of the header that tells a QR code's profile.
+
+    Attributes:
+        enabled: It is shown.
+        disabled: It is not shown.
+        not_found: There is none.
+    """
+
+    enabled: str = "enabled"
+    disabled: str = "disabled"
+    not_found: str = "not_found"
+
+
+class UserInfoWords(Struct, frozen=True, forbid_unknown_fields=True):
+    """What tells a client who signed in; served where a file names any of it.
+
+    Attributes:
+        path: Its path at the authorization server.
+        members: The members of its response, each with the claim that it has (OpenID Connect Core
+            1.0, 5.3), such as ``login: preferred_username``; empty: the claims themselves.
+    """
+
+    path: str = "/oauth2/userinfo"
+    members: dict[str, str] = {}
+
+
+class TokenEndpointWays(Struct, frozen=True, forbid_unknown_fields=True):
+    """What the token endpoint takes beside the interface's form.
+
+    Attributes:
+        basic: Whether it takes the client's credentials by HTTP Basic too (``client_secret_basic``).
+        multipart: Whether it takes ``multipart/form-data`` too.
+    """
+
+    basic: bool = False
+    multipart: bool = False
+
+
 class Vocabulary(Struct, frozen=True, forbid_unknown_fields=True):
     """The words of one deployment.
 
@@ -58,12 +97,20 @@ class Vocabulary(Struct, frozen=True, forbid_unknown_fields=True):
         rate_limit_headers: What the names of the three rate-limit headers begin with; ``-Limit``,
             ``-Remaining`` and ``-Reset`` follow.
         upload_field: Name of the file field of an upload.
+        profile_status_header: Name of the header that tells a QR code's profile.
+        profile_statuses: Its values.
+        user_info: What tells a client who signed in.
+        token_endpoint: What the token endpoint takes.
     """
 
     scopes: ScopeWords = field(default_factory=ScopeWords)
     qr_types: QrTypeWords = field(default_factory=QrTypeWords)
     rate_limit_headers: str = "X-RateLimit"
     upload_field: str = "data"
+    profile_status_header: str = "X-Profile-Status"
+    profile_statuses: ProfileStatusWords = field(default_factory=ProfileStatusWords)
+    user_info: UserInfoWords = field(default_factory=UserInfoWords)
+    token_endpoint: TokenEndpointWays = field(default_factory=TokenEndpointWays)
 
     @property
     def words(self) -> dict[str, str]:
@@ -87,22 +134,34 @@ _SCOPE = re.compile(r"[\x21\x23-\x5B\x5D-\x7E]{1,80}")  # RFC 6749, 3.3
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,80}")  # RFC 9110, 5.1
 _WORD = re.compile(r"[A-Za-z0-9._~-]{1,80}")
 
+_PATH = re.compile(r"(/[A-Za-z0-9._~-]+)+")
+
+CLAIMS: Final = (
+    *("sub", "name", "given_name", "family_name", "preferred_username", "profile", "picture"),
+    *("email", "email_verified", "zoneinfo"),
+)
+"""The claims that are told of who signed in (OpenID Connect Core 1.0, 5.1)."""
+
 _FORMS: Final = {
     "scopes": (_SCOPE, "a scope: printable ASCII without spaces, quotes and backslashes"),
     "qr_types": (_WORD, "a word of letters, digits, '.', '_', '~' and '-'"),
     "rate_limit_headers": (_HEADER, "the beginning of a header's name, such as X-RateLimit"),
     "upload_field": (_WORD, "the name of a form field, such as image"),
+    "profile_status_header": (_HEADER, "the name of a header, such as X-Profile-Status"),
+    "profile_statuses": (_WORD, "a word of letters, digits, '.', '_', '~' and '-'"),
 }
 
 
 def load_vocabulary(path: Path) -> Vocabulary:
-    """Loads a vocabulary file.
+    """Loads a vocabulary file, or the vocabulary that the profile of a deployment holds.
 
     Raises:
         StartupError: It cannot be read, or a word cannot stand where it belongs; the text names the
             file, the key and what to write.
     """
     content = read_yaml(path) or {}
+    if isinstance(content, dict):
+        content = content.get("vocabulary", content)
     if not isinstance(content, dict):
         msg = f"{path} is not a vocabulary; write some of {_listed(Vocabulary)}."
         raise StartupError(msg)
@@ -112,8 +171,21 @@ def load_vocabulary(path: Path) -> Vocabulary:
         msg = f"{path}: {_explained(str(error))}"
         raise StartupError(msg) from error
     for key, value in to_builtins(vocabulary).items():
-        _check(path, key, value)
+        if key in _FORMS:
+            _check(path, key, value)
+    _check_user_info(path, vocabulary.user_info)
     return vocabulary
+
+
+def _check_user_info(path: Path, words: UserInfoWords) -> None:
+    if not _PATH.fullmatch(words.path):
+        msg = f"{path}: user_info.path: {words.path!r} is not a path, such as /rest/v1/me."
+        raise StartupError(msg)
+    for name, claim in words.members.items():
+        if claim not in CLAIMS:
+            hint = nearest(claim, CLAIMS) or f"; there are {', '.join(CLAIMS)}."
+            msg = f"{path}: user_info.members.{name}: there is no claim {claim!r}{hint}"
+            raise StartupError(msg)
 
 
 def _check(path: Path, key: str, value: Any) -> None:
@@ -132,7 +204,13 @@ def _check(path: Path, key: str, value: Any) -> None:
 _INVALID = re.compile(r"(?P<what>.*?)(?: - at `\$\.(?P<place>[\w.]+)`)?")
 """Matches the message of msgspec about an invalid value, and the place of the value."""
 
-_TABLES: Final = {"scopes": ScopeWords, "qr_types": QrTypeWords}
+_TABLES: Final[Mapping[str, type[Struct]]] = {
+    "scopes": ScopeWords,
+    "qr_types": QrTypeWords,
+    "profile_statuses": ProfileStatusWords,
+    "user_info": UserInfoWords,
+    "token_endpoint": TokenEndpointWays,
+}
 
 
 def _explained(text: str) -> str:
@@ -158,6 +236,7 @@ def _listed(table: type[Struct]) -> str:
 # what its scopes, fields and headers are called.
 
 _MULTIPART: Final = "multipart/form-data"
+_URLENCODED: Final = "application/x-www-form-urlencoded"
 
 
 def in_words(document: Document, vocabulary: Vocabulary) -> Document:
@@ -194,6 +273,23 @@ def _common(sets: Sequence[frozenset[str]]) -> frozenset[str]:
     return frozenset.intersection(*sets) if sets else frozenset()
 
 
+def user_info_document(document: Document, vocabulary: Vocabulary) -> Document:
+    """Returns the document of what tells who signed in, at the path and in the members of a deployment."""
+    raw = in_words(document, vocabulary).raw
+    words = vocabulary.user_info
+    schemas = raw["components"]["schemas"]
+    told = schemas["UserInfo"]
+    if words.members:
+        told = {
+            "type": "object",
+            "required": [n for n, claim in words.members.items() if claim in told["required"]],
+            "properties": {n: told["properties"][claim] for n, claim in words.members.items()},
+        }
+    components = {**raw["components"], "schemas": {**schemas, "UserInfo": told}}
+    paths = {words.path: next(iter(raw["paths"].values()))}
+    return Document(document.path, {**raw, "paths": paths, "components": components})
+
+
 class _Rewriting:
     """Copies a document with other words; nothing of the original is changed.
 
@@ -212,12 +308,15 @@ class _Rewriting:
         if isinstance(value, dict):
             if value.get("name") == "type" and value.get("in") == "query":
                 value = _mapped(value, self._qr_types)
-            return {
+            worded = {
                 self._key(key): self._upload(member)
                 if key == _MULTIPART
                 else self.rewritten(member)
                 for key, member in value.items()
             }
+            if _URLENCODED in worded and self._vocabulary.token_endpoint.multipart:
+                worded[_MULTIPART] = worded[_URLENCODED]
+            return worded
         if isinstance(value, list):
             return [self.rewritten(item) for item in value]
         return self._text(value) if isinstance(value, str) else value

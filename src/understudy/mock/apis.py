@@ -136,12 +136,12 @@ def user_info_api(document: Document, vocabulary: Vocabulary) -> Api:
     return Api(
         document=document,
         base_path="",
-        handlers=own_profile.HANDLERS,
+        handlers=own_profile.user_info_handlers(vocabulary),
         error_response=authorization_error,
         authenticate=authenticate,
         explain_token=why_invalid,
         token_hint=TOKEN_HINT,
-        scopes=own_profile.scopes(vocabulary),
+        scopes=own_profile.user_info_scopes(vocabulary),
     )
 
 

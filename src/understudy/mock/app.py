@@ -17,6 +17,7 @@ from understudy.interface.vocabulary import (
     Vocabulary,
     in_words,
     load_vocabulary,
+    user_info_document,
     with_declared_scopes,
 )
 from understudy.mock.admin.edge_cases import EdgeCaseSource, SendingAdmin, Sites
@@ -49,6 +50,7 @@ from understudy.mock.server.request_context import HERE, Addresses
 from understudy.mock.server.stack import Served, Site, SiteConfig
 from understudy.mock.server.worlds import Baseline, Identifiers, World
 from understudy.mock.service.published import PATH
+from understudy.mock.service.resource_operations import uncovered_names
 from understudy.mock.settings import ResponseValidation, Settings
 from understudy.mock.store.fingerprint import fingerprint
 from understudy.mock.store.people import PEOPLE
@@ -128,9 +130,17 @@ class Mock:
         return self._declared.losses
 
     @property
+    def uncovered(self) -> Sequence[str]:
+        """What the document in force declares and neither a word nor a handler's own name covers."""
+        if self._settings.document is None or self.listing is not None:
+            return ()
+        return uncovered_names(self.endpoints, vocabulary_of(self.world))
+
+    @property
     def files(self) -> tuple[Path, ...]:
         """The files that a reload reads beside the fixtures: documents, overlays, words, state."""
-        optional = (self.vocabulary, self._settings.state_model, self._settings.seed_data)
+        settings = self._settings
+        optional = (self.vocabulary, settings.like, settings.state_model, settings.seed_data)
         others = (path for path in optional if path is not None)
         return (*self._declared.files, *self._settings.overlays, *others)
 
@@ -290,9 +300,9 @@ class Mock:
             self._store.serve(endpoint for api in apis for endpoint in endpoints(api))
 
     def _user_info(self, vocabulary: Vocabulary) -> Sequence[Api]:
-        if not self._settings.user_info:
+        if not self._settings.user_info and vocabulary.user_info == OWN_WORDS.user_info:
             return ()
-        document = in_words(load(self._openapi / "user-info.yaml"), vocabulary)
+        document = user_info_document(load(self._openapi / "user-info.yaml"), vocabulary)
         return (user_info_api(document, vocabulary),)
 
     def _console_handlers(self) -> Handlers:

@@ -27,6 +27,8 @@ class Settings:
         overlays: Overlay files that change the document, in their order.
         vocabulary: The file of the words that the deployment uses instead of the interface's; None for
             the interface's own.
+        like: The profile of the deployment that these settings come from, which is read again with the
+            documents; None: they come from options alone.
         handlers: Whether the bundled handlers respond to the operations that the document shares with
             the interface (``auto``), or every response is made from the document (``off``).
         tokens: Which credentials the operations of a document take: ``any``, those of the fixtures
@@ -70,6 +72,7 @@ class Settings:
     document: Path | None = None
     overlays: tuple[Path, ...] = ()
     vocabulary: Path | None = None
+    like: Path | None = None
     handlers: HandlerPolicy = "auto"
     tokens: TokenPolicy | None = None
     infer: Inference = "auto"

@@ -173,6 +173,8 @@ class Target(Table, frozen=True):
         overlays: Overlay files that change the document, in their order.
         vocabulary: File of the deployment's words for scopes, QR types, rate-limit headers and the
             field of an upload; the interface's own by default.
+        like: Profile of the deployment, as ``serve --like`` takes it: its document, overlays,
+            vocabulary, facts and state model apply where they are not named here.
         mode: What may be written: nothing (``observe``), the named account (``own``), or whatever
             the credentials allow (``full``).
         is_mock: Whether assumed and inferred rules give findings and not only notes, as for the mock.
@@ -197,6 +199,7 @@ class Target(Table, frozen=True):
     document: str | None = None
     overlays: tuple[str, ...] = ()
     vocabulary: str | None = None
+    like: str | None = None
     mode: Mode | None = None
     is_mock: bool = False
     state_model: str | None = None

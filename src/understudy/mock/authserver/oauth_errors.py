@@ -8,7 +8,8 @@ RefusedRedirect   back to the registered address, with ``error`` and ``error_des
 import re
 from typing import ClassVar
 
-from understudy.errors import Headers, Problem
+from understudy.errors import Headers, Problem, UnsupportedMediaType
+from understudy.exchange.multipart import MULTIPART
 from understudy.interface.rules import upholds
 from understudy.mock.server.call import HandlerResponse
 
@@ -25,6 +26,12 @@ _UNDESCRIBABLE = re.compile(r"[^\x20-\x21\x23-\x5b\x5d-\x7e]")
 _SERVER_ERRORS = 500
 
 NO_STORE: Headers = (("cache-control", "no-store"), ("pragma", "no-cache"))  # RFC 6749, 5.1
+
+
+MULTIPART_HINT = (
+    "Where the deployment takes multipart, write token_endpoint: {multipart: true} in a file for "
+    "--vocabulary."
+)
 
 
 class OAuthError(Problem):
@@ -106,5 +113,8 @@ def error_response(problem: Problem) -> HandlerResponse:
         error, status = problem.code or other, problem.status
     else:
         error, status = INVALID_REQUEST, 400
-    body = {"error": error, "error_description": describable(problem.message)}
+    message = problem.message
+    if isinstance(problem, UnsupportedMediaType) and MULTIPART in message:
+        message = f"{message} {MULTIPART_HINT}"
+    body = {"error": error, "error_description": describable(message)}
     return HandlerResponse(body, status, headers=(*problem.headers, *NO_STORE))

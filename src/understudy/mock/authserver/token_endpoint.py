@@ -25,6 +25,7 @@ from understudy.mock.store.applications import (
 )
 from understudy.mock.store.people import account_number
 from understudy.mock.store.tokens import TOKENS, Token, is_valid
+from understudy.mock.store.vocabulary import vocabulary_of
 
 UNKNOWN_CLIENT = ""
 """Key of the failed attempts at all clients that do not exist: typed names have no end."""
@@ -38,8 +39,10 @@ def authenticate(call: Call, client_id: str | None, client_secret: str | None) -
         InvalidClient: The credentials are missing or wrong; the response does not tell which of them.
         TooManyRequests: There were too many failed attempts for this client.
     """
-    if client_id is None and call.choices.get("token-endpoint-basic-auth") == "accept":
-        client_id, client_secret = _basic(call.authorization or "")
+    if client_secret is None and _takes_basic(call):
+        named, secret = _basic(call.authorization or "")
+        if client_id in {None, named}:  # many clients name themselves in the form too
+            client_id, client_secret = named, secret
     if client_id is None or client_secret is None:
         raise _missing(call, client_id)
     application = call.world.get(APPLICATIONS, client_id)
@@ -55,6 +58,12 @@ def authenticate(call: Call, client_id: str | None, client_secret: str | None) -
         )
         raise InvalidClient(msg)
     return application
+
+
+def _takes_basic(call: Call) -> bool:
+    chosen = call.choices.get("token-endpoint-basic-auth")
+    ways = vocabulary_of(call.world).token_endpoint
+    return ways.basic if chosen is None else chosen == "accept"
 
 
 def _basic(authorization: str) -> tuple[str | None, str | None]:
@@ -73,7 +82,8 @@ def _missing(call: Call, client_id: str | None) -> InvalidClient:
     if (call.authorization or "").lower().startswith("basic "):
         msg = (
             "HTTP Basic is not accepted here; send client_id and client_secret as form fields. In "
-            "many client libraries this is called client_secret_post."
+            "many client libraries this is called client_secret_post. Where the deployment takes "
+            "Basic, start the mock with --choose token-endpoint-basic-auth=accept."
         )
         return InvalidClient(msg, headers=(("www-authenticate", 'Basic realm="understudy"'),))
     missing = "client_id" if client_id is None else "client_secret"

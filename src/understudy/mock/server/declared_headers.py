@@ -5,7 +5,7 @@ Documents differ in dashes, in ``X-`` and in what a name begins with: ``RateLimi
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -122,6 +122,22 @@ class DeclaredHeaders:
         if missing:
             renamed += self._made_up(known, missing, others())
         return tuple(renamed)
+
+    def unknown(self, endings: Iterable[str]) -> list[str]:
+        """Returns the declared headers of successes that are of no usual name, and have none of these ends."""
+        known = tuple(map(header_letters, endings))
+        declared = (
+            header.name
+            for status, response in self._operation.responses.items()
+            for header in response.headers
+            if status.startswith("2")
+        )
+        usual = _MADE_BY_SERVER | _USUAL.keys()
+        return [
+            name
+            for name in dict.fromkeys(declared)
+            if name.lower() not in usual and not header_letters(name).endswith(known)
+        ]
 
     def _of(self, status: int) -> _OfStatus:
         response = self._operation.response(status)

@@ -245,6 +245,12 @@ class Endpoint:
         default_factory=lambda: Recent(_MOST_GENERATED)
     )
 
+    def listed_values(self, name: str) -> set[str]:
+        """Returns the values that the document lists for a parameter; empty where it takes any."""
+        schemas = (it.schema for it in self.operation.parameters if it.name == name)
+        values = (self.schemas.follow(it).value for it in schemas if it is not None)
+        return {str(it) for value in values for it in value.get("enum", ())}
+
 
 @lru_cache(maxsize=16)
 def endpoints(api: Api) -> tuple[Endpoint, ...]:

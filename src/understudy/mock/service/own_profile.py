@@ -18,6 +18,7 @@ from understudy.mock.service import representations
 from understudy.mock.service.person_lookup import caller, own_email_index
 from understudy.mock.store.hashing import email_hash
 from understudy.mock.store.people import PEOPLE, ContactInfo, Person, Profile, account_number
+from understudy.mock.store.vocabulary import vocabulary_of
 
 # Applies the members of a profile edit to a person, whatever the document in force declares. The
 # interface lists seven editable fields; newer documents declare more of them. A member that the
@@ -226,7 +227,7 @@ _CLAIMS: Final = {
 
 
 def get_user_info(call: Call) -> HandlerResponse:
-    """Describes the account of an access token (``GET`` and ``POST /oauth2/userinfo``)."""
+    """Describes the account of an access token (``GET`` and ``POST /oauth2/userinfo``, as it is called)."""
     person = caller(call)
     primary = person.emails[0]
     claims: dict[str, Any] = {
@@ -241,15 +242,18 @@ def get_user_info(call: Call) -> HandlerResponse:
         claims["picture"] = representations.avatar_url(call.site_url, email_hash(primary.email))
     members = {claim: getattr(person.profile, name) for claim, name in _CLAIMS.items()}
     claims |= {claim: value for claim, value in members.items() if value}
+    words = vocabulary_of(call.world).user_info.members
+    if words:
+        claims = {name: claims[claim] for name, claim in words.items() if claim in claims}
     return HandlerResponse(claims, headers=(("cache-control", "no-store"),))
 
 
-HANDLERS: Handlers = {
-    ("GET", "/oauth2/userinfo"): get_user_info,
-    ("POST", "/oauth2/userinfo"): get_user_info,
-}
+def user_info_handlers(vocabulary: Vocabulary) -> Handlers:
+    """Returns what tells who signed in, at the path of a deployment."""
+    path = vocabulary.user_info.path
+    return {("GET", path): get_user_info, ("POST", path): get_user_info}
 
 
-def scopes(vocabulary: Vocabulary) -> dict[tuple[str, str], frozenset[str]]:
+def user_info_scopes(vocabulary: Vocabulary) -> dict[tuple[str, str], frozenset[str]]:
     """Returns what both operations need, in the words of a deployment."""
-    return dict.fromkeys(HANDLERS, frozenset({vocabulary.words[AUTH]}))
+    return dict.fromkeys(user_info_handlers(vocabulary), frozenset({vocabulary.words[AUTH]}))

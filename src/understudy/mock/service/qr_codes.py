@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from understudy.errors import NotFound
 from understudy.interface.rules import upholds
+from understudy.interface.vocabulary import ProfileStatusWords
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.recent import Recent
 from understudy.mock.service import representations
@@ -48,22 +49,22 @@ def get_qr_code(  # noqa: PLR0913 - the operation has that many parameters
     person = find_person(call, sha256_hash)
     url = _profile_url(call, person, sha256_hash)
     text = _with_campaign(url, utm_medium=utm_medium, utm_campaign=utm_campaign)
-    icon = centre_icon(type_, vocabulary_of(call.world).qr_types)
+    words = vocabulary_of(call.world)
+    icon = centre_icon(type_, words.qr_types)
     least = int(call.choices.get("qr-smallest-size", "1"))
     pixels = checked_size(size, least, int(call.choices.get("qr-largest-size", "2048")))
     drawing = (text, pixels, checked_version(version), icon)
     picture = _PICTURES.get(drawing)
-    status = _status(person)
+    status = (words.profile_status_header.lower(), _status(person, words.profile_statuses))
     return _drawn_response(drawing, status) if picture is None else _response(picture, status)
 
 
-async def _drawn_response(drawing: Drawing, status: str) -> HandlerResponse:
+async def _drawn_response(drawing: Drawing, status: tuple[str, str]) -> HandlerResponse:
     return _response(_PICTURES.put(drawing, await asyncio.to_thread(_drawn, *drawing)), status)
 
 
-def _response(picture: bytes, status: str) -> HandlerResponse:
-    headers = (("x-profile-status", status),)
-    return HandlerResponse(picture, media_type="image/png", headers=headers)
+def _response(picture: bytes, status: tuple[str, str]) -> HandlerResponse:
+    return HandlerResponse(picture, media_type="image/png", headers=(status,))
 
 
 @upholds("qr-points-to-profile", "qr-unknown-hash")
@@ -82,10 +83,10 @@ def _with_campaign(url: str, **parameters: str) -> str:
     return f"{url}?{urlencode(sent)}" if sent else url
 
 
-def _status(person: Person | None) -> str:
+def _status(person: Person | None, words: ProfileStatusWords) -> str:
     if person is None:
-        return "not_found"
-    return "disabled" if person.visibility == "disabled" else "enabled"
+        return words.not_found
+    return words.disabled if person.visibility == "disabled" else words.enabled
 
 
 def _drawn(text: str, size: int, version: int, icon: CentreIcon) -> bytes:

@@ -1,12 +1,15 @@
 """Maps the operations of the resource API to handlers, scopes and quotas (interface, Endpoints)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from msgspec import to_builtins
 
 from understudy.interface.scopes import AUTH, MANAGE_PROFILE, READ_PROFILE
 from understudy.interface.vocabulary import OWN_WORDS, Vocabulary
 from understudy.mock.server.api import Precondition
 from understudy.mock.server.call import Principal
+from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.handlers import Handlers
 from understudy.mock.service import (
     avatars,
@@ -102,6 +105,37 @@ def header_names(vocabulary: Vocabulary) -> dict[str, str]:
         return {}
     return {f"{own}-{part}": f"{other}-{part}" for part in ("limit", "remaining", "reset")}
 
+
+def uncovered_names(endpoints: Sequence[Endpoint], vocabulary: Vocabulary) -> list[str]:
+    """Returns the declared names that the mock does not know, with the first operation that has each.
+
+    Args:
+        endpoints: The operations of the document in force.
+        vocabulary: The words of the deployment.
+    """
+    known_types = set(to_builtins(vocabulary.qr_types).values())
+    names: dict[str, list[str]] = {}
+    for endpoint in endpoints:
+        operation = endpoint.operation
+        if endpoint.binding.handler is None:
+            continue
+        where = f"{operation.method} {operation.path}"
+        for header in endpoint.headers.unknown(_HEADERS):
+            names.setdefault(f"the header {header}", []).append(where)
+        for alternative in operation.security:
+            for scope in set().union(*alternative.values()) - set(vocabulary.scope_names):
+                names.setdefault(f"the scope {scope}", []).append(where)
+        if endpoint.binding.handler is qr_codes.get_qr_code:
+            for word in endpoint.listed_values("type") - known_types:
+                names.setdefault(f"the type {word}", []).append(where)
+    return [
+        f"{name} of {found[0]}" + f" and {len(found) - 1} more" * (len(found) > 1)
+        for name, found in names.items()
+    ]
+
+
+_HEADERS = ("profile-status", "ratelimit-limit", "ratelimit-remaining", "ratelimit-reset")
+"""The ends of the names of the headers that the handlers have."""
 
 ANONYMOUS_QUOTA = 100  # an hour; interface, Limits
 AUTHENTICATED_QUOTA = 1000  # an hour; interface, Limits

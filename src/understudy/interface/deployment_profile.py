@@ -1,0 +1,105 @@
+"""Reads the profile of a deployment: one file with all that the mock and the judge need to be like it.
+
+Its keys are options of ``serve``, so that a profile says nothing that cannot be tried one by one.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from msgspec import Struct, ValidationError, convert
+
+from understudy.errors import StartupError, nearest
+from understudy.interface.vocabulary import Vocabulary, load_vocabulary
+from understudy.openapi.yaml_files import read_yaml
+
+
+class DeploymentProfile(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+    """A profile; files are given beside it.
+
+    Attributes:
+        document: The OpenAPI document that the deployment publishes.
+        overlay: Overlay files that change the document, in their order.
+        vocabulary: The deployment's words: themselves, or a file of them.
+        choose: Switch name to the option that the deployment takes.
+        facts: Facts files that ``understudy learn`` wrote of it.
+        fixtures: Directory of people, tokens and pictures.
+        handlers: Whether bundled handlers respond.
+        tokens: Which credentials are taken.
+        infer: Whether other operations share a state.
+        state_model: The file that corrects what is inferred.
+        seed_data: The items that inferred collections begin with.
+        user_info: Whether clients are told who signed in.
+        validate_responses: What happens to a response that breaks the document.
+    """
+
+    document: str | None = None
+    overlay: tuple[str, ...] = ()
+    vocabulary: Vocabulary | str | None = None
+    choose: dict[str, str] = {}
+    facts: tuple[str, ...] = ()
+    fixtures: str | None = None
+    handlers: Literal["auto", "off"] | None = None
+    tokens: Literal["any", "known", "strict"] | None = None
+    infer: Literal["auto", "off"] | None = None
+    state_model: str | None = None
+    seed_data: str | None = None
+    user_info: bool | None = None
+    validate_responses: Literal["refuse", "warn", "off"] | None = None
+
+
+_FILES: Final = ("document", "vocabulary", "fixtures", "state_model", "seed_data")
+_LISTS: Final = {"overlay": "overlays", "facts": "facts"}
+_PLAIN: Final = {
+    "handlers": "handlers",
+    "tokens": "tokens",
+    "infer": "infer",
+    "user_info": "user_info",
+    "validate_responses": "response_validation",
+}
+
+
+def load_profile(path: Path) -> Mapping[str, Any]:
+    """Returns the settings of a mock that a profile gives, by their names.
+
+    ``choices`` are texts such as ``rate-limits=off``. Words that the profile holds itself are read from
+    it as from a file of theirs.
+
+    Raises:
+        StartupError: It cannot be read; the text names the file, the key and what to write.
+    """
+    content = read_yaml(path) or {}
+    known = DeploymentProfile.__struct_encode_fields__
+    if not isinstance(content, dict):
+        msg = f"{path} is not the profile of a deployment; write some of {', '.join(known)}."
+        raise StartupError(msg)
+    for key in content:
+        if key not in known:
+            hint = nearest(str(key), known) or f"; there are {', '.join(known)}."
+            msg = f"{path}: there is no key {key!r}{hint}"
+            raise StartupError(msg)
+    if isinstance(content.get("vocabulary"), dict):
+        load_vocabulary(path)
+    try:
+        profile = convert(content, DeploymentProfile)
+    except ValidationError as error:
+        msg = f"{path}: {error}."
+        raise StartupError(msg) from error
+    return _settings(path, profile)
+
+
+def _settings(path: Path, profile: DeploymentProfile) -> dict[str, Any]:
+    settings: dict[str, Any] = {}
+    for name in _FILES:
+        value = getattr(profile, name)
+        if value is not None:
+            settings[name] = path.parent / value if isinstance(value, str) else path
+    for name, setting in _LISTS.items():
+        if getattr(profile, name):
+            settings[setting] = tuple(path.parent / each for each in getattr(profile, name))
+    for name, setting in _PLAIN.items():
+        if getattr(profile, name) is not None:
+            settings[setting] = getattr(profile, name)
+    if profile.choose:
+        settings["choices"] = tuple(f"{name}={option}" for name, option in profile.choose.items())
+    return settings
