@@ -1,6 +1,7 @@
 """``serve --tls``: https with a certificate that is made, or with one of a user's own."""
 
 import json
+import socket
 import ssl
 import subprocess
 import sys
@@ -64,3 +65,48 @@ def test_a_command_trusts_the_mock_that_it_is_run_with(tmp_path: Path):
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.stdout == "200\n", done.stderr
+
+
+def test_the_certificate_is_for_the_host_names_that_are_given(serve, tmp_path: Path):
+    names = ["api.example.com", "example.com"]
+    options = [text for name in names for text in ("--admin-host", name)]
+    running = serve("--single-port", "--tls", str(tmp_path / "tls"), "--log", "off", *options)
+    trusted = ssl.create_default_context(cafile=str(tmp_path / "tls" / "ca.pem"))
+    address = ("127.0.0.1", int(running.base_url.removesuffix("/v3").rpartition(":")[2]))
+    for name in names:
+        with socket.create_connection(address) as plain:
+            trusted.wrap_socket(plain, server_hostname=name).close()
+
+
+AT_FIXED_HOSTS = """
+import sys, urllib.error, urllib.request as r
+for url in sys.argv[1:]:
+    try:
+        print(r.urlopen(url).status)
+    except urllib.error.URLError as error:
+        print(getattr(error, "code", "") or error.reason)
+"""
+
+
+def test_a_client_with_fixed_hosts_reaches_the_mock_at_the_named_ones_and_nothing_at_others():
+    hosts = ["--as-host", "api.example.com", "--as-host=example.com"]
+    urls = [
+        "https://api.example.com/v3/profiles/ada",
+        "http://example.com/v3/profiles/ada",
+        "https://other.example.com/v3/profiles/ada",
+        "http://other.example.com/v3/profiles/ada",
+    ]
+    command = [str(UNDERSTUDY), "exec", *hosts, "--", sys.executable, "-c", AT_FIXED_HOSTS, *urls]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines() == [
+        "200",
+        "200",
+        "Tunnel connection failed: 403 Forbidden",
+        "403",
+    ], done.stderr
+
+
+def test_what_is_no_host_name_is_refused(run):
+    refused = run("exec", "--as-host", "https://api.example.com", "--", "true")
+    assert refused.returncode == 2
+    assert "is not a host name; write it as api.example.com." in refused.stderr

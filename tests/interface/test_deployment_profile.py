@@ -11,7 +11,7 @@ from understudy.errors import StartupError
 from understudy.interface.deployment_profile import load_profile
 from understudy.interface.vocabulary import load_vocabulary
 from understudy.mock.app import Mock
-from understudy.mock.settings import Settings
+from understudy.mock.settings import Settings, settings_like
 
 PROFILE = """
 document: service.yaml
@@ -73,6 +73,13 @@ def test_the_judge_takes_what_the_target_does_not_say(profile):
     assert target.document == str(profile.parent / "service.yaml")
     assert target.vocabulary == str(profile)
     assert target.facts == "mine.yaml"
+
+
+def test_a_profile_gives_settings_that_others_replace(profile):
+    profile.write_text("choose: {rate-limits: 'off'}\nvocabulary: {upload_field: picture}")
+    settings = settings_like(profile, log="off")
+    assert settings.choices == {"rate-limits": "off"}
+    assert (settings.vocabulary, settings.like, settings.log) == (profile, profile, "off")
 
 
 def ask(settings: Settings, method: str, path: str, **options) -> httpx.Response:

@@ -55,10 +55,8 @@ class _Split(click.Command):
             raise click.UsageError(msg, ctx)
         hosts, options = _hosts(options, ctx)
         if hosts:
-            options = [
-                "--single-port",
-                *chain.from_iterable(("--admin-host", it) for it in hosts),
-            ] + options
+            named = chain.from_iterable(("--admin-host", it) for it in hosts)
+            options = ["--single-port", *named, *options]
         serve.make_context(ctx.info_name, list(options), parent=ctx.parent)
         ctx.params = {"options": options, "command": command, "hosts": hosts}
         return []

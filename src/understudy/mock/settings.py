@@ -3,9 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from understudy.interface.facts import Facts
+from understudy.interface.deployment_profile import load_profile
+from understudy.interface.facts import Facts, choices_of, load_facts
+from understudy.interface.rules import choose, load_rules, switches
+from understudy.openapi.bundled import openapi_directory
 
 Log = Literal["auto", "text", "json", "off"]
 ResponseValidation = Literal["refuse", "warn", "off"]
@@ -99,3 +102,23 @@ class Settings:
     tls: Path | None = None
     ready_file: Path | None = None
     grace: float = 5.0
+
+
+def settings_like(path: Path, **others: Any) -> Settings:
+    """Returns the settings that the profile of a deployment gives.
+
+    Args:
+        path: The profile.
+        others: Further settings.
+
+    Raises:
+        StartupError: A file cannot be read, or names what there is not.
+    """
+    given = dict(load_profile(path))
+    rules = load_rules(openapi_directory() / "rules.yaml")
+    facts = tuple(load_facts(each, rules) for each in given.get("facts", ()))
+    choices: dict[str, str] = {}
+    for each in facts:  # the last one counts for a question
+        choices |= choices_of(each, rules)
+    choices |= choose(switches(rules), given.get("choices", ()))
+    return Settings(**given | {"facts": facts, "choices": choices, "like": path} | others)

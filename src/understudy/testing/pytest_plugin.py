@@ -41,6 +41,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="Fixtures of the mock that is started, instead of the bundled ones.",
     )
     group.addoption(
+        "--understudy-like",
+        type=Path,
+        metavar="YAML",
+        help="Profile of the deployment that the mock that is started is like, as of `serve --like`.",
+    )
+    group.addoption(
         "--understudy-exercised",
         type=float,
         metavar="PERCENT",
@@ -86,10 +92,12 @@ def _url(config: pytest.Config) -> str:
     if workerinput is not None:
         return str(workerinput[_URL_KEY])
     if _RUNNING not in config.stash:
-        from understudy.mock.settings import Settings
+        from understudy.mock.settings import Settings, settings_like
         from understudy.testing.background import Background
 
-        settings = Settings(log="off", fixtures=config.getoption("--understudy-fixtures"))
+        fixtures, like = map(config.getoption, ("--understudy-fixtures", "--understudy-like"))
+        given: dict[str, Any] = {"log": "off"} | ({"fixtures": fixtures} if fixtures else {})
+        settings = settings_like(like, **given) if like else Settings(**given)
         config.stash[_RUNNING] = Background(settings)
     return str(config.stash[_RUNNING].url)
 

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from understudy.errors import BadRequest, Headers, MockRefusal, Problem, TooManyRequests
 from understudy.mock.server.call import HandlerResponse, SharedBody
+from understudy.mock.server.declared_headers import LOCATION
 from understudy.mock.server.document_responses import declared_response
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.faults import Fault, StubCondition, StubResponse, TextCondition
@@ -23,7 +24,7 @@ from understudy.mock.server.preferences import NO_PREFERENCES, RequestPreference
 from understudy.mock.server.rate_limit import sent_headers
 from understudy.mock.server.recent import Recent
 from understudy.mock.server.request_context import RequestContext
-from understudy.mock.server.sample_bodies import LOCATION, written_body
+from understudy.mock.server.sample_bodies import written_body
 from understudy.mock.server.text_comparisons import fits
 from understudy.mock.server.validation_errors import describe, validation_errors
 from understudy.mock.server.windows import WINDOW, QuotaDecision
