@@ -17,7 +17,7 @@ ADMIN_TOKEN = "UNDERSTUDY_ADMIN_TOKEN"
 
 
 _OF_PROFILE = frozenset({"document", "overlays", "vocabulary", "facts", "state_model"})
-"""What a run takes of a profile; the others are for the mock."""
+"""The settings that a run takes of a profile; the others are the mock's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +101,12 @@ def _like(target: Target, path: Path | None) -> Target:
     profile = dict(load_profile(path))
     if "facts" in profile:
         profile["facts"] = profile["facts"][0]
-    said = {
+    applied = {
         name: tuple(map(str, value)) if isinstance(value, tuple) else str(value)
         for name, value in profile.items()
         if name in _OF_PROFILE and not getattr(target, name)
     }
-    return msgspec.structs.replace(target, **said)
+    return msgspec.structs.replace(target, **applied)
 
 
 def expect_document(options: DeploymentOptions, of_target: str | None = None) -> None:

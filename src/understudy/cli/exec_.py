@@ -63,7 +63,7 @@ class _Split(click.Command):
 
 
 def _hosts(options: list[str], ctx: click.Context) -> tuple[list[str], list[str]]:
-    """Returns the host names that are asked for, and the options of ``serve``."""
+    """Splits the host names from the options of ``serve``."""
     hosts, others, left = [], [], iter(options)
     for text in left:
         name, _, value = text.partition("=")

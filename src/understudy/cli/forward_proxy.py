@@ -41,7 +41,7 @@ class ForwardProxy(ThreadingTCPServer):
 
     @property
     def url(self) -> str:
-        """The address that clients are told."""
+        """The URL for the clients of the proxy."""
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def __enter__(self) -> Self:
@@ -49,10 +49,10 @@ class ForwardProxy(ThreadingTCPServer):
         threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
         return self
 
-    def __exit__(self, *args: object) -> None:
+    def __exit__(self, *_: object) -> None:
         """Ends; connections that are open end with the process."""
         self.shutdown()
-        super().__exit__(*args)
+        self.server_close()
 
 
 class _Handler(BaseRequestHandler):

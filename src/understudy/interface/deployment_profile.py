@@ -15,7 +15,7 @@ from understudy.openapi.yaml_files import read_yaml
 
 
 class DeploymentProfile(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
-    """A profile; files are given beside it.
+    """A profile of a deployment; its files stand beside it.
 
     Attributes:
         document: The OpenAPI document that the deployment publishes.

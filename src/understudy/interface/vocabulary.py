@@ -64,7 +64,7 @@ class ProfileStatusWords(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class UserInfoWords(Struct, frozen=True, forbid_unknown_fields=True):
-    """What tells a client who signed in; served where a file names any of it.
+    """The words of the user-info operation, which is served where a file has any of them.
 
     Attributes:
         path: Its path at the authorization server.
@@ -77,7 +77,7 @@ class UserInfoWords(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TokenEndpointWays(Struct, frozen=True, forbid_unknown_fields=True):
-    """What the token endpoint takes beside the interface's form.
+    """The requests that the token endpoint takes beside the interface's form.
 
     Attributes:
         basic: Whether it takes the client's credentials by HTTP Basic too (``client_secret_basic``).
@@ -140,7 +140,7 @@ CLAIMS: Final = (
     *("sub", "name", "given_name", "family_name", "preferred_username", "profile", "picture"),
     *("email", "email_verified", "zoneinfo"),
 )
-"""The claims that are told of who signed in (OpenID Connect Core 1.0, 5.1)."""
+"""The claims about who signed in (OpenID Connect Core 1.0, 5.1)."""
 
 _FORMS: Final = {
     "scopes": (_SCOPE, "a scope: printable ASCII without spaces, quotes and backslashes"),
@@ -278,14 +278,14 @@ def user_info_document(document: Document, vocabulary: Vocabulary) -> Document:
     raw = in_words(document, vocabulary).raw
     words = vocabulary.user_info
     schemas = raw["components"]["schemas"]
-    told = schemas["UserInfo"]
+    claims = schemas["UserInfo"]
     if words.members:
-        told = {
+        claims = {
             "type": "object",
-            "required": [n for n, claim in words.members.items() if claim in told["required"]],
-            "properties": {n: told["properties"][claim] for n, claim in words.members.items()},
+            "required": [n for n, claim in words.members.items() if claim in claims["required"]],
+            "properties": {n: claims["properties"][claim] for n, claim in words.members.items()},
         }
-    components = {**raw["components"], "schemas": {**schemas, "UserInfo": told}}
+    components = {**raw["components"], "schemas": {**schemas, "UserInfo": claims}}
     paths = {words.path: next(iter(raw["paths"].values()))}
     return Document(document.path, {**raw, "paths": paths, "components": components})
 

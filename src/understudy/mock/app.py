@@ -131,7 +131,7 @@ class Mock:
 
     @property
     def uncovered(self) -> Sequence[str]:
-        """What the document in force declares and neither a word nor a handler's own name covers."""
+        """Names that the document in force declares, and that neither a word nor a handler covers."""
         if self._settings.document is None or self.listing is not None:
             return ()
         return uncovered_names(self.endpoints, vocabulary_of(self.world))

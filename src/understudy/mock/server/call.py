@@ -27,8 +27,8 @@ class Principal(NamedTuple):  # made for each request with a token, at a third o
     token: str
 
 
-class Declared(NamedTuple):
-    """What the document in force says of an operation, for handlers that follow it.
+class OperationSummary(NamedTuple):
+    """A summary of what the document in force declares for an operation, for handlers that follow it.
 
     Attributes:
         sent: Names of the members of the request's body.
@@ -43,7 +43,7 @@ class Declared(NamedTuple):
     statuses: frozenset[str] = frozenset()
 
 
-NOT_DECLARED: Final = Declared()
+NOT_DECLARED: Final = OperationSummary()
 
 
 class Call(Struct):  # made for each request, at no call of Python
@@ -73,7 +73,7 @@ class Call(Struct):  # made for each request, at no call of Python
     undeclared_query: tuple[str, ...] = ()
     authorization_url: str = ""
     client: str = "unknown"
-    declared: Declared = NOT_DECLARED
+    declared: OperationSummary = NOT_DECLARED
 
 
 class Upload(NamedTuple):

@@ -20,7 +20,7 @@ _NOT_LETTERS: Final = re.compile("[^a-z]")
 _SHORTEST_ENDING: Final = 8
 """Letters of a name that are enough to recognise it behind another beginning."""
 
-_TOLD_BY_PRESENCE: Final = frozenset(
+_MEANINGFUL_BY_PRESENCE: Final = frozenset(
     {
         *("allow", "content-disposition", "content-range", "deprecation", "link", "location"),
         *("retry-after", "set-cookie", "sunset", "warning", "www-authenticate"),
@@ -150,7 +150,7 @@ class DeclaredHeaders:
             letters
             for letters in samples
             if declared[letters].required
-            or (self._fills and samples[letters][0] not in _TOLD_BY_PRESENCE)
+            or (self._fills and samples[letters][0] not in _MEANINGFUL_BY_PRESENCE)
         }
         return _OfStatus(declared, frozenset(filled), samples, {})
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from understudy.mock.server.api import Api
 from understudy.mock.server.bodies import BodyReader
-from understudy.mock.server.call import Declared, HandlerResponse
+from understudy.mock.server.call import HandlerResponse, OperationSummary
 from understudy.mock.server.declared_errors import DeclaredErrors, usual_errors
 from understudy.mock.server.declared_headers import DeclaredHeaders
 from understudy.mock.server.handlers import Binding, DocumentHandler, PageHandler, bind, shape
@@ -220,7 +220,7 @@ class Endpoint:
         judge: Validates responses by the document.
         errors: Puts error responses into the shape that the document declares.
         headers: Sends the headers that the document declares.
-        declared: What handlers are told of the operation.
+        declared: The summary of the operation that handlers get.
         generated: The newest responses that were generated from the document, by the seed, the Accept
             header and the arguments.
     """
@@ -240,7 +240,7 @@ class Endpoint:
     validator: ResponseValidator
     errors: DeclaredErrors
     headers: DeclaredHeaders
-    declared: Declared
+    declared: OperationSummary
     generated: Recent[tuple[int, bytes, str], GeneratedResponse] = field(
         default_factory=lambda: Recent(_MOST_GENERATED)
     )
@@ -328,13 +328,13 @@ def _body_reader(
     )
 
 
-def _declared(operation: Operation, schemas: Schemas, body: BodyReader | None) -> Declared:
-    """Returns what handlers are told of an operation."""
+def _declared(operation: Operation, schemas: Schemas, body: BodyReader | None) -> OperationSummary:
+    """Returns the summary of an operation."""
     successes = sorted(status for status in operation.responses if status.startswith("2"))
     contents = [operation.responses[status].content for status in successes]
     found = (media.schema for content in contents for media in content.values())
     schema = next((it for it in found if it is not None), None)
-    return Declared(
+    return OperationSummary(
         sent=body.members if body else frozenset(),
         returned=frozenset(() if schema is None else schemas.property_names(schema)),
         is_list="array" in schemas.types(schema),
