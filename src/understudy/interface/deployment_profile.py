@@ -15,7 +15,7 @@ from understudy.openapi.yaml_files import read_yaml
 
 
 class DeploymentProfile(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
-    """A profile of a deployment; its files stand beside it.
+    """The profile of a deployment, whose files stand beside it.
 
     Attributes:
         document: The OpenAPI document that the deployment publishes.
@@ -29,7 +29,7 @@ class DeploymentProfile(Struct, frozen=True, forbid_unknown_fields=True, rename=
         infer: Whether other operations share a state.
         state_model: The file that corrects what is inferred.
         seed_data: The items that inferred collections begin with.
-        user_info: Whether clients are told who signed in.
+        user_info: Whether the authorization server has the user-info operation.
         validate_responses: What happens to a response that breaks the document.
     """
 
