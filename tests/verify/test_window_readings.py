@@ -7,6 +7,7 @@ from tests.verify.exchanges import exchange_of
 
 from understudy.api.bundled_target import TARGET
 from understudy.exchange.messages import Exchange, Response
+from understudy.interface.limit_headers import moment_of
 from understudy.interface.operations import LOOKUP
 from understudy.verify.history import History
 from understudy.verify.readings import options_shown
@@ -50,9 +51,25 @@ def read(*lookups: tuple[float, float]) -> list[str]:
         ([(10, 70), (75, 135)], []),
         ([(0, 60), (10, 60)], []),
         ([(10, 70)], []),
+        ([(10, 70), (69.99, 129.99)], []),
+        ([(10, 190), (25, 190)], []),
+        ([(10, 70), (25, 70.015)], ["first-request"]),
     ],
 )
 def test_a_reset_shows_where_the_hour_begins_unless_it_could_be_chance(
     lookups: list[tuple[float, float]], options: list[str]
 ) -> None:
     assert read(*lookups) == options
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("3600", NOON + timedelta(hours=1)),
+        ("0", NOON),
+        (str(int(NOON.timestamp()) + 90), NOON + timedelta(seconds=90)),
+        (str(int(NOON.timestamp()) - 90), NOON - timedelta(seconds=90)),
+    ],
+)
+def test_a_moment_before_today_is_seconds_from_now(text: str, moment: datetime) -> None:
+    assert moment_of(int(text), NOON) == moment

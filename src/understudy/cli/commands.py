@@ -191,6 +191,9 @@ class DriftOptions(RequestedReports):
         metavar="FILE.har",
         help="Send recorded requests too, such as those of `understudy generate --format har`.",
     )
+    key: Path | None = option(
+        help="File of the key for pseudonyms, as record has it.  [default: beside --target]"
+    )
     walks: int = option(
         default=0,
         type=click.IntRange(min=0),

@@ -6,6 +6,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 from rich.console import Console
 
@@ -38,6 +39,9 @@ from understudy.drift.sightings import (
 )
 from understudy.errors import StartupError
 from understudy.interface.facts import Facts
+from understudy.record.personal_values import PersonalValues, words_of
+from understudy.record.pseudonyms import Pseudonyms
+from understudy.record.recorder import key_file, load_key
 from understudy.reports.console import Terminal
 from understudy.reports.content import counted
 from understudy.verify.catalogue import catalogue
@@ -45,6 +49,7 @@ from understudy.verify.clock import machine_time
 from understudy.verify.deployment import Deployment
 from understudy.verify.findings import Listener, load_baseline
 from understudy.verify.run import RunOptions
+from understudy.verify.shapes import bundled
 
 MOCK: Final = "the mock"
 HISTORY_SUFFIX: Final = ".drift.json"
@@ -165,9 +170,38 @@ def _report_of(
         documents,
         (ours.target.base_url, MOCK if other is None else theirs.target.base_url),
         ours.target.secrets() | theirs.target.secrets(),
+        personal_values(options, (ours, theirs)),
     )
     _keep(documents, last_seen, report)
     return report
+
+
+def personal_values(options: DriftOptions, deployments: Sequence[Deployment]) -> PersonalValues:
+    """Returns what hides the values of people, under the key of the project's recordings.
+
+    Raises:
+        StartupError: The key cannot be read or made.
+    """
+    path = key_file(options.key, options.where.target_file)
+    key, is_new = load_key(path)
+    if is_new:
+        echo(
+            f"Wrote the key of the project's pseudonyms to {path}; keep it out of version control.",
+            err=True,
+        )
+    targets = [each.target for each in deployments]
+    documents = [each.document or bundled("service.yaml") for each in deployments]
+    personal = PersonalValues(
+        Pseudonyms(key, targets[0], machine_time()),
+        frozenset(word for document in documents for word in words_of(document.raw)),
+        tuple(
+            f"{urlsplit(each.base_url).scheme}://{urlsplit(each.base_url).netloc}/"
+            for each in targets
+        ),
+    )
+    for target in targets:
+        personal.know(target)
+    return personal
 
 
 def _keep(documents: DocumentsOfRun, path: Path | None, report: DriftReport) -> None:

@@ -1,10 +1,11 @@
-"""Makes the content of a report from what was compared; secrets are masked from here on."""
+"""Makes the content of a report from what was compared; nothing secret or personal is behind it."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+import msgspec
 import orjson
 
 from understudy.drift.causes import DriftCause
@@ -24,6 +25,7 @@ from understudy.drift.learnt_facts import ChangedFact
 from understudy.exchange.masking import masked, masked_fields
 from understudy.exchange.messages import Exchange
 from understudy.exchange.shown import BODY_SHOWN, text_of
+from understudy.record.personal_values import PersonalValues
 from understudy.reports.content import counted
 from understudy.verify.findings import ANSWERS, Finding
 from understudy.verify.reproducing import commands
@@ -54,6 +56,7 @@ def report_of_run(
     documents: DocumentsOfRun,
     names: tuple[str, str],
     secrets: Mapping[str, str],
+    personal: PersonalValues,
 ) -> DriftReport:
     """Returns the report of two deployments.
 
@@ -62,19 +65,49 @@ def report_of_run(
         documents: What their documents say.
         names: Name or base URL of the deployment, and of the other one.
         secrets: Each secret, and the variable that replaces it.
+        personal: What is known of people, and their pseudonyms.
     """
-    return DriftReport(
+    for run in drift.runs:
+        personal.read(run.exchanges)
+    hidden = _Hidden(drift, secrets, personal)
+    report = DriftReport(
         deployment=names[0],
         other=names[1],
         requests=drift.requests,
-        causes=[_cause(cause, drift, secrets) for cause in drift.causes],
+        causes=[_cause(cause, hidden) for cause in drift.causes],
         documents=[_documents(pair) for pair in documents.pairs],
         not_compared=[*documents.missing, *drift.not_compared],
         not_checked=list(_not_checked(drift)),
         stopped=list(dict.fromkeys(run.stopped for run in drift.runs if run.stopped)),
         not_restored=[line for run in drift.runs for line in run.not_restored],
-        changed_facts=[_fact(changed, drift, secrets) for changed in drift.changed_facts],
+        changed_facts=[_fact(changed, hidden) for changed in drift.changed_facts],
     )
+    texts = personal.hidden_texts(msgspec.to_builtins(report), _IMPERSONAL)
+    return msgspec.convert(texts, DriftReport)
+
+
+_IMPERSONAL: Final = frozenset(
+    {"aspect", "deployment", "documents", "fault", "fingerprint", "other", "question", "statement"}
+)
+"""Members of a report that hold words of the contract, and addresses."""
+
+
+class _Hidden(NamedTuple):
+    """What a comparison is shown without: secrets, and the values of people."""
+
+    drift: Drift
+    secrets: Mapping[str, str]
+    personal: PersonalValues
+
+    def script(self, values: tuple[str, str], steps: Sequence[Exchange]) -> str:
+        """Returns a script that shows the second of two values, in place of the first."""
+        finding = Finding(ANSWERS, *values, tuple(map(self.personal.hidden_exchange, steps)))
+        return "\n".join(commands(finding, self.secrets))
+
+    def response(self, exchange: Exchange, other: Exchange | None = None) -> str:
+        """Returns a response as text, beside that of another exchange if one is passed."""
+        hide = self.personal.hidden_exchange
+        return shown_response(hide(exchange), self.secrets, other and hide(other))
 
 
 def _not_checked(drift: Drift) -> Iterator[str]:
@@ -90,7 +123,7 @@ def _not_checked(drift: Drift) -> Iterator[str]:
         yield f"{counted(len(rules), 'rule')} not checked: {reason}"
 
 
-def _cause(cause: DriftCause, drift: Drift, secrets: Mapping[str, str]) -> ReportedCause:
+def _cause(cause: DriftCause, hidden: _Hidden) -> ReportedCause:
     kinds: dict[tuple[str, ...], list[Difference]] = {}
     for each in cause.differences:
         kinds.setdefault((place(each), each.aspect, each.ours, each.theirs), []).append(each)
@@ -99,30 +132,29 @@ def _cause(cause: DriftCause, drift: Drift, secrets: Mapping[str, str]) -> Repor
         rule=cause.rule,
         statement=cause.statement,
         readings=[text for text in cause.readings if text],
-        differences=[_difference(members, drift, secrets) for members in kinds.values()],
+        differences=[_difference(members, hidden) for members in kinds.values()],
     )
 
 
-def _difference(
-    members: Sequence[Difference], drift: Drift, secrets: Mapping[str, str]
-) -> ReportedDifference:
-    first = members[0]
+def _difference(members: Sequence[Difference], hidden: _Hidden) -> ReportedDifference:
+    first, drift = members[0], hidden.drift
+    values = first.theirs, first.ours
     return ReportedDifference(
         request=place(first),
         aspect=first.aspect,
         deployment=first.ours,
         other=first.theirs,
         seen=len(members),
-        commands=_script((first.theirs, first.ours), drift.steps(first), secrets),
-        response=shown_response(first.exchange, secrets, first.other),
-        other_commands=_script((first.theirs, first.ours), drift.steps_at_other(first), secrets),
-        other_response=shown_response(first.other, secrets, first.exchange),
+        commands=hidden.script(values, drift.steps(first)),
+        response=hidden.response(first.exchange, first.other),
+        other_commands=hidden.script(values, drift.steps_at_other(first)),
+        other_response=hidden.response(first.other, first.exchange),
         fingerprint=_fingerprint(first),
     )
 
 
-def _fact(changed: ChangedFact, drift: Drift, secrets: Mapping[str, str]) -> ReportedFact:
-    steps, last = drift.steps_of_fact(changed), changed.steps[-1]
+def _fact(changed: ChangedFact, hidden: _Hidden) -> ReportedFact:
+    steps, last = hidden.drift.steps_of_fact(changed), changed.steps[-1]
     return ReportedFact(
         rule=changed.rule.id,
         question=changed.rule.statement.strip(),
@@ -130,16 +162,10 @@ def _fact(changed: ChangedFact, drift: Drift, secrets: Mapping[str, str]) -> Rep
         now=changed.now,
         learnt=changed.fact.learnt,
         request=_place(last),
-        commands=_script((changed.before, changed.now), steps, secrets),
-        response=shown_response(last, secrets),
+        commands=hidden.script((changed.before, changed.now), steps),
+        response=hidden.response(last),
         fingerprint=_hash("fact", changed.rule.id, changed.before, changed.now),
     )
-
-
-def _script(values: tuple[str, str], steps: Sequence[Exchange], secrets: Mapping[str, str]) -> str:
-    """Returns a script that shows the second of two values, in place of the first."""
-    finding = Finding(ANSWERS, *values, tuple(steps))
-    return "\n".join(commands(finding, secrets))
 
 
 def place(difference: Difference) -> str:
@@ -209,7 +235,7 @@ def shown_response(
         lines += ["", f"({len(response.body)} bytes)"]
     elif text:
         rest = "…" if len(text) > BODY_SHOWN else ""
-        lines += ["", masked(text[:BODY_SHOWN], secrets) + rest]
+        lines += ["", masked(text, secrets)[:BODY_SHOWN] + rest]
     if alike:
         verb = "is" if alike == 1 else "are"
         lines += [f"({counted(alike, 'more member')} {verb} the same at both)"]

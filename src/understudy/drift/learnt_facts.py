@@ -23,6 +23,10 @@ _PASSING: Final = re.compile(r"(?<!status )\b\d+\b|\b[0-9a-f]{16,}\b")
 """The parts of a behaviour that differ from day to day: counts and identifiers, not statuses."""
 
 
+_BY_MOMENTS: Final = frozenset({"rate-limit-window"})
+"""Rules that are read by when something ends: under load a request is a second late."""
+
+
 @dataclass(frozen=True, slots=True)
 class ChangedFact:
     """A question that a deployment no longer answers as it was learnt.
@@ -132,8 +136,13 @@ def _of_options(
     return {
         rule: _Shown(" and ".join(sorted(values)), _others(values, value_of(facts[rule])))
         for rule, values in shown.items()
-        if set(values) != {value_of(facts[rule])}
+        if not _is_shown(rule, set(values), value_of(facts[rule]))
     }
+
+
+def _is_shown(rule: str, values: set[str], before: str) -> bool:
+    """Tells whether readings are the one that was learnt; of moments, one of which may be at an edge."""
+    return before in values if rule in _BY_MOMENTS else values == {before}
 
 
 def _others(values: Mapping[str, Exchange], before: str) -> tuple[Exchange, ...]:

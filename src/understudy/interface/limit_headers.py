@@ -1,6 +1,7 @@
 """Names the response headers that say what is left of a limit, which the interface leaves open (Limits, 4)."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 LIMIT_HEADERS: Final = ("X-RateLimit", "RateLimit", "X-Rate-Limit")
@@ -32,3 +33,9 @@ def limit_header(header: Callable[[str], str], part: str) -> str:
     """
     values = (header(f"{beginning.lower()}-{part}") for beginning in LIMIT_HEADERS)
     return next(filter(None, values), "")
+
+
+def moment_of(seconds: int, now: datetime) -> datetime:
+    """Returns when an hour ends: at Unix seconds, or so many seconds from now where those are long over."""
+    moment = datetime.fromtimestamp(seconds, UTC)
+    return moment if moment > now - timedelta(days=1) else now + timedelta(seconds=seconds)

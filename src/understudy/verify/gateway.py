@@ -15,7 +15,7 @@ import httpx
 
 from understudy.exchange.connection_failures import failure_in_words
 from understudy.exchange.messages import Exchange, Identity, Request, Response
-from understudy.interface.limit_headers import limit_header
+from understudy.interface.limit_headers import limit_header, moment_of
 from understudy.interface.operations import COUNTED, QR_CODE, UPLOAD_AVATAR, Place, Routes
 from understudy.verify.clock import Time
 from understudy.verify.deployment import Allowance
@@ -143,7 +143,7 @@ class RequestBudget:
         )
         ends = exchange.at + timedelta(hours=1)
         if reset.isdecimal() and len(reset) < 11:  # noqa: PLR2004 - digits of Unix seconds
-            ends = min(ends, datetime.fromtimestamp(int(reset), exchange.at.tzinfo))
+            ends = min(ends, moment_of(int(reset), exchange.at))
         if exchange.status == TOO_MANY or (remaining == "0" and reset.isdecimal()):
             self._limited_until[bucket] = ends
 

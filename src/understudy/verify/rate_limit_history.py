@@ -1,10 +1,10 @@
 """Reads what successive responses say of an hourly limit; conditions that follow from it."""
 
-from datetime import UTC, datetime
+from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from understudy.exchange.messages import Exchange
-from understudy.interface.limit_headers import limit_headers_in
+from understudy.interface.limit_headers import limit_headers_in, moment_of
 from understudy.interface.operations import AVATARS, COUNTED, QR_CODE
 from understudy.verify.checks import TOO_MANY, found
 from understudy.verify.history import History
@@ -12,6 +12,10 @@ from understudy.verify.history import History
 UNAUTHORIZED: Final = 401
 DIGITS: Final = 12
 """More digits than a count or a time in seconds has."""
+
+
+ROUNDING: Final = timedelta(seconds=1)
+"""How far two roundings of one moment are apart."""
 
 
 class Count(NamedTuple):
@@ -41,7 +45,7 @@ def count_in(exchange: Exchange) -> Count | None:
     if not all(text.isdecimal() and text.isascii() and len(text) < DIGITS for text in texts):
         return None
     limit, remaining, reset = map(int, texts)
-    return Count(limit, remaining, datetime.fromtimestamp(reset, UTC))
+    return Count(limit, remaining, moment_of(reset, exchange.at))
 
 
 def by_address(exchange: Exchange) -> bool:
@@ -67,9 +71,14 @@ def previous(exchange: Exchange, history: History) -> Previous | None:
             if before.status in {200, 404, TOO_MANY}:
                 return None
             continue  # refused before it was counted
-        is_same = exchange.at < count.reset if now is None else count.reset == now.reset
+        is_same = exchange.at < count.reset if now is None else is_same_hour(count, now)
         return Previous(before, count) if is_same and counted_alike(exchange, before) else None
     return None
+
+
+def is_same_hour(count: Count, other: Count) -> bool:
+    """Tells whether two hours end at the same moment, which may be rounded to a second each time."""
+    return abs(count.reset - other.reset) <= ROUNDING
 
 
 def last_counted(exchange: Exchange, history: History) -> Previous | None:

@@ -42,6 +42,7 @@ from understudy.verify.rate_limit_history import (
     has_count_headers,
     is_by_address,
     is_by_token,
+    is_same_hour,
     is_too_many,
     is_within_limit,
     last_counted,
@@ -399,8 +400,10 @@ def _counted_before(exchange: Exchange, history: History) -> Iterator[Previous]:
 
 def _first_of_hour(exchange: Exchange, history: History) -> datetime:
     """Returns the time of the first request that was seen of the same hour."""
-    reset = proven(count_in(exchange)).reset
-    same = (each for each in _counted_before(exchange, history) if each.headers.reset == reset)
+    count = proven(count_in(exchange))
+    same = (
+        each for each in _counted_before(exchange, history) if is_same_hour(each.headers, count)
+    )
     return min((each.exchange.at for each in same), default=exchange.at)
 
 
@@ -408,6 +411,12 @@ def _is_full_hour(moment: datetime) -> bool:
     return (
         abs(moment - (moment + WINDOW / 2).replace(minute=0, second=0, microsecond=0)) < CLOCK_SLACK
     )
+
+
+def ends_within_an_hour(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the hour ends within one; after the clock was put back it ends later."""
+    left = proven(count_in(exchange)).reset - exchange.at
+    return left <= WINDOW + timedelta(milliseconds=exchange.elapsed_ms) + CLOCK_SLACK
 
 
 def ends_with_the_hour(exchange: Exchange, history: History) -> bool:
@@ -427,8 +436,9 @@ def began_with_a_request(exchange: Exchange, history: History) -> bool:
 def has_moved_on(exchange: Exchange, history: History) -> bool:
     """Tells whether the hour ends later than for the request before, although it had not ended."""
     before = next(_counted_before(exchange, history), None)
-    if before is None or before.headers.reset <= exchange.at:
-        return False
+    ended = exchange.at + timedelta(milliseconds=exchange.elapsed_ms) + CLOCK_SLACK
+    if before is None or before.headers.reset <= ended:
+        return False  # the request may have been the first of the next hour
     return proven(count_in(exchange)).reset - before.headers.reset > CLOCK_SLACK
 
 
@@ -442,7 +452,12 @@ for _option, _ends in (
     ("first-request", began_with_a_request),
     ("a sliding hour", has_moved_on),
 ):
-    reading("rate-limit-window", on=COUNTED, when=[has_count_headers, _ends], read=_option)
+    reading(
+        "rate-limit-window",
+        on=COUNTED,
+        when=[has_count_headers, ends_within_an_hour, _ends],
+        read=_option,
+    )
 reading("rate-limit-anonymous", on=COUNTED, when=[is_too_many], read="on", is_of_limits=True)
 reading(
     "rate-limit-anonymous",
