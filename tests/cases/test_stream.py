@@ -28,7 +28,7 @@ PLANS = {plan.name: plan for plan in plans()}
 JOB = ExportSettings(
     {"resource": "http://127.0.0.1:8080/v3", "authorization": "http://127.0.0.1:8081"}
 )
-DIGEST = "97b046c604f8ea4e1a407eebd1b9d1e1f246c466f45a6f9bc945a23e3ea9c40c"
+DIGEST = "33280c9684e7b09c6d669f7b77094e782671517e18c8d6c4b861cc9980d3863d"
 """Changes with the catalogue and the documents (and with Pillow, which generators the JPEGs): then it is
 to be taken from one Python, and to hold under the others."""
 

@@ -9,7 +9,7 @@ from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
 from understudy.cases.model import Case
 from understudy.cases.selection import edge_cases
-from understudy.generate.case_sender import CaseSender
+from understudy.verify.case_sender import CaseSender
 from understudy.verify.deployment import Deployment
 from understudy.verify.run import RunOptions
 from understudy.verify.run import start as start_run

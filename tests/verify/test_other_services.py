@@ -55,6 +55,7 @@ def test_its_own_operations_are_judged_by_its_document_alone(outcome: Outcome) -
         ("generated", "passed"),
     ]
     assert {it.source for it in outcome.exchanges} == {
+        "edge case",
         "generated as owner",
         "generated as anonymous",
     }

@@ -8,6 +8,9 @@ from typing import Final
 
 from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
+from understudy.interface.recognition import interface_operations
+from understudy.openapi.loader import Document
+from understudy.verify.case_sender import catalogue_cases
 from understudy.verify.deployment import Deployment
 from understudy.verify.findings import Outcome
 from understudy.verify.generated_cases import generated
@@ -17,7 +20,10 @@ from understudy.verify.runner import carry_out
 from understudy.verify.scenarios import scenarios
 
 MOCK_CASES: Final = 10
-"""Generated cases of each operation for the mock, where requests cost nothing."""
+"""Generated cases of each operation, where requests cost nothing."""
+
+TELLING_CASES: Final = 2
+"""Cases of the catalogue to each generated one: they show more for a request."""
 
 
 def verify(
@@ -35,7 +41,8 @@ def verify(
         target: A target file, or the base URL of a resource API; None for the mock in this process.
         document: OpenAPI document to judge by; None for the target's, or else the bundled one.
         rules: Ids of the rules to judge; every rule if none is named.
-        cases: Generated cases of each operation; None for 10 on the mock and none elsewhere.
+        cases: Generated cases of each operation; None for 10 on the mock and of another service, and
+            none elsewhere.
         seed: Seed for the mock and for generated cases.
         max_requests: The most requests to send; None for no limit but the hour's.
 
@@ -59,8 +66,8 @@ def verify(
         max_requests=max_requests,
         seed=seed,
     )
-    phases = phases_of(cases, is_mock=options.is_mock)
     deployment = open_deployment(options, os.environ)
+    phases = phases_of(cases, deployment.document, is_mock=options.is_mock)
     return judge(
         deployment,
         RunOptions(tuple(rules), seed, phases=phases, is_preflighted=not options.is_mock),
@@ -77,27 +84,37 @@ def judge(deployment: Deployment, options: RunOptions) -> Outcome:
         return carry_out(deployment, options)
 
 
-def cases_of(cases: int | None, *, is_mock: bool) -> int:
+def cases_of(cases: int | None, document: Document | None, *, is_mock: bool) -> int:
     """Returns the number of generated cases of each operation.
 
     Args:
         cases: The option of the caller; None for the default.
+        document: The document in force, if it is the user's. The rules of this interface have probes;
+            another service has none, so that without cases most of its operations would not be tried.
         is_mock: Whether the mock in this process is judged.
     """
-    return cases if cases is not None else MOCK_CASES * is_mock
+    is_foreign = document is not None and not interface_operations(document)
+    return cases if cases is not None else MOCK_CASES * (is_mock or is_foreign)
 
 
-def phases_of(cases: int | None, *, is_mock: bool) -> tuple[tuple[str, Phase], ...]:
+def phases_of(
+    cases: int | None, document: Document | None = None, *, is_mock: bool
+) -> tuple[tuple[str, Phase], ...]:
     """Returns what is run after the probes.
 
     Args:
         cases: Generated cases of each operation; None for the default.
+        document: The document in force, if it is the user's.
         is_mock: Whether the mock in this process is judged.
     """
-    count = cases_of(cases, is_mock=is_mock)
+    count = cases_of(cases, document, is_mock=is_mock)
     if not count:
         return ()
-    return (("generated cases", generated(count)), ("scenarios", scenarios(count)))
+    return (
+        ("catalogue's cases", catalogue_cases(TELLING_CASES * count)),
+        ("generated cases", generated(count)),
+        ("scenarios", scenarios(count)),
+    )
 
 
 def learn_from(deployment: Deployment, options: RunOptions) -> Learnt:

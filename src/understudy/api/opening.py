@@ -3,10 +3,16 @@
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
+from typing import Final
+
+import msgspec
 
 from understudy.api.options import DeploymentOptions, target_from
 from understudy.errors import StartupError
+from understudy.interface.recognition import interface_operations
+from understudy.openapi.operations import operations
 from understudy.verify.clock import ClockState
 from understudy.verify.deployment import Deployment, deployment_of, ledger_of, locked, over_after
 from understudy.verify.run import gateway_of
@@ -37,12 +43,45 @@ def open_deployment(
     else:
         expect_sendable(target, str(options.target_file or "--base-url"))
         deployment = deployment_of(target, options.target_file, stood)
-    allowance = replace(
-        deployment.allowance,
-        requests=options.max_requests,
-        is_over=over_after(options.max_time),
-    )
+    deployment = _as_another_service(deployment)
+    requests, time = limits_of(deployment, options)
+    allowance = replace(deployment.allowance, requests=requests, is_over=over_after(time))
     return replace(deployment, allowance=allowance)
+
+
+LEAST_REQUESTS: Final = 400
+REQUESTS_OF_OPERATION: Final = 40
+MOST_TIME: Final = timedelta(minutes=5)
+"""The limits of a run against another service, which no hour's budget limits."""
+
+
+def limits_of(
+    deployment: Deployment, options: DeploymentOptions
+) -> tuple[int | None, timedelta | None]:
+    """Returns the most requests and the longest time of a run; None for no limit but the hour's.
+
+    Args:
+        deployment: The deployment.
+        options: What the caller says, which comes first.
+    """
+    document = deployment.document
+    if options.is_mock or document is None or interface_operations(document):
+        return options.max_requests, options.max_time
+    most = max(LEAST_REQUESTS, REQUESTS_OF_OPERATION * len(operations(document)))
+    requests = most if options.max_requests is None else options.max_requests
+    return requests, options.max_time or MOST_TIME
+
+
+def _as_another_service(deployment: Deployment) -> Deployment:
+    """Returns the deployment of another service on this machine with the permission to write.
+
+    How to undo its operations is rarely known, and without writing most of them cannot be tried.
+    """
+    target, document = deployment.target, deployment.document
+    is_own = document is None or bool(interface_operations(document))
+    if is_own or target.is_mock or target.mode is not None or target.writes == "observe":
+        return deployment
+    return replace(deployment, target=msgspec.structs.replace(target, mode="full"))
 
 
 def restore(journal: Path, target_file: Path, environment: Mapping[str, str]) -> list[str]:

@@ -7,7 +7,7 @@ from understudy.api.bundled_target import AUTHORIZATION
 from understudy.api.case_source import CaseSource
 from understudy.cases import selection
 from understudy.cases.plans import Planner
-from understudy.generate.case_sender import CaseSender
+from understudy.verify.case_sender import CaseSender
 from understudy.verify.deployment import Deployment, locked
 from understudy.verify.run import Run, RunOptions, start
 from understudy.verify.target import data_for_target

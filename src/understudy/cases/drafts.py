@@ -102,6 +102,10 @@ class Draft(NamedTuple):
         kept = tuple((n, text) for n, text in self.headers if n.lower() != name.lower())
         return self._replace(headers=(*kept, *((name, text) for text in texts)))
 
+    def has_header(self, name: str) -> bool:
+        """Tells whether the draft sends a header of this name, in any case."""
+        return any(n.lower() == name.lower() for n, _ in self.headers)
+
     def with_cookie(self, name: str, *texts: str) -> "Draft":
         """Returns the draft with exactly these values for a cookie; other cookies stay."""
         current = next((text for n, text in self.headers if n == "Cookie"), "")

@@ -29,7 +29,7 @@ from understudy.cases.model import (
     encoded_variable,
     variable,
 )
-from understudy.cases.mutations import Generator, InterfaceProse, Mutation, OperationContext
+from understudy.cases.mutations import OPEN, Generator, InterfaceProse, Mutation, OperationContext
 from understudy.cases.test_data import AVATAR_ID, CLIENT_TOKEN, CODE, TestData
 from understudy.cases.uploads import png
 from understudy.interface.operations import (
@@ -469,7 +469,7 @@ class Planner:
         plain = self._plain.draft(operation)
         context = OperationContext(operation, self._values, plain, _success(operation))
         if prose is None:
-            return context
+            return replace(context, success=_by_state(context.success, operation))
         return replace(
             context,
             plain=prose.with_known_values(plain),
@@ -503,9 +503,20 @@ class Planner:
         yield from protocol.mutations(
             context, self._methods[path_shape(operation.path)] | frozenset(taken)
         )
-        access = self._plain.bearer_access(operation)
-        if access:
-            yield from protocol.bearer_mutations(context, is_required=access == "required")
+        yield from self._bearer_mutations(context)
+
+    def _bearer_mutations(self, context: OperationContext) -> Iterator[Mutation]:
+        access = self._plain.bearer_access(context.operation)
+        if not access:
+            return
+        # Whoever serves another document may take any token, as the mock does by default.
+        is_checked = context.is_interface_operation or self._test_data.is_token_checked
+        for mutation in protocol.bearer_mutations(context, is_required=access == "required"):
+            is_left_out = not mutation.apply(context.plain).has_header("Authorization")
+            if is_checked or is_left_out or mutation.kind != "invalid":
+                yield mutation
+            else:
+                yield mutation._replace(kind="open", statuses=OPEN)
 
     def _generators(self, context: OperationContext) -> Iterator[Generator]:
         media_type, schema = body_of(context.operation)
@@ -517,7 +528,8 @@ class Planner:
             for name in self._plain.file_fields(schema):
                 yield from uploads.generators(name, context)
         yield from protocol.generators(context)
-        if self._plain.bearer_access(context.operation):
+        is_checked = context.is_interface_operation or self._test_data.is_token_checked
+        if is_checked and self._plain.bearer_access(context.operation):
             yield from protocol.bearer_generators(context)
 
 
@@ -533,3 +545,20 @@ def _success(operation: Operation) -> ExpectedResponse:
     if operation.method == "GET" and declared == ("200", "302"):
         return ExpectedResponse(declared, because)
     return ExpectedResponse(("2XX", *(s for s in declared if s[0] == "3")), because)
+
+
+_STATE = frozenset({"401", "403", "404", "409", "410", "412", "423", "428"})
+"""Refusals that depend on the service's state and on the caller, and not on how a request is made."""
+
+
+def _by_state(success: ExpectedResponse, operation: Operation) -> ExpectedResponse:
+    """Returns the response to a valid request to another service, whose state may refuse it.
+
+    An item that a path names need not exist, and one that is created may exist already, whether or not
+    the document declares the refusal.
+    """
+    names_item = any(parameter.location == "path" for parameter in operation.parameters)
+    missing = {"404", "410"} if names_item else set()
+    taken = {"409"} if operation.method in {"POST", "PUT"} else set()
+    allowed = sorted((_STATE & {*operation.responses}) | missing | taken)
+    return success._replace(statuses=tuple(dict.fromkeys((*success.statuses, *allowed))))

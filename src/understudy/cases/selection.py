@@ -18,6 +18,7 @@ from understudy.cases.model import LARGE, Case, CaseKind, CaseRequest, ExpectedR
 from understudy.cases.mutations import OPEN, WRITING, Mutation
 from understudy.cases.plans import OperationPlan, Planner
 from understudy.cases.test_data import TestData
+from understudy.cases.texts import TELLING
 from understudy.errors import StartupError, nearest
 from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import load
@@ -111,19 +112,45 @@ def _mixtures(plan: OperationPlan, seed: int) -> Iterator[Sequence[Mutation]]:
 
 
 def _alternating(mutations: Sequence[Mutation], chance: Random) -> list[Mutation]:
-    """Returns the mutations so that the first few are of as many categories as there are.
+    """Returns the mutations so that the first few are the most telling of as many categories as there are.
 
     Otherwise the many texts of one part would hide the one mutation of a rule. So the categories
     alternate, and within a category its parts, keywords and rules. Texts of every category count as
     one, and mutations with an open outcome come after those whose outcome the contract determines.
+    Before them all come some bounds that are exceeded, and required parts that are left out.
     """
     groups: dict[str, dict[tuple[str, str], list[Mutation]]] = {}
     mixed = chance.sample(mutations, len(mutations))
-    for mutation in sorted(mixed, key=lambda mutation: mutation.kind == "open"):
+    ordered = sorted(mixed, key=_rank)
+    size = sum(_rank(mutation) < BARE_REFUSALS for mutation in ordered[:HEAD])
+    for mutation in ordered[size:]:
         category = "text" if mutation.category == "unicode" else mutation.category
+        category = "telling" if _is_telling(mutation) else category
         group = groups.setdefault(category, {})
         group.setdefault((mutation.part, mutation.source), []).append(mutation)
-    return _interleaved([_interleaved(list(group.values())) for group in groups.values()])
+    alternating = _interleaved([_interleaved(list(group.values())) for group in groups.values()])
+    return [*ordered[:size], *alternating]
+
+
+HEAD, BARE_REFUSALS = 6, 2
+"""The first so many mutations may be of the first so many telling categories alone."""
+
+TELLING_CATEGORIES = ("boundary", "required", "type", "enum")
+"""Refusals that services forget most, each for one cheap request."""
+
+
+def _rank(mutation: Mutation) -> int:
+    """Returns how early a mutation is sent: those that show most for one request come first."""
+    if mutation.kind == "invalid" and mutation.category in TELLING_CATEGORIES:
+        return TELLING_CATEGORIES.index(mutation.category)
+    if _is_telling(mutation):
+        return len(TELLING_CATEGORIES)
+    return len(TELLING_CATEGORIES) + 1 + (mutation.kind == "open")
+
+
+def _is_telling(mutation: Mutation) -> bool:
+    """Tells whether a mutation has a value that crashes services which do not expect it."""
+    return mutation.description.rpartition(": ")[2] in TELLING
 
 
 def _interleaved(lists: Sequence[Sequence[Mutation]]) -> list[Mutation]:
@@ -276,6 +303,18 @@ def generate(
         # The same cases again, because a million of them must not be kept in memory.
         again = islice(cases(plan, seed, kinds), count)
         yield from (case for case in again if case.kind != "valid")
+
+
+def in_turn(plans: Sequence[OperationPlan], count: int, seed: int) -> Iterator[Case]:
+    """Yields the first ``count`` cases of each operation, one of each in turn.
+
+    So a budget that ends early has asked every operation, by what shows most. What deletes comes last
+    in its turn, as the others may need what it deletes.
+    """
+    ordered = sorted(plans, key=lambda plan: plan.context.operation.method == "DELETE")
+    streams = [islice(cases(plan, seed, KINDS), count) for plan in ordered]
+    for row in zip_longest(*streams):
+        yield from (case for case in row if case is not None)
 
 
 COUNT = 50

@@ -66,6 +66,8 @@ class TestData:
         denial: Query that makes the deployment deny an authorization request; empty if only a
             person can deny it.
         approval: Query that makes it approve one; empty if only a person can.
+        is_token_checked: Whether the service of another document is known to refuse unknown tokens; the
+            interface's own does.
     """
 
     __test__ = False  # pytest would take a class of this name for tests
@@ -84,6 +86,7 @@ class TestData:
     disabled_slug: str = "gone"
     denial: str = "mock_deny=1"
     approval: str = "mock_approve=ada"
+    is_token_checked: bool = False
 
     def __post_init__(self) -> None:
         if not self.email_hash:

@@ -119,6 +119,11 @@ LEXEMES = {
 }
 """Description to JSON number, of numbers that readers may understand differently (RFC 8259, 6)."""
 
+TELLING = frozenset(
+    {"2^63", "a number that no double holds, 1e400", "a quote that ends an SQL string", "empty"}
+)
+"""Descriptions of the values that crash most services which do not expect them."""
+
 NO_BOOLEANS = {
     "1": "1",
     "0": "0",

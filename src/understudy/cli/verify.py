@@ -9,7 +9,7 @@ from typing import Final
 import click
 from rich.console import Console
 
-from understudy.api.judging import cases_of, judge, phases_of
+from understudy.api.judging import TELLING_CASES, cases_of, judge, phases_of
 from understudy.api.opening import open_deployment
 from understudy.cli.commands import VerifyOptions
 from understudy.cli.exit_codes import ExitCode
@@ -146,7 +146,7 @@ def _sent(options: VerifyOptions, deployment: Deployment, console: Console) -> O
             rules=options.rules,
             seed=options.seed,
             workers=options.workers,
-            phases=phases_of(options.cases, is_mock=options.where.is_mock),
+            phases=phases_of(options.cases, deployment.document, is_mock=options.where.is_mock),
             listen=listen,
             is_preflighted=not options.where.is_mock,
             undisturbed=noted,
@@ -189,9 +189,12 @@ def print_plan(options: VerifyOptions, environment: Mapping[str, str]) -> None:
     target = deployment.target
     for line in (*_cases(options, document), *described(target)):
         print_line(console, line, hanging=2)
-    before = ", before the generated cases" if _number_of_cases(options) else ""
+    before = ", before the generated cases" if _number_of_cases(options, document) else ""
     issued = _issued(issuing, tokens, target)
-    print_line(console, f"about {total} requests to {target.base_url}{before}{issued}", hanging=2)
+    most = deployment.allowance.requests
+    limit = f"; at most {most} in all (--max-requests)" if most is not None else ""
+    text = f"about {total} requests to {target.base_url}{before}{issued}{limit}"
+    print_line(console, text, hanging=2)
 
 
 def _print_preflight(
@@ -231,12 +234,14 @@ def _print_inferred(console: Console, target: Target, document: Document) -> int
 
 def _cases(options: VerifyOptions, document: Document) -> Iterator[str]:
     """Yields what is generated from the document, and what else can be judged by it."""
-    number, count = len(operations(document)), _number_of_cases(options)
+    number, count = len(operations(document)), _number_of_cases(options, document)
     if not interface_operations(document):
         yield (
             f"{document.path} describes another service: its {number} operations are judged by two "
             "validators of the document and by inferred state, and by no rule of this interface"
         )
+    if count and not interface_operations(document):
+        yield f"cases of the catalogue, up to {TELLING_CASES * count} of each operation, as the owner"
     if count:
         yield (
             f"generated cases of each of {number} operations, as the owner and as anonymous: those "
@@ -244,8 +249,8 @@ def _cases(options: VerifyOptions, document: Document) -> Iterator[str]:
         )
 
 
-def _number_of_cases(options: VerifyOptions) -> int:
-    return cases_of(options.cases, is_mock=options.where.is_mock)
+def _number_of_cases(options: VerifyOptions, document: Document) -> int:
+    return cases_of(options.cases, document, is_mock=options.where.is_mock)
 
 
 def _issued(requests: int, tokens: int, target: Target) -> str:

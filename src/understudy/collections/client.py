@@ -3,7 +3,8 @@
 What is created is written to the undo journal before it is sent.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, Final, NamedTuple
@@ -165,6 +166,44 @@ ACCEPTED: Final = 202
 CONFLICT: Final = 409
 """The status of a creation whose values another item has; it is tried again with others."""
 
+_INVALID: Final = frozenset({400, 422})
+"""Statuses of a creation that is refused for its values."""
+
+_ATTEMPTS: Final = 6
+"""Creations of one item that are tried at most."""
+
+_NUMBERS: Final = re.compile(r"(?<![\w.])-?\d{1,15}(?![\w.])")
+_WORDS: Final = re.compile(r"""['"`]([\w-]{1,60})['"`]""")
+
+
+def named_values(refusal: Exchange, sent: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yields values for members that a refusal names, of the numbers and quoted words in it.
+
+    Args:
+        refusal: The response that refuses an item.
+        sent: The members that were sent.
+    """
+    text = refusal.response.body.decode("utf-8", "replace")
+    for name, value in sent.items():
+        if not re.search(rf"\b{re.escape(name)}\b", text, re.IGNORECASE):
+            continue
+        if isinstance(value, int) and not isinstance(value, bool):
+            numbers = [int(number) for number in _NUMBERS.findall(text)]
+            yield from ({name: n + step} for n in reversed(numbers) for step in (0, 1, -1))
+        elif isinstance(value, str):
+            words = [word for word in _WORDS.findall(text) if word not in {*sent, value}]
+            yield from ({name: word} for word in words)
+
+
+def _objects_in(body: Any) -> Iterator[dict[str, Any]]:
+    """Yields the objects of a body, whether alone or in a list, at its top or one level below."""
+    parts = [body, *(body.values() if isinstance(body, dict) else ())]
+    for part in parts:
+        yield from (
+            it for it in (part if isinstance(part, list) else [part]) if isinstance(it, dict)
+        )
+
+
 _LONG: Final = 50
 """The items of a page of a list that is to be read whole."""
 
@@ -217,12 +256,7 @@ class CollectionClient:
         role = self.requests.collection.operation("create")
         if role is None:
             return self._create_by_put(self.requests.needed("replace"))
-        try:
-            sent, pending, exchange = self._created(role, self.requests.creation(role))
-        except NotPermitted:
-            if not self.steps or self.steps[-1].status != CONFLICT:
-                raise
-            sent, pending, exchange = self._created(role, self.requests.creation(role))
+        sent, pending, exchange = self._created_somehow(role)
         body = item_at(exchange.body, role.response_path)
         value = self._identifier_in(exchange, body)
         if value is None:
@@ -233,6 +267,34 @@ class CollectionClient:
         item, judgements = self.model.create(exchange, value, sent, body)
         self._judge(exchange, judgements)
         return item
+
+    def _created_somehow(
+        self, role: ResourceOperation
+    ) -> tuple[dict[str, Any], PendingItem, Exchange]:
+        """Sends a creation, and again with other values where it is refused.
+
+        What no document says, such as that a number is at least 10, the refusal often does.
+
+        Raises:
+            NotPermitted: Every creation was refused, or none may be sent.
+        """
+        request, number = self.requests.creation(role), len(self.steps)
+        candidates: Iterator[Mapping[str, Any]] = iter(())
+        for attempt in range(_ATTEMPTS):
+            try:
+                return self._created(role, request)
+            except NotPermitted:
+                last = self.steps[-1] if len(self.steps) > number else None
+                if last is None or last.status not in {CONFLICT, *_INVALID}:
+                    raise
+                if attempt == 0:
+                    is_taken = last.status == CONFLICT
+                    candidates = iter([{}] if is_taken else named_values(last, request.sent))
+                known = next(candidates, None)
+                if known is None:
+                    raise
+            request = self.requests.creation(role, known)
+        return self._created(role, request)
 
     def _create_by_put(self, role: ResourceOperation) -> KnownItem:
         value, request = self.requests.creation_at(role)
@@ -283,6 +345,23 @@ class CollectionClient:
         role = self.requests.needed("replace")
         return self._change(role, self.requests.replacement(role, item), item, self.model.put)
 
+    def write_back(self, items: Sequence[KnownItem]) -> None:
+        """Replaces one of some items by what was last shown of it, in a list or by itself.
+
+        Nothing changes by that, and values that only the service makes, such as checksums, are sent.
+        """
+        role, name = self.requests.needed("replace"), self.model.identifier
+        sendable = self.state.maker.members(role)
+        shown = [it for step in reversed(self.steps) for it in _objects_in(step.body)]
+        by_identifier = {item.identifier: item for item in items}
+        for members in shown:
+            item = by_identifier.get(str(members.get(name or "")))
+            if item is not None:
+                known = {n: value for n, value in members.items() if n in sendable}
+                request = self.requests.replacement(role, item, known)
+                self._change(role, request, item, self.model.put)
+                return
+
     def update(self, item: KnownItem) -> bool:
         """Changes one member of an item; tells whether that succeeded.
 
@@ -302,6 +381,8 @@ class CollectionClient:
             return False
         request = self._matching(role, self.requests.plain(role, item), item)
         exchange = self._send(request)
+        if exchange.status == ACCEPTED:
+            return False
         self._judge(exchange, self.model.delete(exchange, item))
         if item.is_gone:
             self.state.undo.deleted(request.url)
@@ -352,6 +433,8 @@ class CollectionClient:
     ) -> bool:
         """Sends a change of an item, and records it if it succeeds; tells whether it did."""
         exchange = self._send(self._matching(role, request, item))
+        if exchange.status == ACCEPTED:
+            return False
         if exchange.response.is_success:
             sent = self.requests.sent_as_read(role, request.sent)
             record(exchange, item, sent, item_at(exchange.body, role.response_path))

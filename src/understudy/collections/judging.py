@@ -1,6 +1,7 @@
 """Judges the inferred state of another service, as a part of every run that may write there."""
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -40,7 +41,7 @@ COSTS: Final[dict[Role, int]] = {
     "list": 4,
     "read": 4,
     "update": 3,
-    "replace": 3,
+    "replace": 4,
     "delete": 6,
 }
 """Requests that each role adds to the sequence of a collection, roughly."""
@@ -72,6 +73,9 @@ def judge_collection(state: InferredRun, collection: ResourceCollection) -> None
         client.list_items(_FEW)
     if state.other is not None and "read" in roles:
         client.read_as_other(state.other, first)
+    if "replace" in roles:
+        with suppress(NotPermitted):
+            client.write_back((first, second, third))
     _change(client, first, second)
     if "delete" in roles:
         _delete(client, third, (first, second))

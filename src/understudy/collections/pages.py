@@ -41,6 +41,7 @@ class PagedList:
         cursor: A token of the page before.
         is_filtered: Whether other parameters may leave items out, so that nothing can be said of
             one that is missing.
+        starts_later: Whether a list without a page is one of later items, by the document's default.
     """
 
     limit: str | None
@@ -51,12 +52,14 @@ class PagedList:
     first: int
     cursor: str | None
     is_filtered: bool
+    starts_later: bool = False
 
     def limited(self, limit: int) -> Query:
         """Returns the query for pages of so many items, as far as the document allows that."""
+        start = ((self.number, str(self.first)),) if self.number and self.starts_later else ()
         if self.limit is None:
-            return ()
-        return ((self.limit, str(max(self.least, min(limit, self.most)))),)
+            return start
+        return (*start, (self.limit, str(max(self.least, min(limit, self.most)))))
 
     def following(
         self, exchange: Exchange, query: Query, count: int, page: int
@@ -121,15 +124,17 @@ def paged_list(operation: Operation, bodies: BodySchemas, members: Mapping[str, 
         and (it.required or (canonical(it.name) in known and _has_default(bodies, it.schema)))
     ]
     lowest = bodies.keyword(number_schema, "minimum")
+    first = _whole(bodies.keyword(number_schema, "default"), 0 if lowest == 0 else 1)
     return PagedList(
         limit=limit,
         most=_whole(bodies.keyword(limit_schema, "maximum"), _USUAL_LIMIT),
         least=_whole(bodies.keyword(limit_schema, "minimum"), 1),
         offset=named.get(OFFSETS, (None, None))[0],
         number=number,
-        first=_whole(bodies.keyword(number_schema, "default"), 0 if lowest == 0 else 1),
+        first=min(first, 1),
         cursor=named.get(CURSORS, (None, None))[0],
         is_filtered=bool(filters),
+        starts_later=first > 1,
     )
 
 

@@ -349,13 +349,19 @@ class CollectionRequests:
         identifier = None if item is None else item.identifier
         return self.maker.plain(role.operation, self._values(role, identifier))
 
-    def creation(self, role: ResourceOperation) -> PreparedRequest:
+    def creation(
+        self, role: ResourceOperation, known: Mapping[str, Any] | None = None
+    ) -> PreparedRequest:
         """Returns a request that creates an item under an identifier of the service.
+
+        Args:
+            role: The operation.
+            known: Members that have to have these values.
 
         Raises:
             NotPermitted: The document takes no item there that could be made.
         """
-        return self._with_item(role, None, {})
+        return self._with_item(role, None, known or {})
 
     def creation_at(self, role: ResourceOperation) -> tuple[Any, PreparedRequest]:
         """Returns an identifier of the client's, and a request that creates an item there.
@@ -367,13 +373,21 @@ class CollectionRequests:
         value = self.maker.path_value(role.operation, parameter)
         return value, self._with_item(role, str(value), self._identifying(role, value))
 
-    def replacement(self, role: ResourceOperation, item: KnownItem) -> PreparedRequest:
+    def replacement(
+        self, role: ResourceOperation, item: KnownItem, known: Mapping[str, Any] | None = None
+    ) -> PreparedRequest:
         """Returns a request that replaces an item.
+
+        Args:
+            role: The operation.
+            item: The item.
+            known: Members that have to have these values.
 
         Raises:
             NotPermitted: The document takes no item there that could be made.
         """
-        return self._with_item(role, item.identifier, self._identifying(role, item.value))
+        members = {**(known or {}), **self._identifying(role, item.value)}
+        return self._with_item(role, item.identifier, members)
 
     def change(self, role: ResourceOperation, item: KnownItem) -> PreparedRequest:
         """Returns a request that changes one member of an item to another value.

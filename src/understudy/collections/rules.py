@@ -1,7 +1,8 @@
 """Lists the rules of inferred state: what a reader of a document expects of its collections.
 
 They are in no file, as they are of no interface: a document only suggests them. So a breach is a
-note, unless the target file says that the deployment states the rule (``accept_as_stated``).
+note, unless HTTP itself says so (``CERTAIN``), or the target file says that the deployment states the rule
+(``accept_as_stated``).
 """
 
 from collections.abc import Mapping
@@ -40,12 +41,20 @@ _STATEMENTS: Final[Mapping[str, str]] = {
     SINGLETON_KEPT: "A resource that exists once is read as it was last changed.",
 }
 
+CERTAIN: Final = frozenset(
+    {
+        *(CREATE_READABLE, CREATE_LISTED, CREATE_IDENTIFIER, REPLACE_KEPT, UPDATE_MERGED),
+        *(CHANGE_ISOLATED, DELETE_GONE, SINGLETON_KEPT),
+    }
+)
+"""Rules that follow from HTTP's methods wherever a document has them; their breach is a finding."""
+
 INFERRED: Final[Mapping[str, Rule]] = {
     name: Rule(
         id=name,
         statement=statement,
         section="Inferred state",
-        status="inferred",
+        status="implied" if name in CERTAIN else "inferred",
         held_by="document",
     )
     for name, statement in _STATEMENTS.items()

@@ -28,6 +28,7 @@ from understudy.verify.findings import (
     Finding,
     RuleOutcome,
     key_of,
+    message_of,
     steps_of,
 )
 from understudy.verify.history import History
@@ -174,6 +175,7 @@ class Evaluator:
         differences: Responses that the two document validators judge differently.
         has_own_document: Whether a document other than the bundled one is in force, and so
             decides on names, types and values.
+        is_foreign: Whether the document in force describes another service than the interface's.
         broken: The rules that the last exchange breaks, with the results, known or not.
     """
 
@@ -183,6 +185,7 @@ class Evaluator:
     documents: dict[str, DocumentValidator]
     is_held_to_assumptions: bool
     has_own_document: bool = False
+    is_foreign: bool = False
     records: dict[str, RuleRecord] = field(default_factory=dict)
     internal_errors: list[str] = field(default_factory=list)
     differences: dict[str, None] = field(default_factory=dict)
@@ -285,7 +288,10 @@ class Evaluator:
             rule, "failed" if failed else "passed", "", record.checks, tuple(record.exchanges)
         )
 
-    def _note(self, rule: Rule, result: CheckResult, exchange: Exchange) -> list[Finding]:
+    def _note(
+        self, rule: Rule, result: CheckResult, exchange: Exchange, cause: str = ""
+    ) -> list[Finding]:
+        """Records a result; a cause, if one is named, is one finding for all operations."""
         record = self.records.setdefault(rule.id, RuleRecord())
         is_open = self.is_open(rule, result, exchange)
         record.checks += 1
@@ -296,7 +302,7 @@ class Evaluator:
             return []
         if not is_open:
             self.broken.append((rule.id, result))
-        key = (is_open, *key_of(rule.id, exchange, result))
+        key = (is_open, *((rule.id, cause) if cause else key_of(rule.id, exchange, result)))
         if key in self._places:
             place = self._places[key][1]
             repeated = record.findings[place]
@@ -327,6 +333,8 @@ class Evaluator:
             return "accepted by the target file"
         if fact := self.facts.get(rule.id):
             return f"otherwise than understudy assumes, as learnt on {fact.learnt}"
+        if self.is_foreign and rule.status == "stated":
+            return "many documents leave it open"
         if rule.status == "inferred":
             return "inferred from the document, and this deployment differs"
         return "assumed by understudy, and this deployment differs"
@@ -334,8 +342,10 @@ class Evaluator:
     def is_open(self, rule: Rule, result: CheckResult, exchange: Exchange) -> bool:
         """Tells whether the target need not meet a result: it is assumed, or the target accepts it."""
         target = self.history.target
-        if rule.status == "inferred" and rule.id in target.accept_as_stated:
+        if rule.id in target.accept_as_stated:
             return rule.id in target.accept
+        if self.is_foreign and result.is_choice:
+            return True  # nothing but the document binds another service
         is_assumed = rule.status in {"assumed", "inferred"} or result.is_choice
         is_assumed = is_assumed or self._is_by_our_document(rule, exchange)
         is_assumed = is_assumed or (result.is_shape and self._is_declared(exchange))
@@ -382,15 +392,16 @@ class Evaluator:
     def _by_document(self, exchange: Exchange) -> list[Finding]:
         new: list[Finding] = []
         if ANSWERS.id in self.rules:
-            result = expect(
-                exchange.status < SERVER_FAILURE, "no failure", f"status {exchange.status}"
-            )
+            shown = message_of(exchange) if exchange.status >= SERVER_FAILURE else ""
+            actual = f"status {exchange.status}{shown and f', {shown}'}"
+            result = expect(exchange.status < SERVER_FAILURE, "no failure", actual)
             new += self._note(ANSWERS, result, exchange)
         operation = self.routes.operation(exchange.operation)
         judge = self.documents.get(exchange.site)
         if operation is None or judge is None or DOCUMENT.id not in self.rules:
             return new
-        if is_of_deleted(exchange, operation):
+        is_failure = self.is_foreign and exchange.status >= SERVER_FAILURE  # a finding by itself
+        if is_failure or is_of_deleted(exchange, operation):
             return new
         errors = judge.judge(exchange, operation)
         if not errors.agrees:
@@ -403,4 +414,8 @@ class Evaluator:
         result = expect(
             not errors.validator, "an answer that the document allows", errors.validator
         )
-        return new + self._note(DOCUMENT, result, exchange)
+        # Many documents leave refusals out: one note for each status or type says it of all operations.
+        is_left_out = self.is_foreign and exchange.response.is_refusal
+        is_left_out = is_left_out and errors.validator.endswith("is not in the document")
+        cause = errors.validator if is_left_out else ""
+        return new + self._note(DOCUMENT, result._replace(is_choice=is_left_out), exchange, cause)

@@ -1,5 +1,6 @@
 """Findings, which of them are accepted, the outcome of a run that has them, and its events."""
 
+import re
 import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -101,7 +102,21 @@ def key_of(rule: str, exchange: Exchange, result: CheckResult) -> tuple[object, 
         exchange.identity.kind,
         exchange.status,
         result.expected[:60],
+        _VARYING.sub("#", message_of(exchange)) if rule == ANSWERS.id else "",
     )
+
+
+_VARYING = re.compile(r"""\d+|'[^']*'|"[^"]*\"""")
+"""Matches what differs between two messages of one failure: numbers, and what is quoted."""
+
+_MESSAGES = ("detail", "message", "error", "title", "description", "msg")
+"""The members in which services say why they refuse or fail."""
+
+
+def message_of(exchange: Exchange) -> str:
+    """Returns the beginning of what a response says of its status, if it is JSON; empty otherwise."""
+    said = (exchange.json_object.get(name) for name in _MESSAGES)
+    return next((text for text in said if isinstance(text, str)), "")[:60]
 
 
 def steps_of(exchange: Exchange, evidence: Iterable[Exchange]) -> tuple[Exchange, ...]:

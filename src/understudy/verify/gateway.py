@@ -73,12 +73,20 @@ class RequestBudget:
         time: The deployment's time.
         ledger: The count of the hour's requests.
         allowance: The requests and the time that the run may use.
+        is_counting: Whether the requests of the hour are limited.
     """
 
     def __init__(
-        self, hourly: Budget, time: Time, ledger: RequestLedger, allowance: Allowance
+        self,
+        hourly: Budget,
+        time: Time,
+        ledger: RequestLedger,
+        allowance: Allowance,
+        *,
+        is_counting: bool = True,
     ) -> None:
         self.allowance = allowance
+        self.is_counting = is_counting
         self.ledger = ledger
         self.sent = 0
         self._hourly = hourly
@@ -123,7 +131,7 @@ class RequestBudget:
         Raises:
             BudgetSpent: The requests of the hour are used up.
         """
-        if is_counted(place):
+        if self.is_counting and is_counted(place):
             token = None if is_open(place, identity) else request.token
             self._charge(token, is_restoring=is_restoring, is_exhausting=is_exhausting)
         now, interval = self._time.now(), self.allowance.interval
@@ -262,6 +270,7 @@ class Gateway:
         ledger: The count of the hour's requests.
         allowance: The requests and the time that the run may use.
         wording: Translates into the deployment's words; None where it uses the interface's.
+        is_counting: Whether the requests of the hour are limited.
         listeners: Called with every exchange, in order.
         undo: Learns of every write before it is sent.
         made: Ids of the avatars that this run uploaded.
@@ -276,6 +285,7 @@ class Gateway:
     ledger: RequestLedger
     allowance: Allowance = field(default_factory=Allowance)
     wording: Wording | None = None
+    is_counting: bool = True
     listeners: list[OnExchange] = field(default_factory=list)
     undo: WriteObserver | None = None
     made: set[str] = field(default_factory=set)
@@ -286,7 +296,13 @@ class Gateway:
 
     def __post_init__(self) -> None:
         """Starts to count."""
-        self.budget = RequestBudget(self.target.budget, self.time, self.ledger, self.allowance)
+        self.budget = RequestBudget(
+            self.target.budget,
+            self.time,
+            self.ledger,
+            self.allowance,
+            is_counting=self.is_counting,
+        )
 
     @property
     def sent(self) -> int:
@@ -503,7 +519,20 @@ class Gateway:
     def _receive(self, request: Request) -> tuple[Response, tuple[Request, Response] | None]:
         """Returns a response in the interface's words, and both sides in the deployment's."""
         if self.wording is None:
-            return received(self.transport, request), None
+            return self._received(request), None
         sent = self.wording.request(request)
         response = received(self.transport, sent)
         return self.wording.response(response), (sent, response)
+
+    def _received(self, request: Request) -> Response:
+        """Returns a response; reads from another service that closed the connection are repeated.
+
+        A server may close a connection while a request is on its way (RFC 9112, 9.3.1), as some do after
+        each failure. What is sent again must change nothing; a crash closes the next connection too.
+        """
+        try:
+            return received(self.transport, request)
+        except (httpx.ReadError, httpx.RemoteProtocolError):
+            if self.is_counting or request.method not in SAFE:
+                raise
+            return received(self.transport, request)

@@ -33,7 +33,7 @@ from understudy.verify.ledger import RequestLedger
 from understudy.verify.permits import Refusal, Unreachable
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.shapes import bundled
-from understudy.verify.target import PUBLISHED, Target
+from understudy.verify.target import PUBLISHED, Budget, Target
 from understudy.verify.undo import Undo, undo_earlier_run
 
 _NAME = Path("the published document")
@@ -306,6 +306,8 @@ def gateway_of(deployment: Deployment, document: Document, ledger: RequestLedger
         ledger,
         deployment.allowance,
         deployment.wording,
+        # The hour's limit is the interface's; another service has one where its target file says so.
+        is_counting=bool(interface_operations(document)) or deployment.target.budget != Budget(),
     )
 
 
@@ -332,6 +334,7 @@ def evaluator_of(target: Target, document: Document, rules: Sequence[str]) -> Ev
         validators,
         target.is_mock,
         has_own_document=has_own_document,
+        is_foreign=not interface_operations(document),
     )
 
 

@@ -22,7 +22,7 @@ def recorder():
 
 
 def finding_of(kind, document, rule):
-    (finding,) = verified(kind(), document, rules=(rule,)).notes
+    (finding,) = verified(kind(), document, rules=(rule,)).findings
     return finding
 
 

@@ -21,7 +21,7 @@ from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
 from understudy.cases import selection
 from understudy.cases.model import Case
-from understudy.generate.case_sender import CaseSender
+from understudy.verify.case_sender import CaseSender
 from understudy.verify.deployment import Deployment
 from understudy.verify.run import RunOptions, start
 from understudy.verify.target import data_for_target

@@ -1,4 +1,4 @@
-"""Sends cases to a deployment through verify's gateway, and adds the outcome to each.
+"""Sends the catalogue's cases through the gateway: a phase of verify, and `generate --send`.
 
 What the target does not permit is not sent, and the outcome says so. Each response is judged twice:
 by what the case expects, and by the rules that ``understudy verify`` judges every exchange by.
@@ -7,6 +7,7 @@ by what the case expects, and by the rules that ``understudy verify`` judges eve
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from typing import Final
 from urllib.parse import urlencode
 
 from understudy.cases import uploads
@@ -18,17 +19,20 @@ from understudy.cases.model import (
     broken_assertions,
     captured,
 )
+from understudy.cases.plans import Planner
+from understudy.cases.selection import in_turn, plans
 from understudy.cases.test_data import AVATAR_ID, CODE, TestData
 from understudy.errors import StartupError
 from understudy.exchange.messages import Exchange, Request
 from understudy.interface.operations import DELETE_AVATAR
 from understudy.interface.scopes import AUTH
-from understudy.verify.findings import ANSWERS, DOCUMENT
+from understudy.verify.checks import CheckResult
+from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED, Found
 from understudy.verify.history import LEFT_OPEN
 from understudy.verify.permits import BudgetSpent, NotPermitted, OutOfTime, Refusal, Unreachable
 from understudy.verify.probe_client import ProbeClient
-from understudy.verify.run import GIVE_UP, Run
-from understudy.verify.target import ALL_SCOPES
+from understudy.verify.run import GIVE_UP, Phase, Run
+from understudy.verify.target import ALL_SCOPES, data_for_target
 
 # Keeps what the steps of a sequence that is being sent hand on, and judges their responses.
 
@@ -74,6 +78,7 @@ class CurrentSequence:
 SOURCE = "edge case"
 AUTHORIZE_PATH = "/oauth2/authorize"
 SLOWED_DOWN = 429
+SERVER_ERROR = 500
 NOT_FOUND = 404
 
 PLAIN = ExpectedResponse(("2XX",), "")
@@ -116,6 +121,8 @@ class CaseSender:
         unanswered: Consecutive requests without a response.
         has_response: Whether the deployment responded to a case.
         doubts: Operation to why a 404 of it says nothing, or to an empty text.
+        exchange: The exchange of the last case; None where it was not sent or not answered.
+        mismatch: How its response differs from the one that the case expects, or an empty text.
     """
 
     run: Run
@@ -126,6 +133,8 @@ class CaseSender:
     unanswered: int = 0
     has_response: bool = False
     doubts: dict[str, str] = field(default_factory=dict)
+    exchange: Exchange | None = None
+    mismatch: str = ""
 
     @property
     def _probe_client(self) -> ProbeClient:
@@ -155,6 +164,7 @@ class CaseSender:
             yield replace(case, outcome=self._outcome(case))
 
     def _outcome(self, case: Case) -> str:
+        self.exchange, self.mismatch = None, ""
         if CODE in case.request.variables:
             self.secrets = {**self.test_data.secrets, **self._code()}
         obstacle = self._obstacle(case)
@@ -165,6 +175,8 @@ class CaseSender:
         except OutOfTime:
             raise
         except Unreachable as error:
+            for finding in self.run.evaluator.unanswered(error.exchange, str(error)):
+                self.run.announce(Found(finding))
             if not self.has_response:
                 raise self._nothing_responds(error) from error
             self.unanswered += 1
@@ -172,6 +184,7 @@ class CaseSender:
         except Refusal as refusal:
             return f"not sent: {refusal}"
         self.unanswered, self.has_response = 0, True
+        self.exchange = exchange
         outcome = self._judged(case, exchange)
         return self.sequence.judged(case.step, exchange, outcome) if case.step else outcome
 
@@ -191,7 +204,10 @@ class CaseSender:
 
     def _sent(self, case: Case) -> Exchange:
         source = LEFT_OPEN if case.kind == "open" else SOURCE
-        exchange = self.run.gateway.send(self._request(case), source)
+        try:
+            exchange = self.run.gateway.send(self._request(case), source)
+        except Unreachable:  # a connection that was kept too long; a crash closes the next one too
+            exchange = self.run.gateway.send(self._request(case), source)
         is_slowed = exchange.status == SLOWED_DOWN and case.kind == "valid"
         if is_slowed and self.run.gateway.allowance.pause >= PAUSE:
             self.run.gateway.time.wait(PAUSE)
@@ -204,6 +220,7 @@ class CaseSender:
         if exchange.status == SLOWED_DOWN and case.kind == "valid":
             return "not judged: the deployment slows this caller down (429)"
         mismatch = case.expected.mismatch(exchange.status, exchange.response.header("location"))
+        self.mismatch = mismatch
         findings = self._findings(case, exchange)
         if mismatch and not findings and self._is_assumed(case.expected.because):
             return f"not judged: {case.expected.because} is assumed by understudy: {mismatch}"
@@ -343,3 +360,46 @@ class CaseSender:
             if isinstance(token, str)
             else {}
         )
+
+
+LENIENT: Final = frozenset(
+    {"type", "format", "content-type", "additionalProperties", "uniqueItems"}
+)
+"""Keywords whose breach many sound services let pass, so that it is a note and not a finding."""
+
+
+def catalogue_cases(count: int) -> Phase:
+    """Returns the phase that sends the first cases of each operation of another service.
+
+    The interface's own operations have probes, and cases of theirs come from Schemathesis alone.
+
+    Args:
+        count: The most cases of each operation.
+    """
+
+    def phase(run: Run) -> None:
+        if run.has_interface:
+            return
+        target = run.deployment.target
+        sender = CaseSender(run, data_for_target(target))
+        planner = Planner(run.document, "resource", sender.prepare())
+        for case in sender.send(in_turn(plans([planner]), count, run.options.seed)):
+            if sender.exchange is not None:
+                _record(run, case, sender.exchange, sender.mismatch)
+            if sender.unanswered >= GIVE_UP:
+                return
+
+    return phase
+
+
+def _record(run: Run, case: Case, exchange: Exchange, mismatch: str) -> None:
+    """Records how the response to a case differs from the expected one, once for each cause."""
+    if exchange.status >= SERVER_ERROR:  # a failure of the server is a finding by itself
+        return
+    expected = f"{' or '.join(case.expected.statuses)} ({case.part}, {case.source})"
+    actual = f"{mismatch}: {case.description}" if mismatch else ""
+    # A valid request may be refused for a reason that no document says.
+    is_doubtful = case.kind != "invalid" or case.source in LENIENT
+    result = CheckResult(not mismatch, expected, actual, is_choice=is_doubtful)
+    for finding in run.evaluator.judge(GENERATED.id, result, exchange):
+        run.announce(Found(finding))

@@ -1,0 +1,170 @@
+"""A service that understudy knows by its document alone, with bugs as people report them of real ones."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from understudy.api.judging import phases_of
+from understudy.api.opening import open_deployment
+from understudy.api.options import DeploymentOptions
+from understudy.collections.client import named_values
+from understudy.exchange.messages import Exchange, Identity, Request, Response
+from understudy.openapi.loader import load
+from understudy.verify.clock import machine_clock, machine_time
+from understudy.verify.deployment import Deployment
+from understudy.verify.findings import Finding, Outcome
+from understudy.verify.run import RunOptions
+from understudy.verify.runner import carry_out
+from understudy.verify.target import Target
+
+BASE = "http://127.0.0.1:9000"
+SHELVES = """
+openapi: 3.0.3
+info: {title: Shelves, version: "1"}
+paths:
+  /shelves:
+    get:
+      parameters: [{name: limit, in: query, schema: {type: integer, minimum: 1, maximum: 50}}]
+      responses: {"200": {description: ok, content: {application/json: {schema: {type: array}}}}}
+    post:
+      requestBody:
+        required: true
+        content:
+          application/json:
+            schema: {type: object, required: [width], properties: {width: {type: integer}}}
+      responses: {"201": {description: ok}}
+  /shelves/{id}:
+    get:
+      parameters: [{name: id, in: path, required: true, schema: {type: integer}}]
+      responses: {"200": {description: ok}}
+"""
+
+
+class Shelves:
+    """A sound service, whose document names no refusal, as most do not."""
+
+    most = 50
+    largest = 2**53
+
+    def respond(self, request: httpx.Request) -> httpx.Response:
+        path, method = request.url.path, request.method
+        if (path, method) == ("/shelves", "GET"):
+            return self.listed(request.url.params.get_list("limit"))
+        if (path, method) == ("/shelves", "POST"):
+            return self.created(request)
+        is_read = method == "GET" and path.startswith("/shelves/")
+        return self.read(path.removeprefix("/shelves/")) if is_read else httpx.Response(405)
+
+    def listed(self, limits: list[str]) -> httpx.Response:
+        limit = limits[-1] if limits else "10"
+        is_whole = limit.lstrip("-").isascii() and limit.lstrip("-").isdigit()
+        if is_whole and 1 <= int(limit) <= self.most:
+            return httpx.Response(200, json=[])
+        return httpx.Response(400, json={"error": "limit"})
+
+    def created(self, request: httpx.Request) -> httpx.Response:
+        try:
+            body = json.loads(request.content)
+        except ValueError:
+            body = None
+        width: Any = body.get("width") if isinstance(body, dict) else None
+        is_width = isinstance(width, int) and not isinstance(width, bool)
+        is_json = request.headers.get("content-type", "").startswith("application/json")
+        if not (is_width and is_json) or width < 10:
+            return httpx.Response(400, json={"error": "width must be at least 10"})
+        return httpx.Response(201, json={"id": 1, "width": width})
+
+    def read(self, name: str) -> httpx.Response:
+        if name.isdecimal() and int(name) > self.largest:
+            return httpx.Response(500, json={"error": f"Integer {name} is too large to convert"})
+        return httpx.Response(404, json={"error": "no such shelf"})
+
+
+class TakesOneTooMany(Shelves):
+    most = 51
+
+
+class CrashesOnLargeIds(Shelves):
+    largest = 2**63 - 1
+
+
+@pytest.fixture
+def document(tmp_path: Path) -> Path:
+    path = tmp_path / "shelves.yaml"
+    path.write_text(SHELVES)
+    return path
+
+
+def judged(service: Shelves, document: Path) -> Outcome:
+    wire = httpx.MockTransport(service.respond)
+    target = Target(base_url=BASE, mode="full", document=str(document))
+    deployment = Deployment(target, wire, machine_clock(), document=load(document))
+    (catalogue, *_) = phases_of(None, deployment.document, is_mock=False)
+    return carry_out(deployment, RunOptions(phases=(catalogue,)))
+
+
+def named(findings: tuple[Finding, ...]) -> set[tuple[str, str]]:
+    return {(it.rule.id, it.exchange.operation) for it in findings}
+
+
+def test_a_sound_service_breaks_nothing_and_its_undeclared_refusals_are_one_note_each(document):
+    class Large(Shelves):
+        largest = 10**400
+
+    outcome = judged(Large(), document)
+    assert [it.summary for it in outcome.findings] == []
+    undeclared = [it.actual for it in outcome.notes if it.rule.id == "document"]
+    assert sorted(set(undeclared)) == sorted(undeclared)
+    assert "status 404 is not in the document" in undeclared
+
+
+def test_a_bound_that_is_off_by_one_is_found_by_few_requests(document):
+    outcome = judged(TakesOneTooMany(), document)
+    assert ("generated", "GET /shelves") in named(outcome.findings)
+    (found,) = [it for it in outcome.findings if it.rule.id == "generated"]
+    assert "limit=51" in found.exchange.request.url
+    assert found.exchange.number < 20
+
+
+def test_a_crash_is_one_finding_whatever_number_its_message_names(document):
+    outcome = judged(CrashesOnLargeIds(), document)
+    assert named(outcome.findings) == {("answers", "GET /shelves/{}")}
+    assert len(outcome.findings) == 1
+
+
+def test_no_hour_bounds_another_service_but_a_limit_that_can_be_chosen(document: Path):
+    options = DeploymentOptions(base_url=BASE, document=document)
+    deployment = open_deployment(options, {})
+    deployment.close()
+    assert deployment.allowance.requests == 400
+    assert deployment.target.mode == "full"
+    chosen = open_deployment(
+        DeploymentOptions(base_url=BASE, document=document, max_requests=7), {}
+    )
+    chosen.close()
+    assert chosen.allowance.requests == 7
+
+
+@pytest.mark.parametrize(
+    ("said", "sent", "first"),
+    [
+        ("width must be at least 10", {"width": 3}, {"width": 10}),
+        ('{"detail": "Width is between 1 and 5"}', {"width": 30}, {"width": 5}),
+        ("state must be one of 'open', 'shut'", {"state": "a"}, {"state": "open"}),
+        ("something is wrong", {"width": 3}, None),
+    ],
+)
+def test_a_refused_creation_is_tried_again_with_what_the_refusal_names(said, sent, first):
+    request = Request("POST", f"{BASE}/shelves", (), b"")
+    exchange = Exchange(
+        1,
+        "a",
+        Identity("owner", "oauth"),
+        request,
+        Response(400, (), said.encode()),
+        machine_time(),
+    )
+    assert next(named_values(exchange, sent), None) == first
