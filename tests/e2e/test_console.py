@@ -49,6 +49,27 @@ def test_a_greeting_that_is_late_does_not_cover_the_first_request(console: Conso
     expect(console.page.locator(".welcome")).to_have_count(0)
 
 
+def test_a_response_is_edited_and_answers_from_then_on_as_a_stub(console: Console) -> None:
+    console.client.get("/profiles/ada")
+    console.open()
+    console.click(console.rows().first)
+    console.click(console.page.get_by_role("link", name="Answer this otherwise"))
+    expect(console.page.locator(".stub-schema")).to_contain_text("display_name")
+    body = console.page.get_by_label("Body; empty for the mock's own")
+    body.fill('{"display_name": 7}')
+    console.click(console.button("Save as a stub"))
+    expect(console.page.get_by_text("/response/body/display_name")).to_be_visible()
+    console.page.get_by_label("Answer it even if the document does not allow it").check()
+    console.click(console.button("Save as a stub"))
+    expect(console.page.get_by_text("stub-1 answers from now on")).to_be_visible()
+    assert console.client.get("/profiles/ada").json() == {"display_name": 7}
+    assert console.client.get("/profiles/ben").json() != {"display_name": 7}
+    expect(console.rows().filter(has_text="breaks the document")).to_have_count(1)
+    console.page.goto(f"{console.url}/__console#/switches")
+    console.click(console.button("Delete stub-1"))
+    expect(console.page.get_by_label("Stubs")).to_contain_text("No stub answers")
+
+
 def test_a_hash_of_capital_letters_is_understood_and_mended_in_two_clicks(console: Console) -> None:
     wrong = hashlib.sha256(b"ADA@EXAMPLE.COM").hexdigest()
     assert console.client.get(f"/profiles/{wrong}").status_code == 404

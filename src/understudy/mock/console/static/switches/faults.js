@@ -8,6 +8,27 @@ import { fill, h } from "../dom.js";
 import { PRESETS, sentence } from "../faults.js";
 import { attempt } from "../notices.js";
 
+/** The stubs of the world; one is made from a request, by *Answer this otherwise*. */
+export function stubsPanel() {
+  const list = h("ul", { class: "entries" });
+  const load = () => attempt(async () => {
+    const stubs = await admin("GET", "/stubs");
+    fill(list, stubs.map(entry));
+    if (stubs.length === 0) fill(list, h("li", { class: "quiet" }, "No stub answers; open a request of the traffic to make one."));
+  });
+  const remove = (path) => attempt(async () => {
+    await admin("DELETE", path);
+    load();
+  });
+  const entry = (stub) => h("li", {},
+    h("div", {}, h("p", {}, h("b", {}, stub.id), ` ${stub.operation}`, stub.allow_invalid && h("span", { class: "verdict bad" }, " may break the document")),
+      h("p", { class: "fine" }, `${stub.answered} answered${stub.times === undefined ? "" : `, ${stub.times} more`}`)),
+    h("button", { type: "button", class: "small danger", "aria-label": `Delete ${stub.id}`, onclick: () => remove(`/stubs/${encodeURIComponent(stub.id)}`) }, "Delete"));
+  const node = h("section", { class: "message", "aria-label": "Stubs" }, h("h2", {}, "Stubs"), list,
+    h("p", {}, h("button", { type: "button", class: "small", onclick: () => remove("/stubs") }, "Delete every stub")));
+  return { node, load };
+}
+
 /** @returns {{node: HTMLElement, load: () => void}} */
 export function faultsPanel() {
   const operation = h("select", { id: "fault-operation" }, h("option", { value: "" }, "every operation"));

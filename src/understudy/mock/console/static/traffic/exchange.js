@@ -15,6 +15,7 @@ import { FORMATS, sendable } from "../snippets.js";
 import { editor } from "./editor.js";
 import { saveCapsule } from "../worlds/capsule.js";
 import { sendAgain } from "./sending.js";
+import { stubEditor } from "./stub_editor.js";
 import { remediesView } from "./remedies.js";
 import { why } from "./why.js";
 
@@ -23,7 +24,7 @@ import { why } from "./why.js";
  *
  * @param {HTMLElement} host
  * @param {number} number Its number in the journal.
- * @param {string | undefined} mode `edit` shows the form that sends it with changes.
+ * @param {string | undefined} mode `edit` shows the form that sends it with changes, `stub` the one that answers it otherwise.
  * @param {() => void} close
  */
 export async function showExchange(host, number, mode, close) {
@@ -38,11 +39,11 @@ export async function showExchange(host, number, mode, close) {
   fill(host,
     h("header", { class: "exchange-head" }, closeButton(close), title(exchange), facts(exchange)),
     actions(exchange),
-    mode === "edit" ? editor(exchange) : remediesView(exchange),
+    ({ edit: editor, stub: stubEditor })[mode]?.(exchange) ?? remediesView(exchange),
     why(exchange.explanation, exchange),
     message("Response", exchange.response, open),
     message("Request", exchange.request, open));
-  if (mode !== "edit") host.scrollTop = 0;
+  if (mode === undefined) host.scrollTop = 0;
   const isAlone = host.previousElementSibling?.checkVisibility() === false; // on a phone, the list is hidden
   if (isAlone && document.activeElement === document.body) host.querySelector("button").focus();
 }
@@ -56,9 +57,11 @@ function title({ request, response }) {
     h("b", {}, request.method), " ", h("span", { class: "url" }, request.url));
 }
 
-function facts({ id, request, timing, operation, identity, person }) {
+function facts({ id, request, timing, operation, identity, person, stub, invalid }) {
   return h("p", { class: "facts" },
     h("span", {}, `#${id}`),
+    stub && h("span", {}, h("a", { href: address(["switches"]) }, stub), " answered"),
+    invalid && h("span", { class: "verdict bad" }, "breaks the document"),
     h("span", {}, moment(request.loggedDateString)),
     h("span", {}, duration(timing.totalTime)),
     operation && h("span", {}, operation),
@@ -77,6 +80,7 @@ function actions(exchange) {
   return h("div", { class: "actions", role: "group", "aria-label": "Actions" },
     h("button", { type: "button", class: "small", onclick: () => attempt(() => sendAgain(exchange)) }, "Send again"),
     h("a", { class: "button small", href: address(["traffic", id, "edit"]) }, "Edit and send"),
+    operation && h("a", { class: "button small", href: address(["traffic", id, "stub"]) }, "Answer this otherwise"),
     menu("Copy as", formats),
     operation && menu("Make this a fault", PRESETS.map(({ label, about: effect, fault }) => [`${label}: ${effect}`,
       () => attempt(() => makeFault({ ...fault, operation }))])),

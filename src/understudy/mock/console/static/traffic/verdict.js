@@ -11,8 +11,9 @@ const BROKEN = /breaks the document/;
  */
 export function verdict(row) {
   const { status } = row.response;
-  if (row.notes.some((note) => BROKEN.test(note))) return { tone: "bad", text: "breaks the document" };
+  if (row.invalid || row.notes.some((note) => BROKEN.test(note))) return { tone: "bad", text: "breaks the document" };
   if (row.fault) return { tone: "warn", text: `fault ${row.fault}` };
+  if (row.stub) return { tone: "warn", text: `stub ${row.stub}` };
   if (row.preference) return { tone: "warn", text: `asked: ${row.preference}` };
   const [first, ...others] = row.switches;
   if (first) return { tone: "warn", text: others.length > 0 ? `${first} +${others.length}` : first };
@@ -31,5 +32,5 @@ export function isPage(row) {
 
 /** @param {any} row Tells whether a request deserves a look. */
 export function isProblem(row) {
-  return row.response.status >= 400 || Boolean(row.fault) || row.notes.some((note) => BROKEN.test(note));
+  return row.response.status >= 400 || Boolean(row.fault) || row.invalid || row.notes.some((note) => BROKEN.test(note));
 }

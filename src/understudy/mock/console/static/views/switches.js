@@ -6,15 +6,15 @@
 import { fill, h } from "../dom.js";
 import { listen } from "../store.js";
 import { choicesPanel } from "../switches/choices.js";
-import { faultsPanel } from "../switches/faults.js";
+import { faultsPanel, stubsPanel } from "../switches/faults.js";
 import { limitsPanel } from "../switches/limits.js";
 
 const PAUSE = 400;
 
 /** @param {HTMLElement} host @returns {import("./index.js").Mounted} */
 export function mount(host) {
-  const [faults, limits, choices] = [faultsPanel(), limitsPanel(), choicesPanel()];
-  fill(host, h("h1", {}, "Switches"), h("div", { class: "panels broad" }, faults.node, limits.node, choices.node));
+  const [faults, stubs, limits, choices] = [faultsPanel(), stubsPanel(), limitsPanel(), choicesPanel()];
+  fill(host, h("h1", {}, "Switches"), h("div", { class: "panels broad" }, faults.node, stubs.node, limits.node, choices.node));
   let timer = 0;
   const countLater = () => {
     if (timer) return;
@@ -22,10 +22,11 @@ export function mount(host) {
       timer = 0;
       limits.load();
       faults.load();
+      stubs.load();
     }, PAUSE);
   };
-  const ends = [listen("faults", () => faults.load()), listen("choices", () => choices.load()), listen("limits", () => limits.load()), listen("added", countLater)];
-  for (const panel of [faults, limits, choices]) panel.load();
+  const ends = [listen("faults", () => faults.load()), listen("stubs", () => stubs.load()), listen("choices", () => choices.load()), listen("limits", () => limits.load()), listen("added", countLater)];
+  for (const panel of [faults, stubs, limits, choices]) panel.load();
   return {
     follow: () => {},
     end: () => {

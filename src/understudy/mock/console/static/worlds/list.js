@@ -14,7 +14,7 @@ const SHOWN = 200;
 /** @returns {{node: HTMLElement, load: () => void}} */
 export function worldsPanel() {
   const list = h("ul", { class: "entries" });
-  const name = h("input", { id: "world-name", type: "text", pattern: "[a-z0-9][a-z0-9-]{0,39}", placeholder: "made up if empty", autocomplete: "off" });
+  const name = h("input", { id: "world-name", type: "text", pattern: "[a-z0-9][a-z0-9\\-]{0,39}", placeholder: "made up if empty", autocomplete: "off" });
   const seed = h("input", { id: "world-seed", type: "number", step: 1, placeholder: "the mock's" });
   const load = () => attempt(async () => fill(list, (await admin("GET", `/worlds?limit=${SHOWN}`)).map(entry)));
 

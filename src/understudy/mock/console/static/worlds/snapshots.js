@@ -11,7 +11,7 @@ import { attempt } from "../notices.js";
 /** @returns {{node: HTMLElement, load: () => void}} */
 export function snapshotsPanel() {
   const list = h("ul", { class: "entries" });
-  const name = h("input", { id: "snapshot-name", type: "text", required: true, pattern: "[a-z0-9][a-z0-9-]{0,39}", autocomplete: "off" });
+  const name = h("input", { id: "snapshot-name", type: "text", required: true, pattern: "[a-z0-9][a-z0-9\\-]{0,39}", autocomplete: "off" });
   const load = () => attempt(async () => {
     const snapshots = await admin("GET", "/snapshots");
     fill(list, snapshots.map(entry));

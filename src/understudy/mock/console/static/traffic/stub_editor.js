@@ -1,0 +1,109 @@
+/**
+ * The form that answers a request otherwise: a response edited by hand, beside its schema, kept as a stub.
+ * @module
+ */
+
+import { ROOT, admin } from "../api.js";
+import { copy, menu } from "../copying.js";
+import { fill, h } from "../dom.js";
+import { attempt, showDone } from "../notices.js";
+import { operationsOf, schemaView } from "../reference/schemas.js";
+import { curl } from "../snippets.js";
+
+/** @param {any} exchange Of the journal, with an operation. @returns {HTMLElement} */
+export function stubEditor(exchange) {
+  const { operation, response } = exchange;
+  const status = h("input", { id: "stub-status", type: "number", min: 200, max: 599, value: response.status, onchange: () => showSchema() });
+  const body = h("textarea", { id: "stub-body", rows: 12, spellcheck: "false", value: pretty(response.body ?? "") });
+  const times = h("input", { id: "stub-times", type: "number", min: 1, placeholder: "every request" });
+  const isInvalid = h("input", { id: "stub-invalid", type: "checkbox" });
+  const schema = h("div", { class: "stub-schema" });
+  let described;
+
+  function showSchema() {
+    const [, declared] = described?.responses.find(([name]) => name === status.value) ?? [];
+    const [type, media] = Object.entries(declared?.content ?? {})[0] ?? [];
+    const missing = described && h("p", { class: "refusal" }, `The document has no ${status.value} for this operation.`);
+    fill(schema, declared ? [h("h3", {}, type ? `The document's ${type}` : "No content"), media && schemaView(media.schema ?? {}, described.document)] : missing);
+  }
+
+  attempt(async () => {
+    described = (await admin("GET", "/documents")).flatMap(operationsOf).find(({ id }) => id === operation);
+    showSchema();
+  });
+
+  const written = () => ({
+    operation,
+    when: { path: pathOf(exchange, described) },
+    response: { status: Number(status.value), ...(body.value ? { body: parsed(body.value) } : {}) },
+    ...(times.value ? { times: Number(times.value) } : {}),
+    ...(isInvalid.checked ? { allow_invalid: true } : {}),
+  });
+  const save = () => attempt(async () => {
+    const { id } = await admin("POST", "/stubs", written());
+    showDone(`${id} answers from now on; it is listed under Switches.`);
+  });
+  const formats = Object.entries(FORMATS).map(([name, write]) => [name, async () => {
+    await copy(write(written()));
+    showDone(`Copied as ${name}.`);
+  }]);
+  return h("form", { class: "editor", onsubmit: (event) => {
+    event.preventDefault();
+    save();
+  } },
+  h("h3", {}, "Answer this otherwise"),
+  h("div", { class: "row-of-fields" }, field("stub-status", "Status", status), field("stub-times", "Times", times)),
+  field("stub-body", "Body; empty for the mock's own", body),
+  h("label", { for: "stub-invalid" }, isInvalid, " Answer it even if the document does not allow it"),
+  h("div", { class: "actions" }, h("button", { class: "primary" }, "Save as a stub"), menu("Copy as", formats)),
+  schema);
+}
+
+function field(id, label, control) {
+  return h("div", { class: "field" }, h("label", { for: id }, label), control);
+}
+
+function pretty(text) {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Returns the texts of the path parameters, read from the path by the operation's template. */
+function pathOf({ request }, described) {
+  const path = request.url.split("?")[0].split("/");
+  const steps = (described?.path ?? "").split("/");
+  const named = steps.map((step, index) => [/^\{(\w+)\}$/.exec(step)?.[1], path[index + path.length - steps.length]]);
+  return Object.fromEntries(named.filter(([name, text]) => name && text !== undefined).map(([name, text]) => [name, decodeURIComponent(text)]));
+}
+
+function python(value) {
+  if (Array.isArray(value)) return `[${value.map(python).join(", ")}]`;
+  if (value !== null && typeof value === "object") return `{${Object.entries(value).map(([name, it]) => `${JSON.stringify(name)}: ${python(it)}`).join(", ")}}`;
+  if (typeof value === "boolean") return value ? "True" : "False";
+  return value === null ? "None" : JSON.stringify(value);
+}
+
+function pytest({ operation, ...options }) {
+  const given = Object.entries(options).map(([name, value]) => `, ${name}=${python(value)}`).join("");
+  return `understudy_world.stub(${JSON.stringify(operation)}${given})`;
+}
+
+const javascript = (stub) => `await world.stub(${JSON.stringify(stub, null, 2)});`;
+
+const FORMATS = {
+  pytest,
+  Playwright: javascript,
+  Vitest: javascript,
+  curl: (stub) => curl({ method: "POST", url: `${location.origin}${ROOT}/__admin/stubs`, headers: { "Content-Type": "application/json" }, text: JSON.stringify(stub) }),
+};
