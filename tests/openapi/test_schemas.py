@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from understudy.errors import StartupError
 from understudy.openapi import validators
 from understudy.openapi.loader import Document, Node
-from understudy.openapi.schemas import Schemas
+from understudy.openapi.schemas import ALL, Schemas
 
 PARTS = """
 x-schema: {schema}
@@ -219,19 +219,16 @@ def test_members_are_found_through_references_and_composition(read) -> None:
         "{allOf: [{$ref: '#/components/schemas/Tree'}, {required: [b], properties: {b: {}}}],"
         " properties: {a: {}}}",
     )
-    assert compiler.property_names(node) == ["a", "name", "children", "b"]
+    assert list(compiler.members(node, ALL)) == ["a", "name", "children", "b"]
     assert compiler.required_names(node) == ["name", "b"]
-    found = compiler.property_schema(node, "name")
-    assert found is not None
-    assert found.pointer == "#/components/schemas/Tree/properties/name"
-    assert compiler.property_schema(node, "missing") is None
-    assert compiler.property_schema(None, "name") is None
+    assert compiler.members(node)["name"].pointer == "#/components/schemas/Tree/properties/name"
+    assert compiler.members(None) == {}
     assert compiler.types(None) == set()
 
 
 def test_the_items_of_an_array_are_found_through_a_reference(read) -> None:
     compiler, node = schemas(read, "{items: {$ref: '#/components/schemas/Text'}}")
-    items = compiler.items_schema(node)
+    items = compiler.items(node)
     assert items is not None
     assert compiler.follow(items).pointer == "#/components/schemas/Text"
 

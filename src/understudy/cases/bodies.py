@@ -13,6 +13,7 @@ from understudy.cases.model import CaseKind
 from understudy.cases.mutations import BODY, WRITING, Generator, Mutation, OperationContext, kind_of
 from understudy.openapi.loader import Node
 from understudy.openapi.parameter_writing import encoded, written
+from understudy.openapi.schemas import ALL
 
 JSON_RFC = "RFC 8259"
 
@@ -39,7 +40,7 @@ def writing_mutations(context: OperationContext, schema: Node) -> Iterator[Mutat
             "Content-Encoding", "gzip"
         ),
     )
-    name = next(iter(context.values.schemas.property_names(schema)), None)
+    name = next(iter(context.values.schemas.members(schema, ALL)), None)
     if name is not None:
         yield rewritten(
             f"{name} twice in one object",
@@ -285,15 +286,14 @@ def form_mutations(context: OperationContext, schema: Node) -> Iterator[Mutation
     """Yields the mutations of a URL-encoded form."""
     schemas = context.values.schemas
     pointer = context.values.schemas.follow(schema).pointer
-    for name in dict.fromkeys(schemas.property_names(schema)):
+    for name, member in schemas.members(schema, ALL).items():
         part = f"{BODY} {name}"
         if part in context.handled_elsewhere:
             continue
-        member = schemas.property_schema(schema, name)
-        for edge in () if member is None else edges(context.values, member, is_text=True):
+        where = schemas.follow(member).pointer
+        for edge in edges(context.values, member, is_text=True):
             if not isinstance(edge.value, list | dict):
                 text = encoded(written(edge.value))
-                where = pointer if member is None else member.pointer
                 yield context.edge_mutation(part, edge, drafts.form(name, text), where)
         yield context.repeated(part, f"{name}: given twice", pointer, _repeated(name))
     yield from _form_writing(context, takes_more=context.values.takes_more(schema))

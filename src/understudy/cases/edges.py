@@ -12,7 +12,7 @@ from understudy.errors import LimitExceeded
 from understudy.openapi.loader import Node
 from understudy.openapi.sample_texts import PLAIN_FORMATS, matching
 from understudy.openapi.sampler import PLAIN, Sampler
-from understudy.openapi.schemas import Schemas
+from understudy.openapi.schemas import ALL, Schemas
 
 MAX_DEPTH = 4
 """Levels of alternatives that are read for members."""
@@ -43,23 +43,13 @@ class SchemaValues:
 
     def keywords(self, schema: Node) -> dict[str, Any]:
         """Returns the keywords of a schema, through references and ``allOf``; the first wins."""
-        node = self.schemas.follow(schema)
-        if not isinstance(node.value, dict):
-            return {}
-        keywords = dict(node.value)
-        for _, part in (node.child("allOf") or Node("", [])).children():
-            keywords = {**self.keywords(part), **keywords}
-        return keywords
+        parts = self.schemas.parts(schema, ALL)
+        return dict(pair for part in reversed(list(parts)) for pair in part.value.items())
 
-    def members(self, schema: Node, depth: int = 0) -> dict[str, Node]:
+    def members(self, schema: Node) -> dict[str, Node]:
         """Returns the members that an object schema declares, in any of its alternatives too."""
-        node = self.schemas.follow(schema)
-        declared = (node.child("properties") or Node("", {})).children()
-        members = {str(name): self.schemas.follow(member) for name, member in declared}
-        for keyword in ("allOf", "oneOf", "anyOf") if depth < MAX_DEPTH else ():
-            for _, part in (node.child(keyword) or Node("", [])).children():
-                members = {**self.members(part, depth + 1), **members}
-        return members
+        members = self.schemas.members(schema)
+        return {name: self.schemas.follow(member) for name, member in members.items()}
 
     def sample(self, schema: Node) -> Any:
         """Returns the plainest value that the schema accepts, or one it refuses if there is none.
@@ -154,7 +144,7 @@ def edges(values: SchemaValues, schema: Node, *, is_text: bool = False) -> Itera
 
 
 def _arrays(values: SchemaValues, schema: Node, keywords: dict[str, Any]) -> _Candidates:
-    items = values.schemas.items_schema(schema)
+    items = values.schemas.items(schema)
     item = "a" if items is None else values.sample(items)
     yield [], "an empty list", "minItems", "empty"
     for keyword in ("minItems", "maxItems"):

@@ -21,7 +21,7 @@ def lists(
 ) -> Iterator[Mutation]:
     """Yields the mutations of an array, and of an item in the shortest array."""
     is_accepted = context.values.schemas.validator(schema).is_valid
-    items = context.values.schemas.items_schema(schema)
+    items = context.values.schemas.items(schema)
     candidates = [edge for edge in edges(context.values, schema) if isinstance(edge.value, list)]
     base = context.values.sample(schema)
     others = base[1:] if isinstance(base, list) else []

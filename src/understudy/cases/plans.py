@@ -52,7 +52,7 @@ from understudy.openapi.operations import (
 )
 from understudy.openapi.parameter_writing import encoded, query_pairs, text_of, written
 from understudy.openapi.paths import Paths, decoded_path
-from understudy.openapi.schemas import Schemas
+from understudy.openapi.schemas import ALL, Schemas
 
 ANY_BYTES = ("image/", "application/octet-stream")
 """Prefixes of the media types for which a document cannot say which bytes are valid."""
@@ -226,10 +226,8 @@ class PlainRequests:
 
     def file_fields(self, schema: Node) -> Iterator[str]:
         """Yields the names of a form's fields that are files."""
-        schemas = self._values.schemas
-        for name in dict.fromkeys(schemas.property_names(schema)):
-            member = schemas.property_schema(schema, name)
-            keywords = {} if member is None else self._values.keywords(member)
+        for name, member in self._values.schemas.members(schema, ALL).items():
+            keywords = self._values.keywords(member)
             is_binary = keywords.get("format") == "binary" or "contentMediaType" in keywords
             if is_binary or not keywords:
                 yield name

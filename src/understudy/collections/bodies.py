@@ -3,14 +3,14 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from understudy.collections.model import ResourceOperation, Steps
 from understudy.collections.names import canonical, is_plural, singular, words
-from understudy.errors import StartupError
-from understudy.openapi.loader import Document, Node
+from understudy.openapi.loader import Node
 from understudy.openapi.media_types import is_json
 from understudy.openapi.operations import DeclaredResponse, MediaType, Operation, path_shape
+from understudy.openapi.schemas import Schemas
 
 _FEW_MEMBERS: Final = 8
 """The most members of an object that is an envelope around an item."""
@@ -18,135 +18,75 @@ _FEW_MEMBERS: Final = 8
 _DEEPEST: Final = 2
 """Levels of envelopes within one another."""
 
-_NESTED: Final = 20
-"""Levels of schemas that are composed of one another."""
-
 _FORMS: Final = frozenset({"application/x-www-form-urlencoded", "multipart/form-data"})
 
 
-class BodySchemas:
-    """Reads the schemas of a document's bodies as members, through references and compositions.
+def types_of(schemas: Schemas, schema: Node | None) -> frozenset[str]:
+    """Returns the JSON types that a schema names, without ``null``; empty for any."""
+    return schemas.types(schema) - {"null"}
+
+
+def schema_at(schemas: Schemas, schema: Node | None, steps: Steps) -> Node | None:
+    """Returns the schema at a place in a body, or None."""
+    for step in steps:
+        schema = schemas.members(schema).get(step)
+    return schema
+
+
+def sent_members(schemas: Schemas, role: ResourceOperation) -> Mapping[str, Node]:
+    """Returns the members of the item in an operation's request body."""
+    schema = request_schema(role.operation)
+    if role.takes_list:
+        schema = schemas.items(schema)
+    return schemas.members(schema_at(schemas, schema, role.request_path))
+
+
+def opened(
+    schemas: Schemas, schema: Node | None, names: Sequence[str]
+) -> tuple[Steps, Node | None]:
+    """Opens the envelope around an item.
 
     Args:
-        document: The document.
+        schemas: The schemas of the document.
+        schema: The schema of a body.
+        names: Canonical names of members that identify an item.
+
+    Returns:
+        The steps to the item, and its schema.
     """
+    return _opened(schemas, schema, frozenset(names), _DEEPEST) or ((), schema)
 
-    def __init__(self, document: Document) -> None:
-        self._document = document
-        self._members: dict[str, dict[str, Node]] = {}
 
-    def members(self, schema: Node | None) -> dict[str, Node]:
-        """Returns the members of an object schema: its own, and those of every part of it."""
-        if schema is None:
-            return {}
-        known = self._members.get(schema.pointer)
-        if known is None:
-            known = {}
-            for part in self._parts(schema):
-                properties = part.child("properties")
-                if properties is not None and isinstance(properties.value, dict):
-                    known = {**{str(k): node for k, node in properties.children()}, **known}
-            self._members[schema.pointer] = known
-        return known
-
-    def keyword(self, schema: Node | None, name: str) -> Any:
-        """Returns the first value of a keyword in the parts of a schema, or None."""
-        for part in self._parts(schema) if schema else ():
-            if name in part.value:
-                return part.value[name]
+def _opened(
+    schemas: Schemas, schema: Node | None, names: frozenset[str], depth: int
+) -> tuple[Steps, Node] | None:
+    members = schemas.members(schema)
+    if schema is None or not members:
         return None
-
-    def types(self, schema: Node | None) -> frozenset[str]:
-        """Returns the JSON types that a schema names, without ``null``; empty for any."""
-        types: set[str] = set()
-        for part in self._parts(schema) if schema else ():
-            value = part.value.get("type", [])
-            types |= {value} if isinstance(value, str) else set(map(str, value))
-        return frozenset(types - {"null"})
-
-    def items(self, schema: Node) -> Node | None:
-        """Returns the schema of the items of an array schema, or None."""
-        for part in self._parts(schema):
-            items = part.child("items")
-            if items is not None and isinstance(items.value, dict):
-                return items
+    if names & {canonical(name) for name in members}:
+        return (), schema
+    if not depth or len(members) > _FEW_MEMBERS:
         return None
+    for name, member in members.items():
+        if "array" not in schemas.types(member) and schemas.members(member):
+            inner = _opened(schemas, member, names, depth - 1)
+            if inner is not None:
+                return (name, *inner[0]), inner[1]
+    return None
 
-    def at(self, schema: Node | None, steps: Steps) -> Node | None:
-        """Returns the schema at a place in a body, or None."""
-        for step in steps:
-            schema = self.members(schema).get(step)
-        return schema
 
-    def sent_members(self, role: ResourceOperation) -> dict[str, Node]:
-        """Returns the members of the item in an operation's request body."""
-        schema = request_schema(role.operation)
-        if role.takes_list and schema is not None:
-            schema = self.items(schema)
-        return self.members(self.at(schema, role.request_path))
-
-    def pointer(self, schema: Node) -> str:
-        """Returns the place where a schema is defined: equal for two references to one schema."""
-        return next((part.pointer for part in self._parts(schema)), schema.pointer)
-
-    def _parts(self, schema: Node) -> Iterator[Node]:
-        """Yields a schema without its reference, and all that it is composed of."""
-        pending = [schema]
-        seen: set[str] = set()
-        while pending and len(seen) < _NESTED:
-            try:
-                part = self._document.follow(pending.pop(0))
-            except StartupError:
-                continue  # nothing is inferred from a reference that leads nowhere
-            if not isinstance(part.value, dict) or part.pointer in seen:
-                continue
-            seen.add(part.pointer)
-            yield part
-            for keyword in ("allOf", "anyOf", "oneOf"):
-                listed = part.child(keyword)
-                if listed is not None and isinstance(listed.value, list):
-                    pending += [node for _, node in listed.children()]
-
-    def opened(self, schema: Node | None, names: Sequence[str]) -> tuple[Steps, Node | None]:
-        """Opens the envelope around an item.
-
-        Args:
-            schema: The schema of a body.
-            names: Canonical names of members that identify an item.
-
-        Returns:
-            The steps to the item, and its schema.
-        """
-        return self._opened(schema, frozenset(names), _DEEPEST) or ((), schema)
-
-    def _opened(
-        self, schema: Node | None, names: frozenset[str], depth: int
-    ) -> tuple[Steps, Node] | None:
-        members = self.members(schema)
-        if schema is None or not members or names & {canonical(name) for name in members}:
-            return None if schema is None or not members else ((), schema)
-        if not depth or len(members) > _FEW_MEMBERS:
-            return None
-        for name, member in members.items():
-            if "array" not in self.types(member) and self.members(member):
-                inner = self._opened(member, names, depth - 1)
-                if inner is not None:
-                    return (name, *inner[0]), inner[1]
-        return None
-
-    def arrays(self, schema: Node | None, depth: int = _DEEPEST) -> Iterator[tuple[Steps, Node]]:
-        """Yields the places of lists of objects in a body, with the schema of their items."""
-        if schema is None:
-            return
-        if "array" in self.types(schema):
-            items = self.items(schema)
-            if items is not None:
-                yield (), items
-            return
-        if depth:
-            for name, member in self.members(schema).items():
-                for steps, items in self.arrays(member, depth - 1):
-                    yield (name, *steps), items
+def arrays(
+    schemas: Schemas, schema: Node | None, depth: int = _DEEPEST
+) -> Iterator[tuple[Steps, Node]]:
+    """Yields the places of lists of objects in a body, with the schema of their items."""
+    if "array" in schemas.types(schema):
+        items = schemas.items(schema)
+        if items is not None:
+            yield (), items
+    elif depth:
+        for name, member in schemas.members(schema).items():
+            for steps, items in arrays(schemas, member, depth - 1):
+                yield (name, *steps), items
 
 
 def _is_json(media_type: str) -> bool:
@@ -408,7 +348,7 @@ def identifier_member(
     parameter: str,
     collection: str,
     members: Mapping[str, Node],
-    schemas: BodySchemas,
+    schemas: Schemas,
     typed: Node | None,
 ) -> IdentifierMember | None:
     """Returns the member that identifies an item, or None.
@@ -431,12 +371,12 @@ def identifier_member(
     return None
 
 
-def _agree(schemas: BodySchemas, parameter: Node | None, member: Node) -> bool:
+def _agree(schemas: Schemas, parameter: Node | None, member: Node) -> bool:
     """Tells whether a path parameter can have the values of a member."""
-    types = schemas.types(member)
+    types = types_of(schemas, member)
     if types and not types & {"string", "integer", "number"}:
         return False
-    expected = schemas.types(parameter)
+    expected = types_of(schemas, parameter)
     return not (types and expected == {"integer"} and types == {"string"})
 
 

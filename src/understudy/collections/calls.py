@@ -68,7 +68,7 @@ class StatefulDocument:
         shape = self._shapes.get(resource.path)
         if shape is None:
             self._schemas = self._schemas or Schemas(self.document)
-            shape = ItemShape(resource, self.document, self._schemas)
+            shape = ItemShape(resource, self._schemas)
             self._shapes[resource.path] = shape
         return shape
 
@@ -352,10 +352,10 @@ def enveloped(bound: BoundCall, schema: Node | None, value: Any) -> Any:
     place: dict[str, Any] = body
     inner: Node | None = schema
     for step in steps[:-1]:
-        inner = bound.shape.bodies.members(inner).get(step)
+        inner = bound.shape.schemas.members(inner).get(step)
         below = place.get(step)
         place[step] = place = dict(below) if isinstance(below, dict) else {}
-    inner = bound.shape.bodies.members(inner).get(steps[-1])
+    inner = bound.shape.schemas.members(inner).get(steps[-1])
     place[steps[-1]] = _viewed(bound, inner, value)
     return body
 
@@ -367,15 +367,15 @@ def _has_item(bound: BoundCall, schema: Node) -> bool:
         return True
     inner: Node | None = schema
     for step in bound.role.response_path or ():
-        inner = bound.shape.bodies.members(inner).get(step)
-    if inner is not None and "array" in bound.shape.bodies.types(inner):
-        inner = bound.shape.bodies.items(inner)
-    return bool(bound.shape.bodies.members(inner).keys() & bound.shape.members.keys())
+        inner = bound.shape.schemas.members(inner).get(step)
+    if inner is not None and "array" in bound.shape.schemas.types(inner):
+        inner = bound.shape.schemas.items(inner)
+    return bool(bound.shape.schemas.members(inner).keys() & bound.shape.members.keys())
 
 
 def _viewed(bound: BoundCall, schema: Node | None, value: Any) -> Any:
     if isinstance(value, list):
-        items = None if schema is None else bound.shape.bodies.items(schema)
+        items = None if schema is None else bound.shape.schemas.items(schema)
         return [_viewed(bound, items, item) for item in value]
     return view(bound.shape, schema, value)
 
@@ -388,8 +388,8 @@ def view(shape: ItemShape, schema: Node | None, body: Mapping[str, Any]) -> dict
         schema: The schema of the response, which may have fewer members than the item.
         body: The item.
     """
-    declared = shape.bodies.members(schema)
-    is_closed = shape.bodies.keyword(schema, "additionalProperties") is False
+    declared = shape.schemas.members(schema)
+    is_closed = shape.schemas.keyword(schema, "additionalProperties") is False
     return {
         name: value
         for name, value in body.items()

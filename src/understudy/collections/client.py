@@ -111,8 +111,8 @@ def read_pages(
         limit: The items of a page, as far as the document lets a client choose it.
         send: Sends a request.
     """
-    bodies, collection = requests.maker.bodies, requests.collection
-    paged = paged_list(role.operation, bodies, bodies.members(collection.schema))
+    schemas, collection = requests.maker.schemas, requests.collection
+    paged = paged_list(role.operation, schemas, schemas.members(collection.schema))
     request = requests.plain(role)
     query: Query = (*request.query, *paged.limited(limit))
     following: Query | str | None = query

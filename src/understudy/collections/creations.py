@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from understudy.cases.drafts import Draft, JsonLiteral, dumps
 from understudy.cases.model import ITEMS, VARIABLE, CaseRequest, encoded_variable, variable
-from understudy.collections.bodies import BodySchemas, request_schema
+from understudy.collections.bodies import request_schema, schema_at, sent_members
 from understudy.collections.model import (
     ResourceCollection,
     ResourceModel,
@@ -98,7 +98,6 @@ class _Order:
 
     def __init__(self, model: ResourceModel, document: Document) -> None:
         self._model = model
-        self._bodies = BodySchemas(document)
         self._schemas = Schemas(document).for_requests
         self._pending: list[str] = []
         self.made: dict[str, Creation] = {}
@@ -136,7 +135,7 @@ class _Order:
         return self.add(collection)
 
     def _required(self, by: ResourceOperation) -> Sequence[str]:
-        schema = self._bodies.at(request_schema(by.operation), by.request_path)
+        schema = schema_at(self._schemas, request_schema(by.operation), by.request_path)
         return () if schema is None else self._schemas.required_names(schema)
 
     def _item_name(self, collection: ResourceCollection, by: ResourceOperation) -> ItemName:
@@ -223,7 +222,7 @@ class ItemBodies:
     def __init__(
         self, document: Document, collection: ResourceCollection, creation: Creation
     ) -> None:
-        self._schemas = BodySchemas(document)
+        self._schemas = Schemas(document)
         self._collection = collection
         self._creation = creation
 
@@ -257,7 +256,7 @@ class ItemBodies:
         These are texts, numbers and booleans that the document declares in requests and in items,
         whose format allows one spelling.
         """
-        sent = self._schemas.sent_members(role)
+        sent = sent_members(self._schemas, role)
         read = self._schemas.members(self._collection.schema)
         links = {self._collection.identifier, *self._collection.references}
         return {
@@ -273,7 +272,7 @@ class ItemBodies:
         """Returns a draft whose body changes a member visibly, where the schema has another value."""
         item = StepBody(role, {}).item(draft.json) if draft.has_json else None
         for name, value in self.comparable(role, item or {}).items():
-            enumeration = self._schemas.keyword(self._schemas.sent_members(role)[name], "enum")
+            enumeration = self._schemas.keyword(sent_members(self._schemas, role)[name], "enum")
             for other in _others(value, enumeration):
                 changed = draft.with_json((*role.request_path, name), other)
                 if accepts(changed):
@@ -292,7 +291,7 @@ class ItemBodies:
             "float",
         }
 
-    def item_members(self) -> dict[str, Node]:
+    def item_members(self) -> Mapping[str, Node]:
         """Returns the members of an item as it is read."""
         return self._schemas.members(self._collection.schema)
 

@@ -12,18 +12,20 @@ from pathlib import Path
 from typing import Any, Final
 
 from understudy.collections.bodies import (
-    BodySchemas,
     PathGroup,
+    arrays,
     collection_key,
     identifier_member,
     identifying_names,
     item_collection,
+    opened,
     path_parameter_schema,
     places,
     request_media,
     request_schema,
     response_schema,
     success,
+    types_of,
 )
 from understudy.collections.model import (
     ResourceCollection,
@@ -46,11 +48,12 @@ from understudy.errors import StartupError
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import Operation, operations
+from understudy.openapi.schemas import Schemas
 
 _STATUSES: Final = ("status", "state", "phase", "stage", "lifecycle")
 
 
-def action_changes(verb: str, members: Mapping[str, Node], schemas: BodySchemas) -> dict[str, Any]:
+def action_changes(verb: str, members: Mapping[str, Node], schemas: Schemas) -> dict[str, Any]:
     """Returns the members that an action changes and their new values; empty where none is known.
 
     A member is claimed only if its enumeration has a value that the verb leads to, or if it is a
@@ -69,7 +72,7 @@ def action_changes(verb: str, members: Mapping[str, Node], schemas: BodySchemas)
                 if isinstance(value, str) and canonical(value) == state:
                     return {name: value}
     for name, member in members.items():
-        is_flag = schemas.types(member) == {"boolean"}
+        is_flag = types_of(schemas, member) == {"boolean"}
         if is_flag and canonical(name).removeprefix("is") in states[:3]:
             return {name: True}
     return {}
@@ -111,7 +114,7 @@ _SHARED: Final = 0.5
 _JSON_PATCH: Final = "application/json-patch+json"
 
 
-def draft_collection(place: PathGroup, schemas: BodySchemas) -> ResourceCollection | None:
+def draft_collection(place: PathGroup, schemas: Schemas) -> ResourceCollection | None:
     """Returns the collection at a place, however sure it is; None where nothing creates an item."""
     return _Draft(place, schemas).collection()
 
@@ -119,7 +122,7 @@ def draft_collection(place: PathGroup, schemas: BodySchemas) -> ResourceCollecti
 class _Draft:
     """Infers one collection from the operations at one place."""
 
-    def __init__(self, place: PathGroup, schemas: BodySchemas) -> None:
+    def __init__(self, place: PathGroup, schemas: Schemas) -> None:
         self._place = place
         self._schemas = schemas
         self._evidence = Evidence()
@@ -160,13 +163,13 @@ class _Draft:
         """Returns the schema of an item: as it is read, else as it is changed, created or listed."""
         find, find_item = self._place.find, self._place.find_item
         for operation in (find_item("GET"), find_item("PUT"), find_item("PATCH"), find("POST")):
-            _, item = self._schemas.opened(response_schema(operation), self._names)
+            _, item = opened(self._schemas, response_schema(operation), self._names)
             if self._schemas.members(item):
                 return item
-        for _, items in self._schemas.arrays(response_schema(find("GET"))):
+        for _, items in arrays(self._schemas, response_schema(find("GET"))):
             return items
         for operation in (find("POST"), find_item("PUT")):
-            _, item = self._schemas.opened(request_schema(operation), self._names)
+            _, item = opened(self._schemas, request_schema(operation), self._names)
             if self._schemas.members(item):
                 return item
         return None
@@ -208,7 +211,7 @@ class _Draft:
         declared = success(create)
         if declared is not None and declared[0] == 201:  # noqa: PLR2004 - RFC 9110, 15.3.2: Created
             self._evidence.add(0.05, "it responds 201 Created")
-        takes_list = media.schema is not None and "array" in self._schemas.types(media.schema)
+        takes_list = media.schema is not None and "array" in types_of(self._schemas, media.schema)
         response = self._list_steps(create) if takes_list else self._response(create)
         self._operations.append(
             ResourceOperation("create", create, steps, response, takes_list=takes_list)
@@ -226,7 +229,7 @@ class _Draft:
 
     def _list_steps(self, operation: Operation) -> Steps | None:
         """Returns the place of the list of items in a response, or None."""
-        for steps, items in self._schemas.arrays(response_schema(operation)):
+        for steps, items in arrays(self._schemas, response_schema(operation)):
             share = self._share(items)
             if share is not None and share >= _SHARED:
                 return steps
@@ -264,7 +267,7 @@ class _Draft:
             if operation is None or self._place.find_item(method) is not None or identifier is None:
                 continue
             steps, share = self._request(operation)
-            _, item = self._schemas.opened(request_schema(operation), self._names)
+            _, item = opened(self._schemas, request_schema(operation), self._names)
             if share and share >= _SHARED and identifier in self._schemas.members(item):
                 response = self._response(operation)
                 self._operations.append(ResourceOperation(role, operation, steps, response))
@@ -303,9 +306,9 @@ class _Draft:
         if media is None or media.schema is None:
             return (), None
         schema = media.schema
-        if "array" in self._schemas.types(schema):
+        if "array" in types_of(self._schemas, schema):
             schema = self._schemas.items(schema) or schema
-        steps, item = self._schemas.opened(schema, self._names)
+        steps, item = opened(self._schemas, schema, self._names)
         share = self._share(item)
         if (share or 0) < _SHARED:
             for name, member in self._schemas.members(schema).items():
@@ -317,7 +320,7 @@ class _Draft:
     def _response(self, operation: Operation) -> Steps | None:
         """Returns the place of the item in a response, or None where it has none."""
         schema = response_schema(operation)
-        steps, item = self._schemas.opened(schema, self._names)
+        steps, item = opened(self._schemas, schema, self._names)
         share = self._share(item)
         if item is None or (share is not None and share < _SHARED):
             return None
@@ -346,7 +349,7 @@ _ROLES: dict[str, Role] = {
 
 
 def find_singletons(
-    declared: Sequence[Operation], taken: Collection[tuple[str, str]], schemas: BodySchemas
+    declared: Sequence[Operation], taken: Collection[tuple[str, str]], schemas: Schemas
 ) -> list[ResourceSingleton]:
     """Returns the single resources, however sure they are.
 
@@ -364,14 +367,14 @@ def find_singletons(
     return [singleton for singleton in candidates if singleton is not None]
 
 
-def _singleton(methods: dict[str, Operation], schemas: BodySchemas) -> ResourceSingleton | None:
+def _singleton(methods: dict[str, Operation], schemas: Schemas) -> ResourceSingleton | None:
     changing = [methods[method] for method in ("PUT", "PATCH") if method in methods]
     if "GET" not in methods or not changing or "POST" in methods:
         return None
     read = methods["GET"]
     steps, schema = _single_item(response_schema(read), schemas)
     members = schemas.members(schema)
-    if schema is None or not members or any(True for _ in schemas.arrays(schema, depth=0)):
+    if schema is None or not members or any(True for _ in arrays(schemas, schema, depth=0)):
         return None
     evidence = Evidence()
     evidence.add(0.5, f"GET {read.path} reads one object")
@@ -400,7 +403,7 @@ def _singleton(methods: dict[str, Operation], schemas: BodySchemas) -> ResourceS
     )
 
 
-def _single_item(schema: Node | None, schemas: BodySchemas) -> tuple[tuple[str, ...], Node | None]:
+def _single_item(schema: Node | None, schemas: Schemas) -> tuple[tuple[str, ...], Node | None]:
     """Opens an envelope with one member: ``{data: {…}}``."""
     members = schemas.members(schema)
     objects = [name for name, member in members.items() if schemas.members(member)]
@@ -434,7 +437,7 @@ def references_of(
     members: Mapping[str, Node],
     identifier: str | None,
     collections: Mapping[str, ResourceCollection],
-    schemas: BodySchemas,
+    schemas: Schemas,
 ) -> dict[str, str]:
     """Returns the members that identify items of other collections, with the collections' paths.
 
@@ -449,8 +452,8 @@ def references_of(
         target = collections.get(canonical(name))
         if target is None or name == identifier or target.identifier is None:
             continue
-        own = schemas.types(schemas.members(target.schema).get(target.identifier))
-        types = schemas.types(member)
+        own = types_of(schemas, schemas.members(target.schema).get(target.identifier))
+        types = types_of(schemas, member)
         if types and own and types & own:
             references[name] = target.path
     return references
@@ -511,7 +514,7 @@ def find_resources(document: Document, stated: StateModel = INFERRED) -> Resourc
         StartupError: A part of the document is not as OpenAPI has it, or the state model names what
             the document does not have.
     """
-    schemas = BodySchemas(document)
+    schemas = Schemas(document)
     declared = operations(document)
     drafts = [draft_collection(place, schemas) for place in places(declared).values()]
     corrected = with_collections([it for it in drafts if it], stated, declared, schemas)
@@ -547,7 +550,7 @@ def infer_resources(document: Document, state_model: Path | None = None) -> Reso
 
 
 def _related(
-    drafts: Sequence[ResourceCollection], stated: StateModel, schemas: BodySchemas
+    drafts: Sequence[ResourceCollection], stated: StateModel, schemas: Schemas
 ) -> list[ResourceCollection]:
     """Adds parents, references and unique members, which depend on the other collections."""
     certain = [it for it in drafts if it.is_certain]

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 import orjson
 
-from understudy.collections.bodies import BodySchemas
+from understudy.collections.bodies import sent_members, types_of
 from understudy.collections.model import Resource, ResourceCollection, ResourceModel, ResourceParent
 from understudy.collections.names import canonical, singular
 from understudy.limits import RECORDS
@@ -21,7 +21,7 @@ from understudy.mock.store.items import (
     items_of,
     key_of,
 )
-from understudy.openapi.loader import Document, Node
+from understudy.openapi.loader import Node
 from understudy.openapi.sampler import Sampler
 from understudy.openapi.schemas import Schemas
 
@@ -70,23 +70,21 @@ class ItemShape:
 
     Args:
         resource: The collection.
-        document: The document that it was inferred from.
         schemas: The document's validators.
 
     Attributes:
         members: The members of an item by name.
     """
 
-    def __init__(self, resource: Resource, document: Document, schemas: Schemas) -> None:
+    def __init__(self, resource: Resource, schemas: Schemas) -> None:
         self.resource = resource
         self.schemas = schemas
-        self.bodies = BodySchemas(document)
         self.schema = resource.schema
         required = set(schemas.required_names(resource.schema)) if resource.schema else set()
         sent = self._sent_names()
         self.members: Mapping[str, ItemMember] = {
             name: self._member(name, node, is_required=name in required, is_sent=name in sent)
-            for name, node in self.bodies.members(resource.schema).items()
+            for name, node in self.schemas.members(resource.schema).items()
         }
 
     @property
@@ -102,11 +100,11 @@ class ItemShape:
             if it.role == role
         )
         return next(
-            (set(names) for it in writing if (names := self.bodies.sent_members(it))), set()
+            (set(names) for it in writing if (names := sent_members(self.schemas, it))), set()
         )
 
     def _member(self, name: str, node: Node, *, is_required: bool, is_sent: bool) -> ItemMember:
-        keyword = self.bodies.keyword
+        keyword = self.schemas.keyword
         default = keyword(node, "default")
         return ItemMember(
             schema=node,
@@ -119,8 +117,8 @@ class ItemShape:
         )
 
     def _moment(self, name: str, node: Node) -> Moment | None:
-        types = self.bodies.types(node)
-        is_instant = self.bodies.keyword(node, "format") in {"date-time", "date"}
+        types = types_of(self.schemas, node)
+        is_instant = self.schemas.keyword(node, "format") in {"date-time", "date"}
         if not (is_instant or types == {"integer"}):
             return None
         plain = canonical(name)
@@ -173,16 +171,16 @@ class ItemMaker:
 
     def _attempts(self, name: str) -> int:
         """Returns how many identifiers are tried: of integers as many as there can be items."""
-        types = self._shape.bodies.types(self._shape.members[name].schema)
+        types = types_of(self._shape.schemas, self._shape.members[name].schema)
         return RECORDS.most if types & {"integer", "number"} else _ATTEMPTS
 
     def _candidates(self, name: str, number: int, attempt: int) -> tuple[Any, ...]:
         schema = self._shape.members[name].schema
-        types = self._shape.bodies.types(schema)
+        types = types_of(self._shape.schemas, schema)
         if types & {"integer", "number"}:
-            least = self._shape.bodies.keyword(schema, "minimum") or 0
+            least = self._shape.schemas.keyword(schema, "minimum") or 0
             return (number + attempt, int(least) + number + attempt)
-        if self._shape.bodies.keyword(schema, "format") == "uuid":
+        if self._shape.schemas.keyword(schema, "format") == "uuid":
             return (self._uuid(number + attempt * 1_000_003),)
         sampled = Sampler(self._shape.schemas, self._seed, number + attempt).value(schema, name)
         is_free_text = not {"pattern", "enum", "format"} & self._keywords(name)
@@ -191,7 +189,7 @@ class ItemMaker:
         return (sampled,)
 
     def _keywords(self, name: str) -> set[str]:
-        schema, keyword = self._shape.members[name].schema, self._shape.bodies.keyword
+        schema, keyword = self._shape.members[name].schema, self._shape.schemas.keyword
         return {it for it in ("pattern", "enum", "format") if keyword(schema, it) is not None}
 
     def _digest(self, number: int) -> str:

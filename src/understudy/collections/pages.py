@@ -6,7 +6,6 @@ from math import inf
 from typing import Any, Final
 from urllib.parse import urljoin
 
-from understudy.collections.bodies import BodySchemas
 from understudy.collections.names import (
     CURSORS,
     LIMITS,
@@ -20,6 +19,7 @@ from understudy.collections.names import (
 from understudy.exchange.messages import Exchange
 from understudy.openapi.loader import Node
 from understudy.openapi.operations import Operation
+from understudy.openapi.schemas import Schemas
 
 _USUAL_LIMIT: Final = 50
 
@@ -100,12 +100,12 @@ class PagedList:
         return not (self.offset is None and self.number is None and self.cursor is None)
 
 
-def paged_list(operation: Operation, bodies: BodySchemas, members: Mapping[str, Any]) -> PagedList:
+def paged_list(operation: Operation, schemas: Schemas, members: Mapping[str, Any]) -> PagedList:
     """Reads from a document how a list is paged and filtered.
 
     Args:
         operation: The operation that lists items.
-        bodies: Reads its schemas.
+        schemas: The schemas of the document.
         members: The members of an item, by which parameters may filter.
     """
     query = [it for it in operation.parameters if it.location == "query"]
@@ -121,14 +121,14 @@ def paged_list(operation: Operation, bodies: BodySchemas, members: Mapping[str, 
         it
         for it in query
         if canonical(it.name) not in PAGING
-        and (it.required or (canonical(it.name) in known and _has_default(bodies, it.schema)))
+        and (it.required or (canonical(it.name) in known and _has_default(schemas, it.schema)))
     ]
-    lowest = bodies.keyword(number_schema, "minimum")
-    first = _whole(bodies.keyword(number_schema, "default"), 0 if lowest == 0 else 1)
+    lowest = schemas.keyword(number_schema, "minimum")
+    first = _whole(schemas.keyword(number_schema, "default"), 0 if lowest == 0 else 1)
     return PagedList(
         limit=limit,
-        most=_whole(bodies.keyword(limit_schema, "maximum"), _USUAL_LIMIT),
-        least=_whole(bodies.keyword(limit_schema, "minimum"), 1),
+        most=_whole(schemas.keyword(limit_schema, "maximum"), _USUAL_LIMIT),
+        least=_whole(schemas.keyword(limit_schema, "minimum"), 1),
         offset=named.get(OFFSETS, (None, None))[0],
         number=number,
         first=min(first, 1),
@@ -138,8 +138,8 @@ def paged_list(operation: Operation, bodies: BodySchemas, members: Mapping[str, 
     )
 
 
-def _has_default(bodies: BodySchemas, schema: Node | None) -> bool:
-    return bodies.keyword(schema, "default") is not None
+def _has_default(schemas: Schemas, schema: Node | None) -> bool:
+    return schemas.keyword(schema, "default") is not None
 
 
 def has_more(exchange: Exchange) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
-from understudy.collections.bodies import response_schema
+from understudy.collections.bodies import response_schema, schema_at
 from understudy.collections.calls import BoundCall, item_headers, not_modified, response, status_for
 from understudy.collections.names import CURSORS, LIMITS, MORES, NEXTS, OFFSETS, PAGES, canonical
 from understudy.mock.server.call import HandlerResponse
@@ -187,15 +187,15 @@ def _number(arguments: Mapping[str, Any], parameter: Parameter | None) -> int | 
 
 
 def _default(bound: BoundCall, parameter: Parameter, usual: int) -> int:
-    value = bound.shape.bodies.keyword(parameter.schema, "default")
+    value = bound.shape.schemas.keyword(parameter.schema, "default")
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
-    most = bound.shape.bodies.keyword(parameter.schema, "maximum")
+    most = bound.shape.schemas.keyword(parameter.schema, "maximum")
     return min(usual, int(most)) if isinstance(most, int | float) and most >= 1 else usual
 
 
 def _lowest(bound: BoundCall, parameter: Parameter) -> Any:
-    keyword = bound.shape.bodies.keyword
+    keyword = bound.shape.schemas.keyword
     least = keyword(parameter.schema, "minimum")
     return keyword(parameter.schema, "default") if least is None else least
 
@@ -299,8 +299,8 @@ def list_items(bound: BoundCall) -> HandlerResponse | None:
 def _fewest(bound: BoundCall) -> int:
     """Returns how many items the document requires of every list."""
     schema = response_schema(bound.role.operation)
-    schema = bound.shape.bodies.at(schema, bound.role.response_path or ())
-    fewest = bound.shape.bodies.keyword(schema, "minItems")
+    schema = schema_at(bound.shape.schemas, schema, bound.role.response_path or ())
+    fewest = bound.shape.schemas.keyword(schema, "minItems")
     return fewest if isinstance(fewest, int) else 0
 
 
@@ -339,7 +339,7 @@ def _with_totals(
     bound: BoundCall, body: Mapping[str, Any], schema: Node | None, page: Page, depth: int = 1
 ) -> dict[str, Any]:
     """Returns an envelope whose members of usual names say what page it has, and of how many items."""
-    members = bound.shape.bodies.members(schema)
+    members = bound.shape.schemas.members(schema)
     result = dict(body)
     names = {canonical(name) for name in members}
     for name, member in members.items():

@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote, urlencode
 
-from understudy.collections.bodies import BodySchemas, path_parameter_schema
+from understudy.collections.bodies import path_parameter_schema, schema_at, sent_members, types_of
 from understudy.collections.known_items import KnownItem
 from understudy.collections.model import (
     Resource,
@@ -115,20 +115,17 @@ class RequestMaker:
         seed: Seed of the sampled values.
         token: A text that no other run has.
         schemas: The validators of the document.
-        bodies: Reads its schemas as members.
     """
 
     document: Document
     seed: int
     token: str
     schemas: Schemas = field(init=False)
-    bodies: BodySchemas = field(init=False)
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def __post_init__(self) -> None:
         """Compiles nothing yet: validators are made at their first use."""
         self.schemas = Schemas(self.document)
-        self.bodies = BodySchemas(self.document)
 
     def plain(self, operation: Operation, values: Mapping[str, str]) -> PreparedRequest:
         """Returns a request without a body: the path, and the parameters that are required.
@@ -202,7 +199,7 @@ class RequestMaker:
         """Returns the members that a client may send in the item of a request."""
         return {
             name: member
-            for name, member in self.bodies.sent_members(role).items()
+            for name, member in sent_members(self.schemas, role).items()
             if not self.schemas.is_flagged(member, "readOnly")
         }
 
@@ -211,12 +208,12 @@ class RequestMaker:
 
         Those are left out that only one direction has, that identify the item, or whose types differ.
         """
-        read = {canonical(name): name for name in self.bodies.members(resource.schema)}
+        read = {canonical(name): name for name in self.schemas.members(resource.schema)}
         identifier = getattr(resource, "identifier", None)
         names = {}
         for name, member in self.members(role).items():
             own = read.get(canonical(name), "")
-            other = self.bodies.members(resource.schema).get(own)
+            other = self.schemas.members(resource.schema).get(own)
             if other is not None and own != identifier and self._is_same_kind(member, other):
                 names[name] = own
         return names
@@ -233,16 +230,16 @@ class RequestMaker:
     def _is_same_kind(self, sent: Node, read: Node) -> bool:
         if any(self.schemas.is_flagged(it, flag) for it in (sent, read) for flag in _ONE_WAY):
             return False
-        if self.bodies.keyword(sent, "format") in _BINARY:
+        if self.schemas.keyword(sent, "format") in _BINARY:
             return False
-        types = self.bodies.types(sent)
-        if not types or types != self.bodies.types(read):
+        types = types_of(self.schemas, sent)
+        if not types or types != types_of(self.schemas, read):
             return False
         if "object" in types:
-            return self.bodies.pointer(sent) == self.bodies.pointer(read)
+            return self.schemas.follow(sent).pointer == self.schemas.follow(read).pointer
         if "array" not in types:
             return True
-        items, others = self.bodies.items(sent), self.bodies.items(read)
+        items, others = self.schemas.items(sent), self.schemas.items(read)
         return items is not None and others is not None and self._is_same_kind(items, others)
 
     def _body(self, schema: Node | None, steps: Steps, members: ItemMembers) -> Any:
@@ -255,7 +252,10 @@ class RequestMaker:
             item = item_at(body, steps)
             if item is not None:
                 self._fill(
-                    item, self.bodies.at(schema, steps) or schema, members, is_varied=not attempt
+                    item,
+                    schema_at(self.schemas, schema, steps) or schema,
+                    members,
+                    is_varied=not attempt,
                 )
                 if accepts(body):
                     return body
@@ -269,7 +269,7 @@ class RequestMaker:
         unwanted = set(members.left_out if members.is_whole else item) - required
         for name in unwanted & item.keys():
             del item[name]
-        for name, member in self.bodies.members(schema).items():
+        for name, member in self.schemas.members(schema).items():
             is_unique = canonical(name) in _UNIQUE or name in members.unique
             if name in item and is_unique and is_varied and members.is_whole:
                 item[name] = self._varied(member, name, is_unique=True)
@@ -281,15 +281,15 @@ class RequestMaker:
         if not is_unique:
             return self._sample(schema, name, number)
         value = Sampler(self.schemas, int(self.token, 16), number, style=_STYLE).value(schema, name)
-        if not isinstance(value, str) or self.bodies.keyword(schema, "enum") is not None:
+        if not isinstance(value, str) or self.schemas.keyword(schema, "enum") is not None:
             return value
         accepts = self.schemas.for_requests.validator(schema).is_valid
         mark = f"{self.token}{number}"
-        longest = self.bodies.keyword(schema, "maxLength")
+        longest = self.schemas.keyword(schema, "maxLength")
         room = longest - len(mark) - 1 if isinstance(longest, int) else len(value)
         start = value[: max(room, 0)].strip()
         marked = (f"{start} {mark}", f"{start}-{mark}", f"u{mark}@example.com", mark)
-        is_email = self.bodies.keyword(schema, "format") == "email"
+        is_email = self.schemas.keyword(schema, "format") == "email"
         return next((it for it in marked[2 if is_email else 0 :] if accepts(it)), value)
 
     def _sample(self, schema: Node | None, name: str = "", number: int = 0) -> Any:
@@ -478,8 +478,8 @@ class CollectionRequests:
         members = maker.members(role)
 
         def rank(name: str) -> tuple[bool, bool]:
-            keywords = (maker.bodies.keyword(members.get(name), it) for it in _NOT_FREE)
-            is_text = maker.bodies.types(members.get(name)) == {"string"}
+            keywords = (maker.schemas.keyword(members.get(name), it) for it in _NOT_FREE)
+            is_text = types_of(maker.schemas, members.get(name)) == {"string"}
             return not is_text, any(keyword is not None for keyword in keywords)
 
         for name in sorted((it for it in names if it not in self.collection.references), key=rank):

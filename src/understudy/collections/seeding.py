@@ -108,7 +108,7 @@ def _checked(where: str, item: Any, shape: ItemShape, parents: set[str]) -> Mapp
     if not isinstance(item, dict):
         msg = f"{where} must be an object, and is {item!r:.80}."
         raise StartupError(msg)
-    is_closed = shape.bodies.keyword(shape.schema, "additionalProperties") is False
+    is_closed = shape.schemas.keyword(shape.schema, "additionalProperties") is False
     checked = {}
     for name, value in item.items():
         if name not in shape.members:

@@ -188,11 +188,11 @@ class ItemSteps:
         role = self.collection.operation("read")
         if role is None:
             return []
-        place, members = role.response_path, self.bodies.item_members()
+        place, identifier = role.response_path, self.collection.identifier
         assertions: list[Assertion] = []
         if place is not None:
-            if self.collection.identifier in members:
-                assertions.append(self._identified("equals", (*place, self.collection.identifier)))
+            if identifier is not None and identifier in self.bodies.item_members():
+                assertions.append(self._identified("equals", (*place, identifier)))
             assertions += [
                 Assertion("equals", (*place, name), value) for name, value in expected.items()
             ]

@@ -15,8 +15,9 @@ import yaml
 from msgspec import Struct
 
 from understudy.collections.bodies import (
-    BodySchemas,
+    arrays,
     identifying_names,
+    opened,
     request_schema,
     response_schema,
 )
@@ -30,6 +31,7 @@ from understudy.collections.model import (
 )
 from understudy.errors import StartupError, nearest
 from understudy.openapi.operations import Operation
+from understudy.openapi.schemas import Schemas
 from understudy.openapi.yaml_files import read_yaml
 from understudy.record_schemas import record_schema, schema_text
 
@@ -180,7 +182,7 @@ def with_collections(
     drafts: Sequence[ResourceCollection],
     stated: StateModel,
     declared: Sequence[Operation],
-    schemas: BodySchemas,
+    schemas: Schemas,
 ) -> list[ResourceCollection]:
     """Returns the collections that were inferred, corrected and completed by a state-model file.
 
@@ -225,7 +227,7 @@ class _Statement:
     """Applies the entry of one collection."""
 
     def __init__(
-        self, entry: CollectionEntry, declared: Sequence[Operation], schemas: BodySchemas
+        self, entry: CollectionEntry, declared: Sequence[Operation], schemas: Schemas
     ) -> None:
         self._entry = entry
         self._declared = {f"{it.method} {it.path}": it for it in declared}
@@ -246,7 +248,7 @@ class _Statement:
         schema = known.schema
         for it in operations:
             if schema is None and it.response_path is not None and it.role != "list":
-                _, schema = self._schemas.opened(response_schema(it.operation), names)
+                _, schema = opened(self._schemas, response_schema(it.operation), names)
         return replace(
             known,
             schema=schema,
@@ -282,10 +284,10 @@ class _Statement:
             raise StartupError(msg)
         schema = response_schema(operation)
         if role == "list":
-            steps = next((steps for steps, _ in self._schemas.arrays(schema)), None)
+            steps = next((steps for steps, _ in arrays(self._schemas, schema)), None)
             return ResourceOperation(role, operation, (), steps)
-        steps, item = self._schemas.opened(schema, names)
-        request_path, _ = self._schemas.opened(request_schema(operation), names)
+        steps, item = opened(self._schemas, schema, names)
+        request_path, _ = opened(self._schemas, request_schema(operation), names)
         has_item = bool(self._schemas.members(item))
         return ResourceOperation(role, operation, request_path, steps if has_item else None)
 

@@ -26,7 +26,7 @@ from understudy.openapi.operations import Operation, operations
 from understudy.openapi.paths import routed_path
 from understudy.openapi.pointers import escape, steps_of, value_at
 from understudy.openapi.references import FILES
-from understudy.openapi.schemas import Schemas
+from understudy.openapi.schemas import ALL, Schemas
 from understudy.record_schemas import record_schema
 
 CONTRADICTIONS: Final[Mapping[str, LintRule]] = {
@@ -102,8 +102,9 @@ def _check_request(schemas: Schemas, operation: Operation) -> Iterator[Diagnosti
     for media in content.values():
         if media.schema is None:
             continue
-        for name in dict.fromkeys(schemas.required_names(media.schema)):
-            member = schemas.property_schema(media.schema, name)
+        members = schemas.members(media.schema, ALL)
+        for name in schemas.required_names(media.schema):
+            member = schemas.follow(members[name]) if name in members else None
             if member and isinstance(member.value, dict) and member.value.get("readOnly") is True:
                 message = f"{name!r} is required and readOnly; requests need not have it."
                 yield contradiction("required-read-only", member.pointer, message)

@@ -1,6 +1,6 @@
 """Answers what the schemas of a document say: which values they accept, and which members they have."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
@@ -19,6 +19,12 @@ FLAGS: Final[tuple[Flag, ...]] = ("readOnly", "writeOnly")
 
 _MAX_DEPTH = 8
 """Levels of composition that are looked through; a schema may be composed of itself."""
+
+_MOST_PARTS = 200
+"""Schemas that one is read as composed of."""
+
+ALL: Final = ("allOf",)
+"""The keyword of what every value of a composed schema keeps to."""
 
 _COMPOSED = frozenset({*COMPOSING, "if", "then", "else"})
 
@@ -160,8 +166,7 @@ class Schemas:
         self._document = document
         self._optional: Flag | None = optional
         self._compiler = Compiler(document)
-        self._names: dict[str, Sequence[str]] = {}
-        """Pointer of an object schema to the names that it declares."""
+        self._members: dict[tuple[str, int], Mapping[str, Node]] = {}
         self._sizes: dict[tuple[str, int], int] = {}
 
     @cached_property
@@ -234,50 +239,60 @@ class Schemas:
             types.add("null")
         return frozenset(types)
 
-    def property_schema(self, schema: Node | None, name: str) -> Node | None:
-        """Returns the schema of a member of an object schema, through references and ``allOf``."""
+    def parts(self, schema: Node | None, through: Sequence[str] = COMPOSING) -> Iterator[Node]:
+        """Yields a schema without its reference, and then all that it is composed of.
+
+        Args:
+            schema: The schema; None has no parts.
+            through: The keywords that are followed: without alternatives, ``ALL`` alone.
+        """
+        pending = [] if schema is None else [schema]
+        seen: set[str] = set()
+        while pending and len(seen) < _MOST_PARTS:
+            part = self._document.follow(pending.pop(0))
+            if not isinstance(part.value, dict) or part.pointer in seen:
+                continue
+            seen.add(part.pointer)
+            yield part
+            listed = (part.child(keyword) for keyword in through)
+            pending[:0] = [node for it in listed if it for _, node in it.children()]
+
+    def members(
+        self, schema: Node | None, through: Sequence[str] = COMPOSING
+    ) -> Mapping[str, Node]:
+        """Returns the members that the parts of an object schema declare; the outermost wins."""
         if schema is None:
-            return None
-        schema = self._document.follow(schema)
-        member = schema.child("properties", name)
-        parts = schema.child("allOf")
-        if member is None and parts is not None:
-            candidates = (self.property_schema(part, name) for _, part in parts.children())
-            member = next((part for part in candidates if part is not None), None)
-        return member and self._document.follow(member)
+            return {}
+        key = schema.pointer, len(through)
+        known = self._members.get(key)
+        if known is None:
+            declared = (part.child("properties") for part in self.parts(schema, through))
+            listed = [pair for it in declared if it for pair in it.children()]
+            known = self._members[key] = {str(n): node for n, node in reversed(listed)}
+            known = self._members[key] = {str(n): known[str(n)] for n, _ in listed}
+        return known
 
-    def property_names(self, schema: Node) -> Sequence[str]:
-        """Returns the names that an object schema declares, through references and ``allOf``."""
-        names = self._names.get(schema.pointer)
-        if names is None:
-            names = self._names[schema.pointer] = self._property_names(schema)
-        return names
+    def keyword(self, schema: Node | None, name: str, through: Sequence[str] = COMPOSING) -> Any:
+        """Returns the first value of a keyword in the parts of a schema, or None."""
+        parts = self.parts(schema, through)
+        return next((part.value[name] for part in parts if name in part.value), None)
 
-    def _property_names(self, schema: Node) -> list[str]:
-        schema = self._document.follow(schema)
-        names = list((schema.child("properties") or Node("", {})).value)
-        for _, part in (schema.child("allOf") or Node("", [])).children():
-            names += self.property_names(part)
-        return names
+    def items(self, schema: Node | None) -> Node | None:
+        """Returns the schema of the items that any part of an array schema declares, or None."""
+        declared = (part.child("items") for part in self.parts(schema))
+        return next((it for it in declared if it and isinstance(it.value, dict)), None)
 
     def required_names(self, schema: Node) -> list[str]:
         """Returns the members that an object schema requires, through references and ``allOf``."""
-        names = self._required_names(schema)
+        names = [n for it in self.parts(schema, ALL) for n in it.value.get("required", ())]
         if self._optional is None:
             return names
-        members = {name: self.property_schema(schema, name) for name in names}
+        members = self.members(schema, ALL)
         return [
             name
-            for name, member in members.items()
-            if member is None or not self.is_flagged(member, self._optional)
+            for name in dict.fromkeys(names)
+            if name not in members or not self.is_flagged(members[name], self._optional)
         ]
-
-    def _required_names(self, schema: Node) -> list[str]:
-        schema = self._document.follow(schema)
-        names = list((schema.child("required") or Node("", [])).value)
-        for _, part in (schema.child("allOf") or Node("", [])).children():
-            names += self._required_names(part)
-        return names
 
     def size(self, schema: Node, depth: int, within: int = 0) -> int:
         """Returns about how many values a value of a schema has.
@@ -326,34 +341,3 @@ class Schemas:
                 break
             place = below
         return place
-
-    def items_schema(self, schema: Node) -> Node | None:
-        """Returns the schema of an array's items."""
-        return self._document.follow(schema).child("items")
-
-
-def member_schema(schemas: Schemas, schema: Node | None, name: str) -> Node | None:
-    """Returns the schema of a member, as the object or any part or alternative of it declares it."""
-    parts = () if schema is None else _parts(schemas, schema)
-    return next((it for part in parts if (it := part.child("properties", name))), None)
-
-
-def item_schema(schemas: Schemas, schema: Node | None) -> Node | None:
-    """Returns the schema of an array's items, as the array or any part or alternative declares it."""
-    parts = () if schema is None else _parts(schemas, schema)
-    return next((it for part in parts if (it := part.child("items"))), None)
-
-
-def member_names(schemas: Schemas, schema: Node | None) -> list[str]:
-    """Returns the names that an object, its parts and its alternatives declare."""
-    parts = () if schema is None else _parts(schemas, schema)
-    declared = (part.child("properties") for part in parts)
-    return list(dict.fromkeys(str(name) for it in declared if it for name in it.value))
-
-
-def _parts(schemas: Schemas, schema: Node, depth: int = 0) -> Iterator[Node]:
-    node = schemas.follow(schema)
-    yield node
-    for keyword in COMPOSING if depth < _MAX_DEPTH else ():
-        for _, part in (node.child(keyword) or Node("", [])).children():
-            yield from _parts(schemas, part, depth + 1)

@@ -11,7 +11,7 @@ from typing import Any, Final
 from understudy.exchange.masking import SECRET_NAMES
 from understudy.interface.scopes import SCOPES
 from understudy.openapi.loader import Document, Node
-from understudy.openapi.schemas import Schemas, item_schema, member_names, member_schema
+from understudy.openapi.schemas import Schemas
 from understudy.record.pseudonyms import Pseudonyms
 
 _HEAD: Final = """# What this recording leaves out
@@ -142,7 +142,7 @@ class AllowList:
             case dict():
                 return self._object(value, schema, where, name)
             case list():
-                items = item_schema(self._schemas, schema)
+                items = self._schemas.items(schema)
                 return [self.value(item, items, where, name) for item in value]
             case str():
                 return self.text(value, schema, name)
@@ -163,10 +163,7 @@ class AllowList:
 
     def members(self, schema: Node | None) -> dict[str, Node | None]:
         """Returns the members that an object's schema declares, with the schema of each."""
-        return {
-            name: member_schema(self._schemas, schema, name)
-            for name in member_names(self._schemas, schema)
-        }
+        return dict(self._schemas.members(schema))
 
     def _is_word(self, value: str, schema: Node | None, name: str) -> bool:
         """Tells whether a value is one that the contract lists."""

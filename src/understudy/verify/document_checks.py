@@ -34,7 +34,7 @@ from understudy.openapi.operations import (
     Parameter,
     operations,
 )
-from understudy.openapi.schemas import Schemas
+from understudy.openapi.schemas import ALL, Schemas
 
 # openapi-core by itself makes the validators of a schema, looks for the path of a request and follows
 # every reference anew for every response, which is two thirds of its time, so all three are kept.
@@ -363,13 +363,9 @@ def _longest(document: Document, operation: Operation | None) -> dict[str, int]:
     if schema is None:
         return {}
     schemas = Schemas(document)
-    members = {
-        name: schemas.property_schema(schema, name) for name in schemas.property_names(schema)
-    }
     bounds = {
-        name: _whole(member.value.get("maxLength"))
-        for name, member in members.items()
-        if member is not None and isinstance(member.value, dict)
+        name: _whole(schemas.keyword(member, "maxLength", ALL))
+        for name, member in schemas.members(schema, ALL).items()
     }
     return {name: bound for name, bound in bounds.items() if bound is not None}
 

@@ -49,7 +49,7 @@ def test_no_request_looks_a_form_up_in_the_document(serve, monkeypatch) -> None:
     def refuse(*_arguments: object) -> None:
         raise AssertionError
 
-    for lookup in ("property_schema", "items_schema", "types", "follow"):
+    for lookup in ("members", "items", "types", "follow"):
         monkeypatch.setattr(Schemas, lookup, refuse)
     assert service.post("/v1/forms", data=form).json() == expected
 

@@ -25,7 +25,7 @@ from understudy.mock.server.xml_bodies import XmlReader
 from understudy.openapi.loader import Node
 from understudy.openapi.media_types import is_json, is_text, is_xml
 from understudy.openapi.operations import RequestBody
-from understudy.openapi.schemas import Schemas
+from understudy.openapi.schemas import ALL, Schemas
 
 JSON = "application/json"
 
@@ -69,8 +69,7 @@ class BodyReader:
                 schemas.expect_bounded(media.schema)
             self._fields[media_type] = form_fields(media.schema, schemas, aliases, media.encoding)
         first = declared.content.get(JSON) or next(iter(declared.content.values()), None)
-        names = schemas.property_names(first.schema) if first and first.schema else ()
-        self.members = frozenset(names)
+        self.members = frozenset(schemas.members(first.schema, ALL) if first else ())
         self._accepted: Recent[tuple[bytes, bytes, bool], Any] = Recurring(_MOST_ACCEPTED)
         """Short bodies that the schema allows, to what they say; nobody changes that."""
 
@@ -181,11 +180,12 @@ class BodyReader:
 
     def _hint(self, fault: Any, schema: Node) -> str:
         if fault.kind.name == "type" and fault.instance_path:
-            names = self._schemas.property_names(self._schemas.place(list(fault.schema_path)[:-1]))
+            place = self._schemas.place(list(fault.schema_path)[:-1])
+            names = self._schemas.members(place, ALL)
             return f" Its members are {', '.join(names)}." if names else ""
         if fault.kind.name != "additionalProperties" or fault.instance_path:
             return ""
-        properties = self._schemas.property_names(schema)
+        properties = list(self._schemas.members(schema, ALL))
         close = nearest(fault.kind.unexpected[0], properties).removeprefix("; d")
         return f" D{close}" if close else f" Known here: {', '.join(properties)}."
 

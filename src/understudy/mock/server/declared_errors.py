@@ -19,7 +19,7 @@ from understudy.mock.server.call import HandlerResponse
 from understudy.openapi.loader import Node
 from understudy.openapi.operations import DeclaredResponse, Operation
 from understudy.openapi.sampler import BRIEF, Sampler
-from understudy.openapi.schemas import Schemas
+from understudy.openapi.schemas import ALL, Schemas
 
 _MESSAGE_NAMES: Final = (
     *("error", "message", "detail", "errordescription", "errormessage", "msg", "description"),
@@ -129,8 +129,8 @@ class ErrorBodies:
         value = self._sampler.value(schema)
         if not isinstance(value, dict):
             return value
-        members = {name: self._schemas.property_schema(schema, name) for name in value}
-        known = {name: member for name, member in members.items() if member is not None}
+        members = self._schemas.members(schema, ALL)
+        known = {name: members[name] for name in value if name in members}
         bearer, text = self._bearer(known, facts.message)
         for name, member in known.items():
             candidates = (text,) if name == bearer else facts.named(name)
@@ -180,7 +180,7 @@ class ErrorBodies:
 
     def _lists(self, schema: Node, items: Sequence[_Facts]) -> Iterator[list[Any]]:
         """Yields all items as a list of this schema, and the first alone, in case it has a bound."""
-        item = self._schemas.items_schema(schema)
+        item = self._schemas.items(schema)
         if item is None:
             yield [facts.message for facts in items]
             return
@@ -301,8 +301,8 @@ class DeclaredErrors:
         """Tells whether a schema describes the API's own error shape, member by member."""
         if not self._schemas.validator(schema).is_valid(body):
             return False
-        names = self._schemas.property_names(schema)
-        return not names or not isinstance(body, dict) or body.keys() <= set(names)
+        names = self._schemas.members(schema, ALL).keys()
+        return not names or not isinstance(body, dict) or body.keys() <= names
 
 
 def _json_schema(declared: DeclaredResponse | None) -> tuple[str, Node | None]:

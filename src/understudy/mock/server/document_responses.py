@@ -22,7 +22,7 @@ from understudy.openapi.loader import Node
 from understudy.openapi.media_types import concrete, is_json, is_text, negotiated
 from understudy.openapi.operations import DeclaredResponse, MediaType, Operation
 from understudy.openapi.sampler import AT_ONCE, EFFORTS, Effort, Sampler
-from understudy.openapi.schemas import Schemas, member_schema
+from understudy.openapi.schemas import Schemas
 
 NO_ARGUMENTS: Final[Mapping[str, Any]] = {}
 
@@ -284,11 +284,11 @@ def _writable(content: Any, schema: Node, schemas: Schemas) -> dict[str, Any]:
     """Returns the members of a request's body that a client may set, as the response has them."""
     if not isinstance(content, dict):
         return {}
-    members = {name: member_schema(schemas, schema, name) for name in content}
+    members = schemas.members(schema)
     return {
-        name: content[name]
-        for name, member in members.items()
-        if member is not None and not schemas.is_flagged(member, "readOnly")
+        name: value
+        for name, value in content.items()
+        if name in members and not schemas.is_flagged(members[name], "readOnly")
     }
 
 

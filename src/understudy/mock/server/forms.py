@@ -17,7 +17,7 @@ from understudy.mock.server.recent import Recent, Recurring
 from understudy.openapi.loader import Node
 from understudy.openapi.media_types import is_json
 from understudy.openapi.operations import FieldEncoding
-from understudy.openapi.schemas import Schemas, item_schema, member_names, member_schema
+from understudy.openapi.schemas import Schemas
 
 URLENCODED = "application/x-www-form-urlencoded"
 
@@ -91,8 +91,8 @@ def form_fields(
 ) -> dict[str, FormField]:
     """Compiles the fields of a form once, through what its schema is composed of, by name and alias."""
     fields = {
-        name: _field(name, member_schema(schemas, schema, name), schemas, encoding.get(name))
-        for name in member_names(schemas, schema)
+        name: _field(name, member, schemas, encoding.get(name))
+        for name, member in schemas.members(schema).items()
     }
     known = next((fields[alias] for alias in aliases if alias in fields), None) or _only_file(
         fields
@@ -111,7 +111,7 @@ def _field(
 ) -> FormField:
     own_types = schemas.types(declared)
     is_list = "array" in own_types
-    value = item_schema(schemas, declared) if is_list else declared
+    value = schemas.items(declared) if is_list else declared
     value = None if value is None else schemas.follow(value)
     types = schemas.types(value)
     encoding = encoding or FieldEncoding()

@@ -18,7 +18,7 @@ from understudy.errors import BadRequest
 from understudy.mock.server.validation_errors import breach, describe, validation_errors
 from understudy.openapi.loader import Node
 from understudy.openapi.operations import Parameter
-from understudy.openapi.schemas import Schemas, item_schema, member_names, member_schema
+from understudy.openapi.schemas import Schemas
 
 ABSENT: Final = object()
 
@@ -81,8 +81,8 @@ class StyleReader:
         self._schema = schema
         self._schemas = schemas
         self._types = schemas.types(schema)
-        self._items = item_schema(schemas, schema)
-        self._members = member_names(schemas, schema)
+        self._items = schemas.items(schema)
+        self._members = schemas.members(schema)
 
     @property
     def is_deep(self) -> bool:
@@ -146,12 +146,11 @@ class StyleReader:
         return {name: self._member(name, [value]) for name, value in pairs}
 
     def _member(self, name: str, texts: Sequence[str]) -> Any:
-        member = member_schema(self._schemas, self._schema, name)
+        member = self._schemas.members(self._schema).get(name)
         types = self._schemas.types(member)
         if "array" in types:
             return [
-                convert(text, self._schemas.types(item_schema(self._schemas, member)))
-                for text in texts
+                convert(text, self._schemas.types(self._schemas.items(member))) for text in texts
             ]
         return convert(once(f"{self._label}, member {name!r},", texts), types)
 
@@ -176,16 +175,16 @@ class StyleReader:
         if isinstance(tree, list):
             if "array" not in types:
                 return convert(once(f"Query parameter {where!r}", tree), types)
-            items = self._schemas.types(item_schema(self._schemas, schema))
+            items = self._schemas.types(self._schemas.items(schema))
             return [convert(text, items) for text in tree]
-        items_schema = item_schema(self._schemas, schema)
+        items_schema = self._schemas.items(schema)
         if "array" in types and tree.keys() == {""}:
             return self._grown(tree[""], schema, where)
         if "array" in types and all(key.isdecimal() and int(key) < _MAX_INDEX for key in tree):
             order = sorted(tree, key=int)
             return [self._grown(tree[key], items_schema, f"{where}[{key}]") for key in order]
         return {
-            name: self._grown(below, member_schema(self._schemas, schema, name), f"{where}[{name}]")
+            name: self._grown(below, self._schemas.members(schema).get(name), f"{where}[{name}]")
             for name, below in tree.items()
         }
 

@@ -13,7 +13,7 @@ from understudy.mock.server.validation_errors import first_error
 from understudy.openapi.loader import Node
 from understudy.openapi.operations import DeclaredResponse, Operation
 from understudy.openapi.sampler import Sampler
-from understudy.openapi.schemas import Schemas
+from understudy.openapi.schemas import ALL, Schemas
 from understudy.openapi.validators import SchemaValidator
 
 NO_COMPLETIONS: Final[Mapping[str, Complete]] = MappingProxyType({})
@@ -39,14 +39,15 @@ class Completion:
     def completed(self, body: Any, schema: Node) -> Any:
         """Returns a body with what it lacks; the one given is not changed."""
         if isinstance(body, list | tuple):  # records give tuples
-            items = self._schemas.items_schema(schema)
+            items = self._schemas.items(schema)
             return body if items is None else [self.completed(item, items) for item in body]
         if not isinstance(body, dict):
             return body
         required = self._schemas.required_names(schema)
+        declared = self._schemas.members(schema, ALL)
         members = dict(body)
         for name in dict.fromkeys((*body, *required)):
-            member = self._schemas.property_schema(schema, name)
+            member = declared.get(name)
             if member is None:
                 continue
             if body.get(name, "") != "":

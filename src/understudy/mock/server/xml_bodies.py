@@ -9,7 +9,7 @@ from understudy.errors import BadRequest
 from understudy.limits import JSON_BYTES, JSON_DEPTH
 from understudy.mock.server.parameters import convert
 from understudy.openapi.loader import Node
-from understudy.openapi.schemas import Schemas, item_schema, member_names, member_schema
+from understudy.openapi.schemas import ALL, Schemas
 
 _SCHEMAS = "#/components/schemas/"
 _ROOT = "root"
@@ -47,7 +47,7 @@ class XmlWriter:
             element.text = _text(value)
             return
         for name, member in value.items():
-            self._append(element, name, member, member_schema(self._schemas, schema, name))
+            self._append(element, name, member, self._schemas.members(schema).get(name))
 
     def _append(self, parent: Xml.Element, name: str, value: Any, schema: Node | None) -> None:
         xml = self._xml(schema)
@@ -64,7 +64,7 @@ class XmlWriter:
     def _append_items(
         self, parent: Xml.Element, values: list[Any], schema: Node | None, name: str
     ) -> None:
-        items = item_schema(self._schemas, schema)
+        items = self._schemas.items(schema)
         for value in values:
             element = self._element(parent, name, items)
             if isinstance(value, list):
@@ -95,12 +95,8 @@ class XmlWriter:
 
 def xml_object(schemas: Schemas, schema: Node) -> Mapping[str, Any]:
     """Returns the XML Object of a schema, through references and ``allOf``; empty if it has none."""
-    node = schemas.follow(schema)
-    xml = node.child("xml")
-    if xml is not None and isinstance(xml.value, dict):
-        return xml.value
-    parts = (node.child("allOf") or Node("", [])).children()
-    return next((known for _, part in parts if (known := xml_object(schemas, part))), {})
+    known = schemas.keyword(schema, "xml", ALL)
+    return known if isinstance(known, dict) else {}
 
 
 def _root_name(schema: Node | None) -> str:
@@ -153,9 +149,9 @@ class XmlReader:
         JSON_DEPTH.check(depth)
         types = self._schemas.types(schema)
         if "array" in types:
-            items = item_schema(self._schemas, schema)
+            items = self._schemas.items(schema)
             return [self._value(child, items, depth + 1) for child in element]
-        if "object" in types or len(element) or member_names(self._schemas, schema):
+        if "object" in types or len(element) or self._schemas.members(schema):
             return self._members(element, schema, depth)
         return convert(element.text or "", types)
 
@@ -169,7 +165,7 @@ class XmlReader:
             name, member = declared.get(_local(child.tag), (_local(child.tag), None))
             is_list = member is not None and "array" in self._schemas.types(member)
             if is_list and member is not None and not self._is_wrapped(member):
-                item = self._value(child, item_schema(self._schemas, member), depth + 1)
+                item = self._value(child, self._schemas.items(member), depth + 1)
                 members.setdefault(name, []).append(item)
             else:
                 members[name] = self._value(child, member, depth + 1)
@@ -177,10 +173,8 @@ class XmlReader:
 
     def _declared(self, schema: Node | None) -> Iterator[tuple[str, tuple[str, Node]]]:
         """Yields each name that an element or attribute may have, with the member that it is."""
-        for name in member_names(self._schemas, schema):
-            member = member_schema(self._schemas, schema, name)
-            assert member is not None
-            items = item_schema(self._schemas, member)
+        for name, member in self._schemas.members(schema).items():
+            items = self._schemas.items(member)
             is_plain_list = items is not None and not self._is_wrapped(member)
             named = xml_object(self._schemas, items if is_plain_list and items else member)
             yield str(named.get("name", name)), (name, member)
