@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from understudy.collections.model import ResourceOperation, Steps
+from understudy.collections.model import Resource, ResourceOperation, Steps
 from understudy.collections.names import canonical, is_plural, singular, words
 from understudy.openapi.loader import Node
 from understudy.openapi.media_types import is_json
 from understudy.openapi.operations import DeclaredResponse, MediaType, Operation, path_shape
-from understudy.openapi.schemas import Schemas
+from understudy.openapi.schemas import FLAGS, Schemas
 
 _FEW_MEMBERS: Final = 8
 """The most members of an object that is an envelope around an item."""
@@ -39,6 +39,41 @@ def sent_members(schemas: Schemas, role: ResourceOperation) -> Mapping[str, Node
     if role.takes_list:
         schema = schemas.items(schema)
     return schemas.members(schema_at(schemas, schema, role.request_path))
+
+
+_BINARY: Final = frozenset({"binary", "byte"})
+
+
+def read_names(schemas: Schemas, role: ResourceOperation, resource: Resource) -> dict[str, str]:
+    """Returns the members that are sent and then read, each with its name in the item.
+
+    Those are left out that only one direction has, that identify the item, or whose types differ.
+    """
+    read = schemas.members(resource.schema)
+    own_names = {canonical(name): name for name in read}
+    identifier = getattr(resource, "identifier", None)
+    names = {}
+    for name, member in sent_members(schemas, role).items():
+        own = own_names.get(canonical(name))
+        if own is not None and own != identifier and _is_same_kind(schemas, member, read[own]):
+            names[name] = own
+    return names
+
+
+def _is_same_kind(schemas: Schemas, sent: Node, read: Node) -> bool:
+    if any(schemas.is_flagged(it, flag) for it in (sent, read) for flag in FLAGS):
+        return False
+    if schemas.keyword(sent, "format") in _BINARY:
+        return False
+    types = types_of(schemas, sent)
+    if not types or types != types_of(schemas, read):
+        return False
+    if "object" in types:
+        return schemas.follow(sent).pointer == schemas.follow(read).pointer
+    if "array" not in types:
+        return True
+    items, others = schemas.items(sent), schemas.items(read)
+    return items is not None and others is not None and _is_same_kind(schemas, items, others)
 
 
 def opened(

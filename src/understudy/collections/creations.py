@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from understudy.cases.drafts import Draft, JsonLiteral, dumps
 from understudy.cases.model import ITEMS, VARIABLE, CaseRequest, encoded_variable, variable
-from understudy.collections.bodies import request_schema, schema_at, sent_members
+from understudy.collections.bodies import read_names, request_schema, schema_at, sent_members
 from understudy.collections.model import (
     ResourceCollection,
     ResourceModel,
@@ -155,8 +155,8 @@ class _Order:
         raise NoSequence(msg)
 
 
-_SAME: Final = frozenset({None, "uuid"})
-"""Formats of which a text has one spelling; a server may write an instant or a URL another way."""
+_SAME: Final = frozenset({None, "uuid", "int32", "int64", "double", "float"})
+"""Formats of which a value has one spelling; a server may write an instant or a URL another way."""
 
 _CHOSEN_BY_SERVERS: Final = frozenset({"id", "uuid", "sid", "guid", "uid"})
 """Last words of identifiers that servers choose; names and codes are the client's."""
@@ -256,16 +256,15 @@ class ItemBodies:
         These are texts, numbers and booleans that the document declares in requests and in items,
         whose format allows one spelling.
         """
-        sent = sent_members(self._schemas, role)
-        read = self._schemas.members(self._collection.schema)
-        links = {self._collection.identifier, *self._collection.references}
+        names = read_names(self._schemas, role, self._collection)
+        sent, read = sent_members(self._schemas, role), self.item_members()
         return {
             name: value
             for name, value in item.items()
             if isinstance(value, str | int | float | bool)
-            and name in sent.keys() & read.keys() - links
-            and self._is_kept(sent[name])
-            and self._is_kept(read[name])
+            and names.get(name) == name
+            and name not in self._collection.references
+            and {self._schemas.keyword(it[name], "format") for it in (sent, read)} <= _SAME
         }
 
     def changed(self, role: ResourceOperation, draft: Draft, accepts: Accepts) -> Draft:
@@ -278,18 +277,6 @@ class ItemBodies:
                 if accepts(changed):
                     return changed
         return draft
-
-    def _is_kept(self, schema: Node) -> bool:
-        keyword = self._schemas.keyword
-        is_shown = (
-            keyword(schema, "readOnly") is not True and keyword(schema, "writeOnly") is not True
-        )
-        return is_shown and keyword(schema, "format") in _SAME | {
-            "int32",
-            "int64",
-            "double",
-            "float",
-        }
 
     def item_members(self) -> Mapping[str, Node]:
         """Returns the members of an item as it is read."""

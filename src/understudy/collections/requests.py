@@ -9,7 +9,13 @@ from itertools import count
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote, urlencode
 
-from understudy.collections.bodies import path_parameter_schema, schema_at, sent_members, types_of
+from understudy.collections.bodies import (
+    path_parameter_schema,
+    read_names,
+    schema_at,
+    sent_members,
+    types_of,
+)
 from understudy.collections.known_items import KnownItem
 from understudy.collections.model import (
     Resource,
@@ -26,7 +32,7 @@ from understudy.openapi.loader import Document, Node
 from understudy.openapi.media_types import is_json
 from understudy.openapi.operations import Operation
 from understudy.openapi.sampler import PLAUSIBLE_REQUEST, Sampler
-from understudy.openapi.schemas import Flag, Schemas
+from understudy.openapi.schemas import Schemas
 from understudy.verify.permits import NotPermitted
 from understudy.verify.undo_journal import PLACEHOLDER, PendingItem
 
@@ -84,10 +90,8 @@ _UNIQUE: Final = frozenset(
         *("title", "sku", "reference", "externalid"),
     }
 )
-_BINARY: Final = frozenset({"binary", "byte"})
 _STYLE: Final = PLAUSIBLE_REQUEST._replace(depth=2)
 _ATTEMPTS: Final = 6
-_ONE_WAY: Final[tuple[Flag, ...]] = ("readOnly", "writeOnly")
 
 
 class ItemMembers(NamedTuple):
@@ -204,19 +208,8 @@ class RequestMaker:
         }
 
     def read_names(self, role: ResourceOperation, resource: Resource) -> dict[str, str]:
-        """Returns the members that are sent and then read, each with its name in the item.
-
-        Those are left out that only one direction has, that identify the item, or whose types differ.
-        """
-        read = {canonical(name): name for name in self.schemas.members(resource.schema)}
-        identifier = getattr(resource, "identifier", None)
-        names = {}
-        for name, member in self.members(role).items():
-            own = read.get(canonical(name), "")
-            other = self.schemas.members(resource.schema).get(own)
-            if other is not None and own != identifier and self._is_same_kind(member, other):
-                names[name] = own
-        return names
+        """Returns the members that are sent and then read, each with its name in the item."""
+        return read_names(self.schemas, role, resource)
 
     def value_for(self, role: ResourceOperation, name: str, current: Any) -> Any:
         """Returns another value than the current one for a member; the current one if none is."""
@@ -226,21 +219,6 @@ class RequestMaker:
         candidates = (self._varied(member, name, is_unique=False) for _ in range(_ATTEMPTS))
         accepts = self.schemas.for_requests.validator(member).is_valid
         return next((it for it in candidates if it != current and accepts(it)), current)
-
-    def _is_same_kind(self, sent: Node, read: Node) -> bool:
-        if any(self.schemas.is_flagged(it, flag) for it in (sent, read) for flag in _ONE_WAY):
-            return False
-        if self.schemas.keyword(sent, "format") in _BINARY:
-            return False
-        types = types_of(self.schemas, sent)
-        if not types or types != types_of(self.schemas, read):
-            return False
-        if "object" in types:
-            return self.schemas.follow(sent).pointer == self.schemas.follow(read).pointer
-        if "array" not in types:
-            return True
-        items, others = self.schemas.items(sent), self.schemas.items(read)
-        return items is not None and others is not None and self._is_same_kind(items, others)
 
     def _body(self, schema: Node | None, steps: Steps, members: ItemMembers) -> Any:
         """Returns a body that its schema accepts, or None if none was found."""

@@ -4,7 +4,7 @@ import re
 import string
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date, timedelta
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import chain
 from random import Random  # noqa: TID251 - seeded by the caller
 from typing import Any, Final
@@ -41,169 +41,104 @@ _WORDS: Final = (
 )
 
 
-class SampleWords:
-    """Draws texts; the same seed gives the same texts."""
-
-    def __init__(self) -> None:
-        self._chance = Random(0)
-
-    def seed_instance(self, seed: str) -> None:
-        """Begins anew with a seed."""
-        self._chance = Random(seed)
-
-    def whole_number(self, below: int) -> int:
-        """Returns a number from 1 to less than another."""
-        return self._chance.randrange(1, below)
-
-    def word(self) -> str:
-        """Returns a word in lower case."""
-        return self._chance.choice(_WORDS)
-
-    def sentence(self, nb_words: int = 6) -> str:
-        """Returns a sentence of so many words."""
-        words = " ".join(self._chance.choices(_WORDS, k=nb_words))
-        return f"{words.capitalize()}."
-
-    def slug(self) -> str:
-        """Returns two words as a part of a URL."""
-        return f"{self.word()}-{self.word()}"
-
-    def first_name(self) -> str:
-        """Returns a given name."""
-        return self._chance.choice(_FIRST_NAMES)
-
-    def last_name(self) -> str:
-        """Returns a family name."""
-        return self._chance.choice(_LAST_NAMES)
-
-    def name(self) -> str:
-        """Returns a full name."""
-        return f"{self.first_name()} {self.last_name()}"
-
-    def user_name(self) -> str:
-        """Returns a name for signing in."""
-        return f"{self.first_name().lower()}{self._chance.randrange(10, 100)}"
-
-    def safe_email(self) -> str:
-        """Returns an e-mail address that no mail reaches (RFC 2606)."""
-        return f"{self.user_name()}@example.{self._chance.choice(('com', 'net', 'org'))}"
-
-    def company(self) -> str:
-        """Returns the name of a company."""
-        return f"{self.last_name()} & {self.last_name()}"
-
-    def job(self) -> str:
-        """Returns an occupation."""
-        return self._chance.choice(_JOBS)
-
-    def city(self) -> str:
-        """Returns the name of a town."""
-        return self._chance.choice(_CITIES)
-
-    def country(self) -> str:
-        """Returns the name of a country."""
-        return self._chance.choice(_COUNTRIES)
-
-    def address(self) -> str:
-        """Returns a postal address in one line."""
-        street = self._chance.choice(_STREETS)
-        return f"{self._chance.randrange(1, 200)} {street}, {self.city()}"
-
-    def phone_number(self) -> str:
-        """Returns a telephone number in international form (E.164), reserved for fiction."""
-        return f"+1202555{self._chance.randrange(100, 200):04}"
-
-    def language_name(self) -> str:
-        """Returns the English name of a language."""
-        return self._chance.choice(_LANGUAGES)
-
-    def timezone(self) -> str:
-        """Returns the name of a time zone."""
-        return self._chance.choice(_TIME_ZONES)
-
-    def hostname(self) -> str:
-        """Returns a host name that no host has (RFC 2606)."""
-        return f"{self.word()}.example.com"
-
-    def ipv4(self) -> str:
-        """Returns an IPv4 address for documentation (RFC 5737)."""
-        return f"192.0.2.{self._chance.randrange(1, 255)}"
-
-    def ipv6(self) -> str:
-        """Returns an IPv6 address for documentation (RFC 3849)."""
-        return f"2001:db8::{self._chance.randrange(1, 2**16):x}"
-
-    def uuid4(self) -> str:
-        """Returns a random UUID (RFC 9562, 5.4)."""
-        return str(UUID(int=self._chance.getrandbits(128), version=4))
-
-    def date_between_dates(self, first: date, last: date) -> date:
-        """Returns a day between two, both included."""
-        return first + timedelta(days=self._chance.randrange((last - first).days + 1))
+def _word(chance: Random) -> str:
+    return chance.choice(_WORDS)
 
 
-_Make = Callable[[Any], str]
+def _sentence(chance: Random, words: int) -> str:
+    return f"{' '.join(chance.choices(_WORDS, k=words)).capitalize()}."
 
-_BY_FORMAT: Mapping[str, _Make] = {
-    "base64": lambda _: "bm90ZQ==",
-    "base64url": lambda _: "bm90ZQ",
-    "byte": lambda _: "bm90ZQ==",
-    "color": lambda _: "#26547c",
-    "date": lambda fake: str(_day(fake)),
-    "date-time": lambda fake: f"{_day(fake)}T09:30:00Z",
-    "decimal": lambda fake: f"{fake.whole_number(100)}.50",
-    "double": lambda fake: f"{fake.whole_number(100)}.5",
-    "duration": lambda fake: f"P{fake.whole_number(28)}D",
-    "email": lambda fake: fake.safe_email(),
-    "float": lambda fake: f"{fake.whole_number(100)}.5",
-    "hostname": lambda fake: fake.hostname(),
-    "http-date": lambda _: "Sat, 14 Mar 2026 09:26:53 GMT",
-    "idn-email": lambda fake: fake.safe_email(),
-    "idn-hostname": lambda fake: fake.hostname(),
-    "int32": lambda fake: str(fake.whole_number(1000)),
-    "int64": lambda fake: str(fake.whole_number(1000)),
-    "ipv4": lambda fake: fake.ipv4(),
-    "ipv4-cidr": lambda _: "192.0.2.0/24",
-    "ipv6": lambda fake: fake.ipv6(),
-    "ipv6-cidr": lambda _: "2001:db8::/32",
-    "iri": lambda fake: f"https://example.com/{fake.slug()}",
-    "iri-reference": lambda fake: f"/{fake.slug()}",
-    "json-pointer": lambda fake: f"/{fake.word()}",
-    "mac": lambda _: "02:00:5e:10:00:01",
-    "phone": lambda fake: fake.phone_number(),
-    "regex": lambda fake: f"^{fake.word()}$",
-    "relative-json-pointer": lambda fake: f"1/{fake.word()}",
-    "semver": lambda fake: f"1.{fake.whole_number(20)}.0",
-    "slug": lambda fake: fake.slug(),
-    "time": lambda _: "09:30:00Z",
-    "ulid": lambda _: "01HRXN3Z5V6K8M2Q4T7W9Y0A1B",
-    "uri": lambda fake: f"https://example.com/{fake.slug()}",
-    "uri-reference": lambda fake: f"/{fake.slug()}",
-    "uri-template": lambda fake: f"https://example.com/{fake.word()}/{{id}}",
-    "url": lambda fake: f"https://example.com/{fake.slug()}",
-    "uuid": lambda fake: fake.uuid4(),
+
+def _slug(chance: Random) -> str:
+    return f"{_word(chance)}-{_word(chance)}"
+
+
+def _url(chance: Random) -> str:
+    return f"https://example.com/{_slug(chance)}"
+
+
+def _host(chance: Random) -> str:
+    return f"{_word(chance)}.example.com"
+
+
+def _name(chance: Random) -> str:
+    return f"{chance.choice(_FIRST_NAMES)} {chance.choice(_LAST_NAMES)}"
+
+
+def _user_name(chance: Random) -> str:
+    return f"{chance.choice(_FIRST_NAMES).lower()}{chance.randrange(10, 100)}"
+
+
+def _email(chance: Random) -> str:
+    return f"{_user_name(chance)}@example.{chance.choice(('com', 'net', 'org'))}"
+
+
+def _address(chance: Random) -> str:
+    street = chance.choice(_STREETS)
+    return f"{chance.randrange(1, 200)} {street}, {chance.choice(_CITIES)}"
+
+
+def _phone(chance: Random) -> str:
+    return f"+1202555{chance.randrange(100, 200):04}"  # E.164, reserved for fiction
+
+
+def _day(chance: Random) -> date:
+    """Returns a day that does not depend on today's date."""
+    return date(2020, 1, 1) + timedelta(days=chance.randrange(2192))
+
+
+_BY_FORMAT: Final[Mapping[str, Callable[[Random], str]]] = {
+    "date": lambda chance: str(_day(chance)),
+    "date-time": lambda chance: f"{_day(chance)}T09:30:00Z",
+    "decimal": lambda chance: f"{chance.randrange(1, 100)}.50",
+    "double": lambda chance: f"{chance.randrange(1, 100)}.5",
+    "duration": lambda chance: f"P{chance.randrange(1, 28)}D",
+    "email": _email,
+    "float": lambda chance: f"{chance.randrange(1, 100)}.5",
+    "hostname": _host,
+    "idn-email": _email,
+    "idn-hostname": _host,
+    "int32": lambda chance: str(chance.randrange(1, 1000)),
+    "int64": lambda chance: str(chance.randrange(1, 1000)),
+    "ipv4": lambda chance: f"192.0.2.{chance.randrange(1, 255)}",
+    "ipv6": lambda chance: f"2001:db8::{chance.randrange(1, 2**16):x}",
+    "iri": _url,
+    "iri-reference": lambda chance: f"/{_slug(chance)}",
+    "json-pointer": lambda chance: f"/{_word(chance)}",
+    "phone": _phone,
+    "regex": lambda chance: f"^{_word(chance)}$",
+    "relative-json-pointer": lambda chance: f"1/{_word(chance)}",
+    "semver": lambda chance: f"1.{chance.randrange(1, 20)}.0",
+    "slug": _slug,
+    "uri": _url,
+    "uri-reference": lambda chance: f"/{_slug(chance)}",
+    "uri-template": lambda chance: f"https://example.com/{_word(chance)}/{{id}}",
+    "url": _url,
+    "uuid": lambda chance: str(UUID(int=chance.getrandbits(128), version=4)),
 }
+"""Format to what draws a text of it; one that is not here has the same text always."""
 
-_BY_NAME: Mapping[str, _Make] = {
-    "address": lambda fake: fake.address(),
-    "city": lambda fake: fake.city(),
-    "company": lambda fake: fake.company(),
-    "country": lambda fake: fake.country(),
-    "description": lambda fake: fake.sentence(),
-    "email": lambda fake: fake.safe_email(),
-    "first_name": lambda fake: fake.first_name(),
-    "job_title": lambda fake: fake.job(),
-    "language": lambda fake: fake.language_name(),
-    "last_name": lambda fake: fake.last_name(),
-    "location": lambda fake: fake.city(),
-    "name": lambda fake: fake.name(),
-    "phone": lambda fake: fake.phone_number(),
-    "slug": lambda fake: fake.slug(),
-    "timezone": lambda fake: fake.timezone(),
-    "title": lambda fake: fake.sentence(nb_words=3),
-    "url": lambda fake: f"https://example.com/{fake.slug()}",
-    "username": lambda fake: fake.user_name(),
+_BY_NAME: Final[Mapping[str, Callable[[Random], str]]] = {
+    "address": _address,
+    "city": lambda chance: chance.choice(_CITIES),
+    "company": lambda chance: f"{chance.choice(_LAST_NAMES)} & {chance.choice(_LAST_NAMES)}",
+    "country": lambda chance: chance.choice(_COUNTRIES),
+    "description": lambda chance: _sentence(chance, 6),
+    "email": _email,
+    "first_name": lambda chance: chance.choice(_FIRST_NAMES),
+    "job_title": lambda chance: chance.choice(_JOBS),
+    "language": lambda chance: chance.choice(_LANGUAGES),
+    "last_name": lambda chance: chance.choice(_LAST_NAMES),
+    "location": lambda chance: chance.choice(_CITIES),
+    "name": _name,
+    "phone": _phone,
+    "slug": _slug,
+    "timezone": lambda chance: chance.choice(_TIME_ZONES),
+    "title": lambda chance: _sentence(chance, 3),
+    "url": _url,
+    "username": _user_name,
 }
+"""Name of a member to what draws a text for it."""
 
 
 PLAIN_FORMATS: Mapping[str, str] = {
@@ -259,27 +194,15 @@ def text_for(name: str, form: str, seed: str) -> str:
         form: The ``format``, or an empty string.
         seed: The same seed gives the same text.
     """
-    fake = _faker()
-    fake.seed_instance(seed)
-    make = _BY_FORMAT.get(form) or _BY_NAME.get(name.lower())
-    text: str = make(fake) if make else fake.word()
-    return text
+    make = _BY_FORMAT.get(form)
+    if make is None and form in PLAIN_FORMATS:
+        return PLAIN_FORMATS[form]
+    return (make or _BY_NAME.get(name.lower(), _word))(Random(seed))
 
 
 def plain_text_for(_name: str, form: str, _seed: str) -> str:
     """Returns the plain text of a format, or the same text for all others."""
     return PLAIN_FORMATS.get(form, PLAIN_TEXT)
-
-
-def _day(fake: Any) -> date:
-    """Returns a day that does not depend on today's date."""
-    day: date = fake.date_between_dates(date(2020, 1, 1), date(2025, 12, 31))
-    return day
-
-
-@cache
-def _faker() -> SampleWords:
-    return SampleWords()
 
 
 # Makes texts that match a regular expression within bounds of length. ``rstr`` walks the

@@ -15,6 +15,7 @@ from understudy.mock.server.parameters import (
     readable_query,
 )
 from understudy.mock.server.request_context import RequestContext
+from understudy.openapi.media_types import negotiated
 
 
 def validate(context: RequestContext) -> None:
@@ -168,14 +169,7 @@ def _negotiate(accept: bytes, endpoint: Endpoint) -> None:
     if endpoint.binding.handler is None and not declared.keys() & {"406", "4XX"}:
         return  # what another service does here only its document can say
     offered = endpoint.validator.media_types
-    for part in accept.decode("latin-1").lower().split(","):
-        media_range, *options = (piece.strip() for piece in part.split(";"))
-        if {"q=0", "q=0.0", "q=0.00", "q=0.000"} & set(options):
-            continue
-        main, _, sub = media_range.partition("/")
-        if media_range in offered or (
-            sub == "*" and any(name.startswith(f"{main}/") for name in offered)
-        ):
-            return
+    if negotiated(offered, accept.decode("latin-1")) is not None:
+        return
     msg = f"This answers {', '.join(sorted(offered))}; none of it is in Accept."
     raise NotAcceptable(msg, code="not_acceptable")
