@@ -18,6 +18,8 @@ _FEW_MEMBERS: Final = 8
 _DEEPEST: Final = 2
 """Levels of envelopes within one another."""
 
+NO_CONTENT: Final = 204
+
 _FORMS: Final = frozenset({"application/x-www-form-urlencoded", "multipart/form-data"})
 
 
@@ -138,6 +140,23 @@ def success(operation: Operation) -> tuple[int, DeclaredResponse] | None:
     return None if default is None else (200, default)
 
 
+def is_open(schemas: Schemas, operation: Operation | None) -> bool:
+    """Tells whether a document leaves open what a success has: no schema, or one of any object."""
+    declared = None if operation is None else success(operation)
+    if declared is None:
+        return False
+    content = declared[1].content
+    by_json = [media.schema for name, media in content.items() if _is_json(name)]
+    if not by_json:
+        return not content and declared[0] != NO_CONTENT
+    schema = by_json[0]
+    if "array" in schemas.types(schema):
+        schema = schemas.items(schema)
+    return schema is None or not (
+        schemas.members(schema) or schemas.types(schema) - {"object", "null"}
+    )
+
+
 def response_schema(operation: Operation | None) -> Node | None:
     """Returns the schema of the JSON body of the first success that has one."""
     if operation is None:
@@ -171,7 +190,7 @@ _ACTION: Final = re.compile(r"(?P<item>.*/\{[^{}/]+\})(?:/|:)(?P<verb>[A-Za-z][\
 """A path that ends with a word below an item."""
 
 _CREATING: Final = frozenset({"create", "add", "new", "insert"})
-_LISTING: Final = frozenset({"list", "all", "search", "query", "find"})
+_LISTING: Final = ("list", "all", "search", "query", "find", "filter", "lookup", "by")
 
 
 def collection_key(path: str) -> str:
@@ -257,7 +276,7 @@ class _Siblings:
         self._below: dict[str, list[str]] = {}
         self._alike: dict[tuple[str, str], list[str]] = {}
         for key in by_key:
-            head, _, last = key.rpartition("/")
+            head, _, last = _last_segment(key)
             self._below.setdefault(head, []).append(key)
             self._alike.setdefault((head, singular(last)), []).append(key)
 
@@ -266,8 +285,15 @@ class _Siblings:
         head, _, last = key.rpartition("/")
         related = [*self._alike.get((head, singular(last)), ()), *self._below.get(key, ())]
         for other in sorted(related, key=self._order.__getitem__):
-            head, _, last = other.rpartition("/")
+            head, _, last = _last_segment(other)
             yield head, last, self.by_key[other]
+
+
+def _last_segment(key: str) -> tuple[str, str, str]:
+    """Parts a key before its last segment, or before a verb of the collection: ``/pets:search``."""
+    head, colon, verb = key.rpartition(":")
+    is_verb = bool(colon) and "/" not in verb and not head.endswith("}")
+    return (head, colon, verb) if is_verb else key.rpartition("/")
 
 
 def _join_flattened(grouped: dict[str, PathGroup]) -> None:
@@ -309,7 +335,8 @@ def _add_own(place: PathGroup, siblings: _Siblings, grouped: dict[str, PathGroup
                 if (it.method == "POST" and word in _CREATING and place.find("POST") is None)
                 or (it.method == "GET" and word in _LISTING and place.find("GET") is None)
             ]
-            place.searches += [it for it in operations if it.method == "GET" and "{" not in other]
+            if word.startswith(_LISTING):  # a feed, or a statistic, is none of the collection
+                place.searches += [it for it in operations if it.method == "GET"]
 
 
 def _by_items(grouped: dict[str, PathGroup]) -> dict[str | None, PathGroup]:

@@ -140,6 +140,15 @@ class BoundCall:
         return self.call.arguments.get(BODY)
 
     @property
+    def scope(self) -> dict[str, Any]:
+        """The members of an item that the path of the operation gives, beside the collection's."""
+        return {
+            member: self.call.arguments[parameter]
+            for parameter, member in self.role.scope.items()
+            if member
+        }
+
+    @property
     def sent(self) -> dict[str, Any]:
         """The item in the request body, with the members that JSON can express."""
         return self._item(value_at(self.body, self.role.request_path))
@@ -171,6 +180,8 @@ class BoundCall:
     @property
     def address(self) -> Address:
         """The place of the request in its collection."""
+        if self.role.scope:
+            return Address((), ())
         values = [self.call.arguments[name] for name in self.role.path_names]
         resource = self.resource
         if isinstance(resource, ResourceCollection) and resource.is_flat_at(
@@ -314,6 +325,9 @@ def response(
     if declared is None:
         return HandlerResponse(value, status, headers=(OVERRIDE,))
     sent = (*_headers(bound, declared, headers or {}), OVERRIDE)
+    is_read = bound.role.role in {"list", "read"} and bound.role.response_path is not None
+    if not declared.content and is_read:  # the document leaves open what it has
+        return HandlerResponse(_viewed(bound, None, value), status, headers=sent)
     if not declared.content or status == NO_CONTENT:
         return HandlerResponse(None, status, headers=sent)
     accept = bound.call.accept
@@ -334,6 +348,8 @@ def _headers(bound: BoundCall, declared: DeclaredResponse, own: Mapping[str, str
         for name, text in sample_headers(declared, bound.call.schemas, seed)
         if name not in own and name not in _COMPUTED
     }
+    if not declared.content and bound.role.role == "create":
+        names.add("location")  # else nothing would say where the item is (RFC 9110, 15.3.2)
     computed = {name: text for name, text in own.items() if name in names}
     return tuple({**sampled, **computed}.items())
 

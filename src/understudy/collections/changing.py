@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any, Final
 
+import msgspec
+
 from understudy.collections.calls import (
     CREATED,
     BoundCall,
@@ -199,6 +201,7 @@ def _created(bound: BoundCall, sent: Mapping[str, Any]) -> Item:
     """Creates one item, with an identifier of the client or the next one."""
     number = bound.records.next_number(bound.resource.path)
     identifier = chosen_identifier(bound, sent)
+    sent = {**sent, **bound.scope}
     if identifier is None:
         identifier = bound.maker.identifier(
             number,
@@ -239,7 +242,8 @@ def replace(bound: BoundCall) -> HandlerResponse | None:
         for name, it in bound.shape.members.items()
         if it.default and it.is_sent and name not in kept
     }
-    kept = {name: value for name, value in kept.items() if name in bound.shape.members}
+    known = {*bound.shape.members, bound.identifier_member}
+    kept = {name: value for name, value in kept.items() if name in known}
     changed = {**kept, **defaults, **_writable(bound, sent)}
     return _changed(bound, item, changed)
 
@@ -360,7 +364,9 @@ def _made(bound: BoundCall, number: int, identifier: Any, sent: Mapping[str, Any
     address = bound.address
     now = bound.world.clock.now()
     body = bound.maker.body(number, identifier, address.values, sent, now)
-    return Item.of(text_of(identifier), address.parents, number, body)
+    item = Item.of(text_of(identifier), address.parents, number, body)
+    is_job = bool(getattr(bound.resource, "stages", None))
+    return msgspec.structs.replace(item, begun=now.timestamp()) if is_job else item
 
 
 def _put(bound: BoundCall, sent: Mapping[str, Any]) -> HandlerResponse:

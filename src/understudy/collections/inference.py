@@ -6,7 +6,7 @@ What too little speaks for is not claimed: a response made up from the document 
 state that the service does not have.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +17,7 @@ from understudy.collections.bodies import (
     collection_key,
     identifier_member,
     identifying_names,
+    is_open,
     item_collection,
     opened,
     path_parameter_schema,
@@ -24,6 +25,7 @@ from understudy.collections.bodies import (
     request_media,
     request_schema,
     response_schema,
+    schema_at,
     success,
     types_of,
 )
@@ -36,7 +38,7 @@ from understudy.collections.model import (
     Role,
     Steps,
 )
-from understudy.collections.names import canonical, is_plural, outcomes, singular
+from understudy.collections.names import canonical, is_plural, outcomes, singular, stages
 from understudy.collections.state_models import (
     CollectionEntry,
     StateModel,
@@ -134,13 +136,21 @@ class _Draft:
         self._names = identifying_names(self._parameter or "id", "".join(self._name))
         self._schema = self._item_schema()
         self._members = schemas.members(self._schema)
+        self._is_catalogue = False
+        """Whether items are only read and listed."""
+        own = (place.find_item("GET"), place.find("GET"), place.find("POST"))
+        declared = [it for it in own if it is not None]
+        self._is_open = bool(declared) and all(is_open(schemas, it) for it in declared)
+        """Whether nothing is said of what an item is when it is read."""
 
     def collection(self) -> ResourceCollection | None:
         create = self._place.find("POST")
         upsert = self._place.find_item("PUT")
-        if (create is None and upsert is None) or not self._name:
+        if not self._name:
             return None
-        self._add_create(create)
+        self._is_catalogue = create is None and upsert is None
+        if not self._is_catalogue:
+            self._add_create(create)
         self._add_list()
         identifier = self._identifier()
         for operation in self._place.items:
@@ -155,9 +165,20 @@ class _Draft:
             identifier=identifier,
             schema=self._schema,
             operations=tuple(self._operations),
+            stages=self._stages(create),
             confidence=self._evidence.confidence,
             reasons=tuple(self._evidence.reasons),
         )
+
+    def _stages(self, create: Operation | None) -> dict[str, tuple[str, ...]]:
+        """Returns the member by which a job says how far it is, where creations are carried out later."""
+        if create is None or "202" not in create.responses:
+            return {}
+        for name in sorted(self._members, key=_is_other):
+            found = stages(self._schemas.keyword(self._members[name], "enum") or ())
+            if found:
+                return {name: found}
+        return {}
 
     def _item_schema(self) -> Node | None:
         """Returns the schema of an item: as it is read, else as it is changed, created or listed."""
@@ -167,7 +188,8 @@ class _Draft:
             if self._schemas.members(item):
                 return item
         for _, items in arrays(self._schemas, response_schema(find("GET"))):
-            return items
+            if self._schemas.members(items):
+                return items
         for operation in (find("POST"), find_item("PUT")):
             _, item = opened(self._schemas, request_schema(operation), self._names)
             if self._schemas.members(item):
@@ -184,6 +206,10 @@ class _Draft:
         if match is not None:
             self._evidence.add(match.weight, match.reason)
             return match.name
+        if self._is_open and self._parameter:
+            name = self._names[1] if len(self._names) > 1 and self._names[1] == "id" else ""
+            self._evidence.add(0.1, "no response has a schema, so items get an identifier")
+            return name or self._parameter
         if self._place.find_item("PUT") is not None:
             self._evidence.add(0.15, f"items are put at the {{{self._parameter}}} of the client")
         else:
@@ -195,12 +221,15 @@ class _Draft:
             self._evidence.add(0.35, "PUT creates an item at its path")
             return
         media = request_media(create)
-        if media is None:
+        shows_item = self._shows_item(create)
+        if media is None and not (shows_item and self._item_path):
             self._evidence.add(-0.5, f"POST {create.path} takes neither JSON nor a form")
             return
         self._evidence.add(0.4, f"POST {create.path} creates an item")
         steps, share = self._request(create)
-        if share is None:
+        if media is None or (shows_item and self._item_path and (share or 0) < _SHARED):
+            self._evidence.add(0.2, "its response has the item, whatever is sent")
+        elif share is None:
             self._evidence.add(0.05, "the schema of the created item names no members")
         elif share >= _SHARED:
             self._evidence.add(
@@ -211,7 +240,7 @@ class _Draft:
         declared = success(create)
         if declared is not None and declared[0] == 201:  # noqa: PLR2004 - RFC 9110, 15.3.2: Created
             self._evidence.add(0.05, "it responds 201 Created")
-        takes_list = media.schema is not None and "array" in types_of(self._schemas, media.schema)
+        takes_list = media is not None and "array" in self._schemas.types(media.schema)
         response = self._list_steps(create) if takes_list else self._response(create)
         self._operations.append(
             ResourceOperation("create", create, steps, response, takes_list=takes_list)
@@ -227,8 +256,17 @@ class _Draft:
             if steps is not None:
                 self._operations.append(ResourceOperation("list", operation, (), steps))
 
+    def _shows_item(self, operation: Operation) -> bool:
+        """Tells whether a success has an item, with a member that identifies it."""
+        steps = self._response(operation)
+        schema = schema_at(self._schemas, response_schema(operation), steps or ())
+        own = {canonical(name) for name in self._schemas.members(schema)}
+        return steps is not None and bool(own & set(self._names))
+
     def _list_steps(self, operation: Operation) -> Steps | None:
         """Returns the place of the list of items in a response, or None."""
+        if self._is_open and is_open(self._schemas, operation):
+            return ()
         for steps, items in arrays(self._schemas, response_schema(operation)):
             share = self._share(items)
             if share is not None and share >= _SHARED:
@@ -283,14 +321,18 @@ class _Draft:
 
     def _weigh(self) -> None:
         roles = {it.role for it in self._operations}
-        if not roles & {"create", "replace"}:
+        if self._is_catalogue and roles >= {"read", "list"}:
+            self._evidence.add(0.4, "items are listed, and read one by one")
+        if not self._is_catalogue and not roles & {"create", "replace"}:
             self._evidence.add(
                 -0.5, "no request has an item to create: PUT takes other members, or none"
             )
-        if self._item_path is None:
-            if "list" not in roles:
-                self._evidence.add(-0.5, "nothing reads what is created")
-            return
+        if self._item_path is not None:
+            self._weigh_uses(roles)
+        elif "list" not in roles:
+            self._evidence.add(-0.5, "nothing reads what is created")
+
+    def _weigh_uses(self, roles: Set[Role]) -> None:
         if roles & {"read", "list"}:
             self._evidence.add(0.1, "an item that was created can be read")
         else:
@@ -320,6 +362,10 @@ class _Draft:
     def _response(self, operation: Operation) -> Steps | None:
         """Returns the place of the item in a response, or None where it has none."""
         schema = response_schema(operation)
+        if self._is_open and operation.method == "GET" and is_open(self._schemas, operation):
+            return ()
+        if schema is not None and self._is_open and is_open(self._schemas, operation):
+            return ()
         steps, item = opened(self._schemas, schema, self._names)
         share = self._share(item)
         if item is None or (share is not None and share < _SHARED):
@@ -518,7 +564,7 @@ def find_resources(document: Document, stated: StateModel = INFERRED) -> Resourc
     declared = operations(document)
     drafts = [draft_collection(place, schemas) for place in places(declared).values()]
     corrected = with_collections([it for it in drafts if it], stated, declared, schemas)
-    collections = _related(corrected, stated, schemas)
+    collections = _related(_with_scoped(corrected, declared, schemas), stated, schemas)
     paths = paths_by_key([it for it in collections if it.is_certain])
     taken = {operation.key for it in collections for operation in it.operations}
     singletons = [
@@ -531,6 +577,53 @@ def find_resources(document: Document, stated: StateModel = INFERRED) -> Resourc
         tuple(it for it in collections if not it.is_certain)
         + tuple(it for it in singletons if not it.is_certain),
     )
+
+
+_SCOPED: Final[Mapping[str, Role]] = {"GET": "list", "POST": "create"}
+
+
+def _with_scoped(
+    drafts: Sequence[ResourceCollection], declared: Sequence[Operation], schemas: Schemas
+) -> list[ResourceCollection]:
+    """Adds what lists or creates the items of a parent: ``/customers/{customerId}/orders``."""
+    taken = {operation.key for it in drafts if it.is_certain for operation in it.operations}
+    below: dict[str, list[Operation]] = {}
+    for operation in declared:
+        head, _, last = operation.path.rstrip("/").rpartition("/")
+        is_free = operation.method in _SCOPED and (operation.method, operation.path) not in taken
+        if is_free and head.endswith("}") and head.count("{") == 1:
+            below.setdefault(last, []).append(operation)
+    scoped = []
+    for draft in drafts:
+        extra = []
+        if draft.is_certain and "{" not in draft.path and draft.schema is not None:
+            last = draft.path.rstrip("/").rpartition("/")[2]
+            extra = [_scoped(it, draft, schemas) for it in below.get(last, ())]
+        operations = (*draft.operations, *(it for it in extra if it is not None))
+        scoped.append(replace(draft, operations=operations))
+    return scoped
+
+
+def _scoped(
+    operation: Operation, collection: ResourceCollection, schemas: Schemas
+) -> ResourceOperation | None:
+    """Returns an operation on the items of one parent; None where no member names the parent."""
+    members = schemas.members(collection.schema)
+    parent, _, parameter = operation.path.rpartition("/")[0].rpartition("/")
+    parameter = parameter.strip("{}")
+    one = singular(parent.rpartition("/")[2])
+    names = (canonical(parameter), one + canonical(parameter), f"{one}id", one)
+    by_name = {canonical(name): name for name in members if name != collection.identifier}
+    member = next((by_name[name] for name in names if name in by_name), None)
+    role = _SCOPED[operation.method]
+    schema = response_schema(operation)
+    found = arrays(schemas, schema) if role == "list" else [((), schema)]
+    for steps, shown in found:
+        own = schemas.members(shown).keys()
+        if own and len(own & members.keys()) >= _SHARED * len(own) and (member or role == "create"):
+            scope = {parameter: member or ""}
+            return ResourceOperation(role, operation, (), steps, scope=scope)
+    return None
 
 
 def infer_resources(document: Document, state_model: Path | None = None) -> ResourceModel:

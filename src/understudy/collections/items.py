@@ -4,11 +4,13 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any, Final, Literal
 
+import msgspec
 import orjson
 
-from understudy.collections.bodies import sent_members, types_of
+from understudy.collections.bodies import path_parameter_schema, sent_members, types_of
 from understudy.collections.model import Resource, ResourceCollection, ResourceModel, ResourceParent
 from understudy.collections.names import canonical, singular
 from understudy.limits import RECORDS
@@ -74,6 +76,7 @@ class ItemShape:
 
     Attributes:
         members: The members of an item by name.
+        sent: The names of the members that the request which creates an item may have.
     """
 
     def __init__(self, resource: Resource, schemas: Schemas) -> None:
@@ -81,7 +84,7 @@ class ItemShape:
         self.schemas = schemas
         self.schema = resource.schema
         required = set(schemas.required_names(resource.schema)) if resource.schema else set()
-        sent = self._sent_names()
+        self.sent = sent = self._sent_names()
         self.members: Mapping[str, ItemMember] = {
             name: self._member(name, node, is_required=name in required, is_sent=name in sent)
             for name, node in self.schemas.members(resource.schema).items()
@@ -131,6 +134,25 @@ class ItemShape:
         """Tells whether a member can have a value."""
         return self.schemas.validator(self.members[name].schema).is_valid(value)
 
+    @cached_property
+    def identifying(self) -> tuple[Node, ...]:
+        """The schemas of an identifier: as a member of an item, and as a parameter of its path."""
+        member = self.members.get(self.identifier or "")
+        parameter = getattr(self.resource, "parameter", None)
+        operations = self.resource.operations if parameter else ()
+        declared = (path_parameter_schema(it.operation, str(parameter)) for it in operations)
+        in_path = next((it for it in declared if it is not None), None)
+        schemas = (in_path, None if member is None else member.schema)
+        return tuple(it for it in schemas if it is not None)
+
+    def identifies(self, value: Any) -> bool:
+        """Tells whether a value can identify an item, in its members and as a text of its path."""
+        validators = map(self.schemas.validator, self.identifying)
+        return all(it.is_valid(value) or it.is_valid(text_of(value)) for it in validators)
+
+
+STAGE_SECONDS: Final = 2.0
+"""Seconds of the world's clock after which a job is in its next state."""
 
 _ATTEMPTS: Final = 20
 _HEXADECIMAL_DIGITS: Final = 24
@@ -158,24 +180,22 @@ class ItemMaker:
             number: The number of the item in its collection.
             is_taken: Tells whether another item has an identifier.
         """
-        name = self._shape.identifier
-        if name is None or name not in self._shape.members:
-            return self._text(number)
         candidates = (
             c
-            for attempt in range(self._attempts(name))
-            for c in self._candidates(name, number, attempt)
+            for schema in self._shape.identifying
+            for attempt in range(self._attempts(schema))
+            for c in self._candidates(schema, number, attempt)
         )
-        free = (c for c in candidates if self._shape.accepts(name, c) and not is_taken(c))
+        free = (c for c in candidates if self._shape.identifies(c) and not is_taken(c))
         return next(free, self._text(number))
 
-    def _attempts(self, name: str) -> int:
+    def _attempts(self, schema: Node) -> int:
         """Returns how many identifiers are tried: of integers as many as there can be items."""
-        types = types_of(self._shape.schemas, self._shape.members[name].schema)
+        types = types_of(self._shape.schemas, schema)
         return RECORDS.most if types & {"integer", "number"} else _ATTEMPTS
 
-    def _candidates(self, name: str, number: int, attempt: int) -> tuple[Any, ...]:
-        schema = self._shape.members[name].schema
+    def _candidates(self, schema: Node, number: int, attempt: int) -> tuple[Any, ...]:
+        name = self._shape.identifier or ""
         types = types_of(self._shape.schemas, schema)
         if types & {"integer", "number"}:
             least = self._shape.schemas.keyword(schema, "minimum") or 0
@@ -183,14 +203,11 @@ class ItemMaker:
         if self._shape.schemas.keyword(schema, "format") == "uuid":
             return (self._uuid(number + attempt * 1_000_003),)
         sampled = Sampler(self._shape.schemas, self._seed, number + attempt).value(schema, name)
-        is_free_text = not {"pattern", "enum", "format"} & self._keywords(name)
-        if is_free_text and canonical(name).endswith("id"):
+        keywords = (self._shape.schemas.keyword(schema, it) for it in ("pattern", "enum", "format"))
+        is_free_text = all(it is None for it in keywords)
+        if is_free_text and (not name or canonical(name).endswith("id")):
             return (self._text(number + attempt * 1_000_003), sampled)
         return (sampled,)
-
-    def _keywords(self, name: str) -> set[str]:
-        schema, keyword = self._shape.members[name].schema, self._shape.schemas.keyword
-        return {it for it in ("pattern", "enum", "format") if keyword(schema, it) is not None}
 
     def _digest(self, number: int) -> str:
         text = f"{self._seed} {self._shape.resource.path} {number}"
@@ -225,7 +242,9 @@ class ItemMaker:
             now: The time of its creation; None for a time that is made up.
         """
         made = self.made_up(number)
-        body: dict[str, Any] = {}
+        own = self._shape.identifier
+        is_undeclared = own is not None and own not in self._shape.members
+        body: dict[str, Any] = {own: identifier} if own is not None and is_undeclared else {}
         for name, member in self._shape.members.items():
             is_fixed = name == self._shape.identifier and identifier is not None
             is_sent = name in sent and not member.is_read_only and not is_fixed
@@ -237,7 +256,8 @@ class ItemMaker:
                 values = (made[name],) if name in made and not member.is_write_only else ()
             if values:
                 body[name] = values[0]
-        return {**body, **{k: v for k, v in sent.items() if k not in self._shape.members}}
+        known = self._shape.members.keys() | self._shape.sent
+        return {**body, **{k: v for k, v in sent.items() if k not in known}}
 
     def made_up(self, number: int) -> dict[str, Any]:
         """Returns an item that is made up from the document's examples and schema."""
@@ -260,9 +280,21 @@ class ItemMaker:
         for parent, value in zip(self._parents, parents, strict=True):
             if canonical(name) in _names_of(parent) and self._shape.accepts(name, value):
                 return (value,)
-        if member.moment is not None and now is not None:
+        if now is None:
+            return ()
+        if member.moment is not None:
             return self.time(name, now)
-        return () if now is None else member.default
+        return member.default or self._first_state(name, member)
+
+    def _first_state(self, name: str, member: ItemMember) -> tuple[Any, ...]:
+        """Returns a value that no action leads to, for a member that actions change; else nothing."""
+        resource = self._shape.resource
+        stages = resource.stages if isinstance(resource, ResourceCollection) else {}
+        if name in stages:
+            return stages[name][:1]
+        led_to = [it.changes[name] for it in resource.operations if name in it.changes]
+        values = self._shape.schemas.keyword(member.schema, "enum") or (False, True)
+        return tuple(it for it in values if it not in led_to)[:1] if led_to else ()
 
     def time(self, name: str, now: datetime) -> tuple[Any, ...]:
         """Returns an instant as a member writes it, as a tuple of one; empty where none fits."""
@@ -321,7 +353,20 @@ class ItemRecords:
 
     def get(self, path: str, parents: Sequence[str], identifier: str) -> Item | None:
         """Returns an item of the collection at a path, or None."""
-        return self.world.get(items_of(path), key_of(parents, identifier))
+        item = self.world.get(items_of(path), key_of(parents, identifier))
+        return None if item is None else self._advanced(path, item)
+
+    def _advanced(self, path: str, item: Item) -> Item:
+        """Returns a job as far as it is by the world's clock, which nobody has to look at meanwhile."""
+        collection = self._model.collection(path) if item.begun else None
+        if collection is None:
+            return item
+        passed = self.world.clock.now().timestamp() - item.begun
+        states = {
+            name: values[max(min(int(passed / STAGE_SECONDS), len(values) - 1), 0)]
+            for name, values in collection.stages.items()
+        }
+        return msgspec.structs.replace(item, body={**item.body, **states})
 
     def parents_of(self, path: str, identifier: str) -> tuple[str, ...]:
         """Returns the parents of the item with an identifier; empty where there is none."""
@@ -330,8 +375,8 @@ class ItemRecords:
     def listed(self, path: str, parents: Sequence[str]) -> list[Item]:
         """Returns the items below these parents, in the order of creation."""
         below = tuple(parents)
-        items = (item for _, item in self.world.items(items_of(path)))
-        return sorted((it for it in items if it.parents == below), key=lambda it: it.number)
+        items = (self._advanced(path, it) for it in self.all(path) if it.parents == below)
+        return sorted(items, key=lambda it: it.number)
 
     def all(self, path: str) -> Iterator[Item]:
         """Yields all items of a collection."""

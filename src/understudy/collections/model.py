@@ -51,6 +51,8 @@ class ResourceOperation:
             None where that body has no item.
         changes: Member names and the values that an action gives them.
         takes_list: Whether the request body is a list of items, each of which is created.
+        scope: Parameters of a path above that of the collection, each with the member that says
+            the same of an item: ``/customers/{customerId}/orders`` lists the orders of a customer.
     """
 
     role: Role
@@ -59,6 +61,7 @@ class ResourceOperation:
     response_path: Steps | None = None
     changes: Mapping[str, Any] = field(default_factory=dict)
     takes_list: bool = False
+    scope: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def key(self) -> tuple[str, str]:
@@ -98,8 +101,8 @@ class _Rated:
         return self.confidence >= CONFIDENT
 
     def operation(self, role: Role) -> ResourceOperation | None:
-        """Returns the first operation in a role, or None."""
-        return next((it for it in self.operations if it.role == role), None)
+        """Returns the first operation in a role that is about all items, or None."""
+        return next((it for it in self.operations if it.role == role and not it.scope), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +118,7 @@ class ResourceCollection(_Rated):
         parents: The parameters of the collection's path, outermost first.
         references: Member to the path of the collection whose items it identifies.
         unique: The members that a second item with the same value is a conflict for.
+        stages: The member that says how far a job is, to its values in their order; empty for none.
         confidence: How sure it is, from 0 to 1.
         reasons: What speaks for and against it.
     """
@@ -127,6 +131,7 @@ class ResourceCollection(_Rated):
     parents: tuple[ResourceParent, ...] = ()
     references: Mapping[str, str] = field(default_factory=dict)
     unique: tuple[str, ...] = ()
+    stages: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     confidence: float = 1.0
     reasons: tuple[str, ...] = ()
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
@@ -82,6 +82,22 @@ def _singular_word(word: str) -> str:
         if word.endswith(plural) and len(word) > len(plural) + 1:
             return word[: len(word) - len(plural)] + ending
     return word
+
+
+_STAGES: Final = (
+    ("queued", "pending", "submitted", "accepted", "scheduled", "waiting", "notstarted", "created"),
+    ("running", "processing", "inprogress", "started", "executing"),
+    ("succeeded", "completed", "complete", "done", "finished", "success", "successful", "ready"),
+)
+"""Canonical names of the states of a job: before it runs, while it does, and once it has ended well."""
+
+
+def stages(values: Sequence[Any]) -> tuple[str, ...]:
+    """Returns the states of a job among the values of an enumeration, in order; empty for none."""
+    texts = {canonical(it): it for it in reversed(values) if isinstance(it, str)}
+    found = [next((texts[name] for name in names if name in texts), None) for names in _STAGES]
+    is_job = found[-1] is not None and len(set(found) - {None}) > 1
+    return tuple(it for it in found if it is not None) if is_job else ()
 
 
 _OUTCOMES: Final = {

@@ -1,18 +1,31 @@
 """Reads items, and lists of them: filtered, sorted and paged by the query parameters of the document.
 
 A parameter is known by its name: ``limit`` and ``per_page`` bound a page, ``offset``, ``page`` and
-``cursor`` choose one, ``sort`` orders, and one that is named like a member filters by equality.
+``cursor`` choose one, ``sort`` orders, and one that is named like a member filters by it.
 """
 
 import base64
 import contextlib
-from collections.abc import Mapping, Sequence
+import operator
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from understudy.collections.bodies import response_schema, schema_at
 from understudy.collections.calls import BoundCall, item_headers, not_modified, response, status_for
-from understudy.collections.names import CURSORS, LIMITS, MORES, NEXTS, OFFSETS, PAGES, canonical
+from understudy.collections.names import (
+    CURSORS,
+    LIMITS,
+    MORES,
+    NEXTS,
+    OFFSETS,
+    PAGES,
+    canonical,
+    words,
+)
 from understudy.mock.server.call import HandlerResponse
 from understudy.mock.store.items import Item
 from understudy.openapi.loader import Node
@@ -68,7 +81,9 @@ class Page(NamedTuple):
 
 def page_of(bound: BoundCall, items: Sequence[Item]) -> Page:
     """Returns the page of a list that a request is about, filtered and sorted."""
-    matching = _sorted(bound, [item for item in items if _passes(bound, item)])
+    tests = list(_filters(bound))
+    passing = [item for item in items if all(passes(item.body) for passes in tests)]
+    matching = _sorted(bound, passing)
     query = _query(bound, matching)
     start = min(query.offset, len(matching))
     end = len(matching) if query.limit is None else start + query.limit
@@ -100,20 +115,77 @@ def _named(bound: BoundCall, names: frozenset[str]) -> Parameter | None:
     )
 
 
-def _passes(bound: BoundCall, item: Item) -> bool:
-    """Tells whether an item has the values of the parameters that are named like its members."""
+_Test = Callable[[Mapping[str, Any]], bool]
+
+
+def _filters(bound: BoundCall) -> Iterator[_Test]:
+    """Yields what the members of an item have to be: by the path, and by the parameters of the query.
+
+    A parameter is named like a member (``status``), like a member and a comparison
+    (``created_after``, ``min_price``), or searches all texts (``q``).
+    """
+    for member, value in bound.scope.items():
+        yield partial(_has, member, [value])
     by_name = {canonical(name): name for name in bound.shape.members}
+    stems = {_MOMENT.sub("", name): member for name, member in by_name.items()}
     for parameter in _parameters(bound):
-        name = by_name.get(canonical(parameter.name))
-        expected = bound.call.arguments.get(parameter.name)
-        if name is None or expected is None:
+        name, expected = canonical(parameter.name), bound.call.arguments.get(parameter.name)
+        if expected is None:
             continue
-        actual = item.body.get(name)
-        accepted = expected if isinstance(expected, list) else [expected]
-        values = actual if isinstance(actual, list) else [actual]
-        if not any(_equal(one, other) for one in values for other in accepted):
-            return False
-    return True
+        first, *others = words(parameter.name) or (name,)
+        *before, last = (first, *others)
+        if name in by_name:
+            accepted = expected if isinstance(expected, list) else [expected]
+            yield partial(_has, by_name[name], accepted)
+        elif name in _SEARCHES:
+            yield partial(_mentions, str(expected).casefold())
+        elif last in _COMPARISONS and "".join(before) in {**stems, **by_name}:
+            member = {**stems, **by_name}["".join(before)]
+            yield partial(_compares, member, _COMPARISONS[last], _order_of(expected))
+        elif first in _COMPARISONS and "".join(others) in {**stems, **by_name}:
+            member = {**stems, **by_name}["".join(others)]
+            yield partial(_compares, member, _COMPARISONS[first], _order_of(expected))
+
+
+_SEARCHES: Final = frozenset({"q", "query", "search", "searchterm", "term", "keyword", "keywords"})
+_MOMENT: Final = re.compile("(at|on|date|time)$")
+_COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
+    **dict.fromkeys(("after", "gt"), operator.gt),
+    **dict.fromkeys(("since", "from", "min", "gte"), operator.ge),
+    **dict.fromkeys(("before", "lt"), operator.lt),
+    **dict.fromkeys(("until", "to", "max", "lte"), operator.le),
+    "not": operator.ne,
+}
+"""The words before or behind the name of a member, and how its value compares with the parameter's."""
+
+
+def _has(member: str, accepted: Sequence[Any], body: Mapping[str, Any]) -> bool:
+    actual = body.get(member)
+    values = actual if isinstance(actual, list) else [actual]
+    return any(_equal(one, other) for one in values for other in accepted)
+
+
+def _mentions(text: str, body: Mapping[str, Any]) -> bool:
+    return any(isinstance(it, str) and text in it.casefold() for it in body.values())
+
+
+def _compares(
+    member: str, compare: Callable[[Any, Any], bool], bound: Any, body: Mapping[str, Any]
+) -> bool:
+    value = _order_of(body.get(member))
+    return type(value) is type(bound) and compare(value, bound)
+
+
+def _order_of(value: Any) -> Any:
+    """Returns a number for a number or an instant, so that they compare however they are written."""
+    if isinstance(value, int | float) or value is None:
+        return None if value is None else float(value)
+    with contextlib.suppress(ValueError):
+        return float(value)
+    with contextlib.suppress(ValueError):
+        instant = datetime.fromisoformat(str(value))
+        return (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).timestamp()
+    return str(value)
 
 
 def _equal(actual: Any, expected: Any) -> bool:

@@ -13,16 +13,16 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from understudy.collections.bodies import path_parameter_schema, success
+from understudy.collections.bodies import path_parameter_schema, request_media, success
 from understudy.collections.calls import StatefulDocument
 from understudy.collections.items import ItemMaker, ItemShape, text_of
-from understudy.collections.model import ResourceCollection, value_at
+from understudy.collections.model import ResourceCollection, item_at, value_at
 from understudy.errors import StartupError, nearest
 from understudy.mock.server.validation_errors import first_error
 from understudy.mock.server.worlds import Baseline
 from understudy.mock.store.items import LAST_NUMBERS, Item, items_of, key_of
 from understudy.openapi.operations import Operation
-from understudy.openapi.sampler import PLAIN, PLAUSIBLE, Sampler
+from understudy.openapi.sampler import PLAIN, PLAUSIBLE, PLAUSIBLE_REQUEST, Sampler
 from understudy.openapi.yaml_files import read_yaml
 
 _SUFFIXES: Final = frozenset({".json", ".yaml", ".yml", ".csv"})
@@ -218,6 +218,7 @@ class _Seeding:
         self._supplied = supplied
         self._items: dict[str, list[Item]] = {}
         self._keyed: dict[str, Mapping[str, Item]] = {}
+        self._examples: dict[str, Sequence[Mapping[str, Any]]] = {}
 
     def item(self, path: str, key: str) -> Item:
         """Returns the item of a collection at a key.
@@ -279,8 +280,23 @@ class _Seeding:
                 identifier = maker.identifier(number, lambda value: text_of(value) in taken)
         made = maker.body(number, identifier, parents.values, {}, None)
         body = {**made, **example, **({shape.identifier: identifier} if shape.identifier else {})}
-        body = _distinct(shape, body, number, items)
+        body = _distinct(shape, body, number, [*(it.body for it in items), *self._avoided(shape)])
         return Item.of(text_of(identifier), parents.texts, number, body)
+
+    def _avoided(self, shape: ItemShape) -> Sequence[Mapping[str, Any]]:
+        """Returns the items that the document's examples create, which seeds must not refuse."""
+        resource = shape.resource
+        path, create = resource.path, resource.operation("create")
+        is_refusing = isinstance(resource, ResourceCollection) and bool(resource.unique)
+        if path not in self._examples and create is not None and is_refusing:
+            media = request_media(create.operation)
+            bodies = [*media.examples.values()] if media else []
+            if media is not None and media.schema is not None:
+                sampler = Sampler(shape.schemas, 0, style=PLAUSIBLE_REQUEST)
+                bodies.append(sampler.value(media.schema))
+            items = (item_at(body, create.request_path) for body in bodies)
+            self._examples[path] = [it for it in items if it is not None]
+        return self._examples.get(path, ())
 
     def _sampled(self, shape: ItemShape) -> Iterator[Any]:
         """Yields the identifiers that commands and generated requests have in their paths."""
@@ -297,9 +313,7 @@ class _Seeding:
             for style in (PLAUSIBLE, PLAIN):
                 value = Sampler(shape.schemas, 0, style=style).value(schema, collection.parameter)
                 is_usual = isinstance(value, str | int) and bool(value)  # none begins with 0
-                if is_usual and (
-                    shape.identifier is None or shape.accepts(shape.identifier, value)
-                ):
+                if is_usual and shape.identifies(value):
                     yield value
             return
 
@@ -381,14 +395,13 @@ class _Seeding:
 
 
 def _distinct(
-    shape: ItemShape, body: dict[str, Any], number: int, items: Iterable[Item]
+    shape: ItemShape, body: dict[str, Any], number: int, others: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """Returns a body whose unique members have values that no other item has."""
     unique = shape.resource.unique if isinstance(shape.resource, ResourceCollection) else ()
-    seen = list(items)
     for name in unique:
         value = body.get(name)
-        if isinstance(value, str) and any(item.body.get(name) == value for item in seen):
+        if isinstance(value, str) and any(it.get(name) == value for it in others):
             candidates = (f"{value} {number}", f"{value}-{number}", f"{number}{value}")
             fitting = (it for it in candidates if shape.accepts(name, it))
             body = {**body, name: next(fitting, value)}

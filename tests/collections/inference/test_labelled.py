@@ -1,4 +1,4 @@
-"""The finder beside a reader: twelve documents whose resources were labelled by hand."""
+"""The finder beside a reader: 27 documents whose resources were labelled by hand."""
 
 from pathlib import Path
 
@@ -35,13 +35,13 @@ def inferred(name: str) -> set[str]:
     return claims
 
 
-def test_there_are_twelve_documents_and_each_is_labelled():
+def test_there_are_27_documents_and_each_is_labelled():
     documents = {path.name for path in LABELLED.glob("*.yaml")} - {"labels.yaml"}
     assert documents == LABELS.keys()
-    assert len(documents) == 12
+    assert len(documents) == 27
 
 
-def test_of_what_is_claimed_95_percent_is_right_and_80_percent_is_claimed(record_property):
+def test_of_what_is_claimed_95_percent_is_right_and_90_percent_is_claimed(record_property):
     labelled = {claim for name in LABELS for claim in by_hand(name)}
     claimed = {claim for name in LABELS for claim in inferred(name)}
     right = labelled & claimed
@@ -49,9 +49,9 @@ def test_of_what_is_claimed_95_percent_is_right_and_80_percent_is_claimed(record
     record_property("precision", f"{precision:.3f} of {len(claimed)} claims")
     record_property("recall", f"{recall:.3f} of {len(labelled)} labels")
     assert precision >= 0.95, f"{precision:.3f}; wrong: {sorted(claimed - labelled)}"
-    assert recall >= 0.8, f"{recall:.3f}; missed: {sorted(labelled - claimed)}"
+    assert recall >= 0.9, f"{recall:.3f}; missed: {sorted(labelled - claimed)}"
 
 
-@pytest.mark.parametrize("name", ["files.yaml", "projects.yaml"])
+@pytest.mark.parametrize("name", ["account.yaml", "blog.yaml", "files.yaml", "projects.yaml"])
 def test_what_only_looks_like_a_collection_is_not_claimed(name):
     assert inferred(name) <= by_hand(name)

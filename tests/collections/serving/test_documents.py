@@ -1,4 +1,4 @@
-"""The life of an item in twelve documents of other services, each in its own envelope and style."""
+"""The life of an item in 27 documents of other services, each in its own envelope and style."""
 
 import re
 from pathlib import Path
@@ -22,12 +22,26 @@ from understudy.openapi.operations import Operation
 from understudy.openapi.sampler import PLAIN, Sampler
 from understudy.openapi.schemas import Schemas
 
+
+def is_usual(collection: ResourceCollection) -> bool:
+    """Tells whether a collection's items are sent and shown; ``test_kinds`` tries the others."""
+    create, read = collection.operation("create"), collection.operation("read")
+    if create is None or create.response_path is None or read is None:
+        return False
+    body = create.operation.request_body
+    return (
+        body is not None
+        and request_media(create.operation) is not None
+        and "multipart/form-data" not in body.content
+    )
+
+
 COLLECTIONS = [
     pytest.param(path, collection, id=f"{path.stem} {collection.path}")
     for path in sorted(TODO.parent.glob("*.yaml"))
     if path.stem != "labels"
     for collection in find_resources(load(path)).collections
-    if collection.operation("create") and collection.operation("read")
+    if is_usual(collection)
 ]
 
 
@@ -74,9 +88,9 @@ def test_what_is_created_is_read_listed_and_gone_after_deletion(
     sent = body_of(create.operation, Schemas(document))
     created = item_in(create, ask("POST", url(create), **sent))
     identifier = created[collection.identifier]
-    assert item_in(read, ask("GET", url(read, identifier))) == created
+    assert created.items() <= item_in(read, ask("GET", url(read, identifier))).items()
     for it in collection.operations:
-        if it.role == "list":
+        if it.role == "list" and not it.scope:
             listed = item_in(it, ask("GET", url(it)))
             assert identifier in [item[collection.identifier] for item in listed]
     delete = collection.operation("delete")

@@ -19,7 +19,7 @@ ITEM_KIND = "items"
 """Begins the name of every collection of items; a space and its path follow."""
 
 
-class Item(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
+class Item(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """One item of an inferred collection, or a resource that exists once.
 
     Attributes:
@@ -28,6 +28,7 @@ class Item(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
         number: Its place in the order of creation, from 1.
         body: Its members, those that only requests have included; never changed.
         size: The bytes of its body as JSON.
+        begun: The time, in seconds since 1970, since which a job goes on by itself; 0 for none.
     """
 
     identifier: str
@@ -35,6 +36,7 @@ class Item(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     number: Count
     body: dict[str, Any]
     size: Count
+    begun: float = 0.0
 
     @classmethod
     def of(

@@ -1,0 +1,139 @@
+"""Kinds of collections beside the usual one: the documents of the finder's second set, as they are served."""
+
+from datetime import timedelta
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from tests.collections.serving.conftest import document_with
+from tests.mock.asking import Ask, asking
+
+from understudy.mock.app import Mock
+from understudy.mock.settings import Settings
+
+LABELLED = Path(__file__).parents[1] / "inference" / "labelled"
+
+
+JSON_API = {"content-type": "application/vnd.api+json"}
+BOOK = '{"data": {"type": "books", "attributes": {"title": "A"}}}'
+
+
+def asking_of(name: str) -> Ask:
+    return asking(Mock(Settings(document=LABELLED / name)))
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "sent"),
+    [
+        ("tags.yaml", "/tags", {"json": {"label": "Blue"}}),
+        ("tags.yaml", "/notes", {"json": {"text": "Blue"}}),
+        ("keys.yaml", "/api-keys", {}),
+        ("exports.yaml", "/exports", {"json": {"query": "all"}}),
+        ("uploads.yaml", "/documents", {"files": {"file": b"text"}}),
+        ("hooks.yaml", "/v2/hooks", {"json": {"hook": {"url": "https://example.com"}}}),
+        ("jsonapi.yaml", "/books", {"content": BOOK, "headers": JSON_API}),
+    ],
+)
+def test_what_is_created_is_listed_and_read_and_gone_once_deleted(name, path, sent) -> None:
+    ask = asking_of(name)
+    before = ask("GET", path).text
+    created = ask("POST", path, **sent)
+    body = created.json() if created.content else {}
+    inner = next((it for it in body.values() if isinstance(it, dict)), body)
+    place = created.headers.get("location") or f"{path}/{inner['id']}"
+    identifier = place.rpartition("/")[2]
+    assert identifier in ask("GET", path).text
+    assert ask("GET", place).status_code == 200
+    assert identifier in ask("GET", place).text
+    ask("DELETE", place)
+    assert ask("GET", place).status_code == 404
+    assert ask("GET", path).text == before
+
+
+def test_without_a_schema_of_responses_what_is_put_is_read() -> None:
+    ask = asking_of("tags.yaml")
+    place = ask("POST", "/tags", json={"label": "Blue"}).headers["location"]
+    ask("PUT", place, json={"label": "Red"})
+    identifier = place.rpartition("/")[2]
+    assert ask("GET", place).json() == {"id": identifier, "label": "Red"}
+    assert str(UUID(identifier)) == identifier  # as the path has it
+
+
+def test_what_is_created_through_a_parent_says_so_in_the_collection_of_its_own() -> None:
+    ask = asking_of("indexes.yaml")
+    made = ask("POST", "/indexes/words/backups", json={"label": "night"}).json()
+    assert made["name"] == "words"
+    assert ask("GET", f"/backups/{made['backupId']}").json() == made
+    assert made in ask("GET", "/backups").json()["data"]
+
+
+def test_a_path_of_a_parent_lists_what_is_the_parents() -> None:
+    ask = asking_of("shop.yaml")
+    made = ask("POST", "/orders", json={"customerId": 2}).json()
+    assert made in ask("GET", "/customers/2/orders").json()
+    assert made not in ask("GET", "/customers/1/orders").json()
+
+
+@pytest.mark.parametrize(
+    ("query", "is_listed"),
+    [
+        ("q=BLUE", True),
+        ("q=red", False),
+        ("min_total=12", True),
+        ("min_total=12.5", False),
+        ("created_after=2026-01-01T00:00:00Z", True),
+        ("created_after=2999-01-01T00:00:00Z", False),
+    ],
+)
+def test_a_list_is_filtered_by_words_and_by_comparisons(query, is_listed) -> None:
+    ask = asking_of("shop.yaml")
+    made = ask("POST", "/orders", json={"customerId": 1, "note": "A blue one", "total": 12}).json()
+    assert (made in ask("GET", f"/orders?{query}").json()) is is_listed
+
+
+def test_a_catalogue_lists_what_it_reads() -> None:
+    ask = asking_of("catalogue.yaml")
+    for country in ask("GET", "/countries").json():
+        assert ask("GET", f"/countries/{country['code']}").json() == country
+    assert ask("GET", "/countries/nowhere").status_code == 404
+
+
+def test_a_job_goes_on_by_the_clock_of_the_world_until_it_ends() -> None:
+    mock = Mock(Settings(document=LABELLED / "exports.yaml"))
+    ask = asking(mock)
+    place = f"/exports/{ask('POST', '/exports', json={'query': 'all'}).json()['id']}"
+    other = f"/exports/{ask('POST', '/exports', json={'query': 'all'}).json()['id']}"
+    start = mock.world.clock.now()
+    mock.world.clock.put(start, rate=0)
+    assert ask("POST", f"{other}/cancel").json()["status"] == "cancelled"
+    states = []
+    for seconds in (0, 2, 4, 60):
+        mock.world.clock.put(start + timedelta(seconds=seconds), rate=0)
+        states.append(ask("GET", place).json()["status"])
+    assert states == ["queued", "running", "succeeded", "succeeded"]
+    assert ask("GET", other).json()["status"] == "cancelled"
+
+
+def test_an_action_is_done_after_a_creation_and_not_by_it() -> None:
+    ask = asking_of("keys.yaml")
+    made = ask("POST", "/api-keys").json()
+    assert made["revoked"] is False
+    assert ask("POST", f"/api-keys/{made['id']}/revoke").json()["revoked"] is True
+
+
+def test_the_example_of_a_document_is_not_refused_for_the_name_of_a_seed(tmp_path) -> None:
+    content = (
+        "{required: true, content: {application/json: {schema: {$ref: '#/components/schemas/P'}}}}"
+    )
+    shown = (
+        "{description: ok, content: {application/json: {schema: {$ref: '#/components/schemas/P'}}}}"
+    )
+    paths = (
+        f"  /p:\n    post: {{requestBody: {content}, responses: {{'201': {shown}, '409': {{description: no}}}}}}\n"
+        "  /p/{id}:\n    parameters: [{name: id, in: path, required: true, schema: {type: integer}}]\n"
+        f"    get: {{responses: {{'200': {shown}}}}}\n"
+    )
+    schemas = "    P: {type: object, properties: {id: {type: integer, readOnly: true}, name: {type: string, example: Rex}}}"
+    ask = asking(Mock(Settings(document=document_with(tmp_path, paths, schemas))))
+    assert ask("POST", "/p", json={"name": "Rex"}).status_code == 201
+    assert ask("POST", "/p", json={"name": "Rex"}).status_code == 409
