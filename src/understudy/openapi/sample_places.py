@@ -203,18 +203,18 @@ def pointer_of(schemas: Sequence[Node], parts: Sequence[Node]) -> str:
     return (parts or schemas)[0].pointer if (parts or schemas) else ""
 
 
-def declared_values(places: Sequence[SchemaPlace]) -> list[Any]:
+def declared_values(places: Sequence[SchemaPlace], *, with_examples: bool = True) -> list[Any]:
     """Returns the values that a document gives; examples first, as those are meant to be seen."""
     parts = {part.pointer: part for place in places for part in place.parts}.values()
     single = [
         part.value[keyword]
-        for keyword in ("example", "const", "default")
+        for keyword in (("example", "const", "default") if with_examples else ("const",))
         for part in parts
         if keyword in part.value and not (keyword == "default" and part.value[keyword] in _EMPTY)
     ]
     return single + [
         value
-        for keyword in ("examples", "enum")
+        for keyword in (("examples", "enum") if with_examples else ("enum",))
         for part in parts
         if isinstance(part.value.get(keyword), list)
         for value in part.value[keyword]
@@ -335,6 +335,20 @@ def numbers(place: SchemaPlace, number: int, *, is_plain: bool) -> Iterator[floa
     )  # else it counts from 1, as identifiers do
     yield from chain(near, exact, varied) if is_plain and is_bound else chain(varied, exact, near)
     yield from others
+
+
+def drawn_numbers(place: SchemaPlace, chance: int) -> Iterator[float]:
+    """Yields a number between the bounds of a place, of 1000 numbers where there is one bound or none."""
+    low = _tightest(place, "minimum", "exclusiveMinimum", max)
+    high = _tightest(place, "maximum", "exclusiveMaximum", min)
+    first = low if low is not None else high - 1000 if high is not None else Fraction(1)
+    span = min((first + 1000 if high is None else high) - first, Fraction(10**15))
+    steps = [abs(Fraction(str(step))) for step in place.values("multipleOf") if step]
+    step = _common(
+        [*steps, Fraction(1)] if "integer" in place.types else steps or [Fraction(1, 100)]
+    )
+    count = max(int(span / step) + 1, 1)
+    yield _number(step * (ceil(first / step) + chance % count))
 
 
 def _exact(place: SchemaPlace, number: int) -> Iterator[float]:

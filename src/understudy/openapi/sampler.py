@@ -22,11 +22,20 @@ from understudy.openapi.sample_places import (
     accepted_objects,
     declared_values,
     discriminating_members,
+    drawn_numbers,
     numbers,
     pointer_of,
     readings,
 )
-from understudy.openapi.sample_texts import matching, plain_text_for, text_for
+from understudy.openapi.sample_texts import (
+    FAKER_HINT,
+    drawn,
+    dynamic_text_for,
+    matching,
+    plain_text_for,
+    provided,
+    text_for,
+)
 from understudy.openapi.schemas import Flag, Schemas
 
 MAX_DEPTH = 5
@@ -42,12 +51,14 @@ class SampleStyle(NamedTuple):
         is_for_requests: Whether members that only responses have are left out, and not those that
             only requests have.
         is_plain: Whether a number is the lowest possible one, and never varies.
+        is_dynamic: Whether all is drawn anew by the seed, and examples count for nothing.
     """
 
     text: Callable[[str, str, str], str] = text_for
     depth: int = MAX_DEPTH
     is_for_requests: bool = False
     is_plain: bool = False
+    is_dynamic: bool = False
 
     @property
     def left_out(self) -> Flag:
@@ -57,6 +68,9 @@ class SampleStyle(NamedTuple):
 
 PLAUSIBLE = SampleStyle()
 """Values of a response that a person might expect, which vary with the seed."""
+
+DYNAMIC = SampleStyle(dynamic_text_for, is_dynamic=True)
+"""Values of a response that another seed makes wholly different."""
 
 PLAUSIBLE_REQUEST = SampleStyle(is_for_requests=True)
 """Values of a request that a person might send."""
@@ -203,9 +217,9 @@ class Sampler:
         if above.count(places[0].pointer) >= MAX_REPEATS:
             return None
         accepts = self._accepts(schemas)
-        declared = [value for value in declared_values(places) if accepts(value)]
+        declared = [value for value in self._declared(places) if accepts(value)]
         if declared:
-            chosen = declared[self._number % len(declared)]
+            chosen = declared[self._turn(places[0]) % len(declared)]
             cut = self._without_left_out(chosen, places[0])
             return cut if accepts(cut) else chosen
         is_retried = self._budget.effort.is_retried and len(above) <= MAX_RETRIED_DEPTH
@@ -217,6 +231,20 @@ class Sampler:
                         return value
                     first = first or [value]
         return first[0] if first else None
+
+    def _declared(self, places: Sequence[SchemaPlace]) -> list[Any]:
+        """Returns the values that the document gives: a text of Faker, those it lists, or examples."""
+        hints = [hint for place in places for hint in place.values(FAKER_HINT)]
+        hinted = [provided(str(hint), self._seeding(places[0])) for hint in hints]
+        texts = [it for it in hinted if it is not None]
+        return texts or declared_values(places, with_examples=not self._style.is_dynamic)
+
+    def _seeding(self, place: SchemaPlace) -> str:
+        return f"{self._seed} {self._number} {place.pointer} {place.name}"
+
+    def _turn(self, place: SchemaPlace) -> int:
+        """Returns which of several values is chosen: by the seed where all is drawn anew."""
+        return drawn(self._seeding(place)) if self._style.is_dynamic else self._number
 
     def _places(
         self, schemas: tuple[Node, ...], name: str, above: tuple[str, ...]
@@ -250,9 +278,11 @@ class Sampler:
             case "array":
                 yield self._array(place)
             case "integer" | "number":
+                if self._style.is_dynamic:
+                    yield from drawn_numbers(place, self._turn(place))
                 yield from numbers(place, self._number, is_plain=self._style.is_plain)
             case "boolean":
-                first = self._number % 2 == 0
+                first = self._turn(place) % 2 == 0
                 yield from (first, not first)
             case "null":
                 yield None

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
-from understudy.errors import LimitExceeded
+from understudy.errors import Headers, LimitExceeded
 from understudy.mock.server.call import HandlerResponse, SharedBody
 from understudy.mock.server.declared_headers import LOCATION, sample_headers
 from understudy.mock.server.endpoint import Endpoint, GeneratedResponse
@@ -21,7 +21,7 @@ from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Node
 from understudy.openapi.media_types import concrete, is_json, is_text, negotiated
 from understudy.openapi.operations import DeclaredResponse, MediaType, Operation
-from understudy.openapi.sampler import AT_ONCE, EFFORTS, Effort, Sampler
+from understudy.openapi.sampler import AT_ONCE, DYNAMIC, EFFORTS, Effort, Sampler
 from understudy.openapi.schemas import Schemas
 
 NO_ARGUMENTS: Final[Mapping[str, Any]] = {}
@@ -165,9 +165,7 @@ class _Sampling:
         is_made_up: bool = False,
     ) -> HandlerResponse:
         """Returns a status with the headers and the content that are declared for it."""
-        headers = sample_headers(declared, self._schemas, self._seed)
-        if status in _REDIRECTS and LOCATION not in dict(headers):
-            headers = (*headers, (LOCATION, "/"))
+        headers = self._headers(status, declared)
         if not declared.content or status in _WITHOUT_CONTENT:
             return HandlerResponse(None, status, headers=headers)
         key = self._media_type(declared)
@@ -179,15 +177,21 @@ class _Sampling:
         elif media.schema is None and media.item_schema is None:
             value = {} if is_json(media_type) else _text_of_nothing(media_type)
         else:
-            value = self._made_up(media, arguments)
+            value = self._made_up(media, arguments, is_dynamic=is_made_up)
         return self._sent(value, media_type, media, status)._replace(headers=headers)
+
+    def _headers(self, status: int, declared: DeclaredResponse) -> Headers:
+        headers = sample_headers(declared, self._schemas, self._seed)
+        is_lacking = status in _REDIRECTS and LOCATION not in dict(headers)
+        return (*headers, (LOCATION, "/")) if is_lacking else headers
 
     def example(self, status: int, declared: DeclaredResponse, name: str) -> HandlerResponse | None:
         """Returns a status with an example by its name; None where the document has none."""
         for key, media in declared.content.items():
             if name in media.examples:
                 media_type = concrete(key, self._accept)
-                return self._sent(media.examples[name], media_type, media, status)
+                sent = self._sent(media.examples[name], media_type, media, status)
+                return sent._replace(headers=self._headers(status, declared))
         return None
 
     def _media_type(self, declared: DeclaredResponse) -> str:
@@ -216,7 +220,12 @@ class _Sampling:
             )
         return None
 
-    def _made_up(self, media: MediaType, arguments: Mapping[str, Any]) -> Any:
+    def _made_up(self, media: MediaType, arguments: Mapping[str, Any], *, is_dynamic: bool) -> Any:
+        if is_dynamic:
+            schema = media.schema or media.item_schema
+            assert schema is not None
+            value = Sampler(self._schemas, self._seed, style=DYNAMIC).value(schema)
+            return value if media.schema else [value]
         if media.schema is None:
             assert media.item_schema is not None
             return [_sampled(self._schemas, media.item_schema, self._seed, self._efforts)]

@@ -14,7 +14,7 @@ from understudy.mock.server.parameters import (
     parse_query,
     readable_query,
 )
-from understudy.mock.server.request_context import RequestContext
+from understudy.mock.server.request_context import PREFER_HEADER, RequestContext
 from understudy.openapi.media_types import negotiated
 
 
@@ -31,7 +31,8 @@ def validate(context: RequestContext) -> None:
         return
     accept = context.headers.get(b"accept")
     if accept and b"*/*" not in accept and not endpoint.api.is_lenient:
-        _negotiate(accept, endpoint)
+        prefer = context.headers.get(PREFER_HEADER, b"").lower()
+        _negotiate(accept, endpoint, is_strict=b"handling=strict" in prefer)  # RFC 7240, 4.4
     try:
         known = context.head.target.reading
         if known is not None and known[0] is endpoint and not context.choices:
@@ -162,11 +163,12 @@ def _body(context: RequestContext, endpoint: Endpoint, reader: BodyReader) -> An
     )
 
 
-def _negotiate(accept: bytes, endpoint: Endpoint) -> None:
+def _negotiate(accept: bytes, endpoint: Endpoint, *, is_strict: bool) -> None:
     if not endpoint.validator.media_types:
         return
     declared = endpoint.operation.responses
-    if endpoint.binding.handler is None and not declared.keys() & {"406", "4XX"}:
+    is_silent = endpoint.binding.handler is None and not declared.keys() & {"406", "4XX"}
+    if is_silent and not is_strict:
         return  # what another service does here only its document can say
     offered = endpoint.validator.media_types
     if negotiated(offered, accept.decode("latin-1")) is not None:

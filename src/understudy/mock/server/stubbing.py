@@ -399,7 +399,9 @@ def demanded_response(
     Raises:
         MockRefusal: The document has no such example.
     """
-    seed = context.world.identifiers.seed if wished.seed is None else wished.seed
+    seed, identifiers = wished.seed, context.world.identifiers
+    if seed is None:
+        seed = identifiers.number() if wished.dynamic else identifiers.seed
     declared = declared_response(
         endpoint.operation,
         endpoint.schemas,

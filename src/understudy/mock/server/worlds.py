@@ -149,6 +149,10 @@ class Identifiers:
         """Returns a string of lower-case hexadecimal digits."""
         return f"{self._next().getrandbits(digits * 4):0{digits}x}"
 
+    def number(self) -> int:
+        """Returns a whole number, such as the seed of what is made up anew at each call."""
+        return self._next().getrandbits(48)
+
     def text(self, length: int, alphabet: str) -> str:
         """Returns a string of so many characters out of an alphabet."""
         return "".join(self._next().choices(alphabet, k=length))
