@@ -520,6 +520,13 @@ def collection_client(
         if target is None or target.path in chain:
             operation = collection.operations[0].operation
             parents.append(state.maker.path_text(operation, collection.parents[number].parameter))
+        elif target.operation("create") is None and target.operation("replace") is None:
+            requests = CollectionRequests(state.maker, target, tuple(parents))
+            listed = CollectionClient(state, requests, source).list_items(_LONG)
+            operation = collection.operations[0].operation
+            parents.append(
+                next(iter(listed), "") or state.maker.path_text(operation, parent.parameter)
+            )
         elif parents:
             requests = CollectionRequests(state.maker, target, tuple(parents))
             parents.append(_identifier(CollectionClient(state, requests, source), steps))
@@ -528,7 +535,10 @@ def collection_client(
     references: dict[str, Any] = {}
     for member, path in collection.references.items():
         target = state.model.collection(path)
-        if target is not None and target.path not in chain and not target.parents:
+        can_create = target is not None and {"create", "replace"} & {
+            it.role for it in target.operations
+        }
+        if target is not None and can_create and target.path not in chain and not target.parents:
             client = collection_client(state, target, source, chain)
             references[member] = _created(client, steps).value
     left_out = frozenset(collection.references) - references.keys()

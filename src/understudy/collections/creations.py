@@ -26,6 +26,9 @@ _CHOSEN: Final = ("understudy-sequence", "understudy", 90_210_001, 90_001)
 """Identifiers that a client may choose and that no service has by chance, the likeliest first."""
 
 
+_CREATING: Final = frozenset({"create", "replace"})
+
+
 class NoSequence(StartupError):
     """A collection cannot be tried by a sequence; the text says why."""
 
@@ -125,7 +128,10 @@ class _Order:
         return item
 
     def _parent(self, path: str | None) -> ItemName | None:
-        return None if path is None else self._existing(path)
+        collection = None if path is None else self._model.collection(path)
+        if collection is None or not {it.role for it in collection.operations} & _CREATING:
+            return None  # the items of a catalogue are there already
+        return self.add(collection)
 
     def _existing(self, path: str) -> ItemName:
         collection = self._model.collection(path)

@@ -17,6 +17,7 @@ LABELLED = [
     if path.stem != "labels"
 ]
 STATEFUL = ("12-directions", "34-envelopes", "38-shared-parts", "50-everyday")
+UNJUDGED = ("account", "catalogue", "exports", "files", "uploads")
 CORPUS = [TESTS / "proofs" / "corpus" / "documents" / f"{name}.yaml" for name in STATEFUL]
 
 
@@ -27,5 +28,6 @@ def test_the_mock_keeps_what_is_inferred_from_a_document(path):
     assert [it.summary for it in (*outcome.findings, *outcome.notes)] == []
     assert (outcome.not_restored, outcome.internal_errors) == ((), ())
     passed = {it.rule.id for it in outcome.rules if it.status == "passed"}
-    assert CREATE_READABLE in passed or path in CORPUS  # three of these create, and read nothing
-    assert INFERRED.keys() & passed
+    # some of these create nothing that is read, or only files and jobs, which are not judged
+    assert CREATE_READABLE in passed or path in CORPUS or path.stem in UNJUDGED
+    assert INFERRED.keys() & passed or path.stem in UNJUDGED
