@@ -421,7 +421,8 @@ class CollectionRequests:
 
     def _values(self, role: ResourceOperation, identifier: str | None = None) -> dict[str, str]:
         """Returns the texts of the path parameters of an operation."""
-        texts = (*self.parents, *([] if identifier is None else [identifier]))
+        above = () if self.collection.is_flat_at(role.operation.path) else self.parents
+        texts = (*above, *([] if identifier is None else [identifier]))
         return dict(zip(role.path_names, texts, strict=False))
 
     def _identifying(self, role: ResourceOperation, value: Any) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from understudy.mock.server.recent import Recent
 from understudy.mock.server.response_validation import ResponseValidator
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import Operation, operations
-from understudy.openapi.schemas import Schemas
+from understudy.openapi.schemas import ALL, Schemas
 
 _BEARER_TYPES = ("oauth2", "openIdConnect")
 
@@ -336,7 +336,7 @@ def _declared(operation: Operation, schemas: Schemas, body: BodyReader | None) -
     schema = next((it for it in found if it is not None), None)
     return OperationSummary(
         sent=body.members if body else frozenset(),
-        returned=frozenset(() if schema is None else schemas.property_names(schema)),
+        returned=frozenset(schemas.members(schema, ALL)),
         is_list="array" in schemas.types(schema),
         statuses=frozenset(operation.responses),
     )
