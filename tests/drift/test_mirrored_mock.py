@@ -3,12 +3,18 @@
 from contextlib import closing
 from io import BytesIO
 
+import msgspec
 import pytest
 from PIL import Image
 from tests.proofs.learning import reference
 
 from understudy.drift.account_reading import AccountSeen, AvatarSeen, PictureKind, read_accounts
-from understudy.drift.mirrored_mock import generated, mirrored_baseline, mirrored_target
+from understudy.drift.mirrored_mock import (
+    generated,
+    mirrored_baseline,
+    mirrored_profile,
+    mirrored_target,
+)
 from understudy.drift.mock_beside import mock_beside
 from understudy.interface.facts import Fact, Facts
 from understudy.interface.vocabulary import OWN_WORDS
@@ -88,6 +94,16 @@ def test_values_of_another_type_are_left_out_and_not_served():
     account = AccountSeen("own", "ada", {"display_name": 7, "timezone": [], "links": "none"})
     profile = mirrored(account)["ada"].profile
     assert (profile.display_name, bool(profile.timezone), bool(profile.links)) == ("", False, False)
+
+
+def test_a_part_that_does_not_fit_is_left_out_alone() -> None:
+    seen = {
+        "interests": [{"id": 1, "name": "x", "more": {}}, {"id": "no", "name": "y"}, {"name": 1}],
+        "payments": {"links": [{"label": "l", "url": "https://a.example", "z": 2}]},
+    }
+    profile = msgspec.to_builtins(mirrored_profile(seen, str))
+    assert profile["interests"] == [{"id": 1, "name": "x"}]
+    assert [it["label"] for it in profile["payments"]["links"]] == ["l"]
 
 
 def test_values_that_break_a_rule_are_left_out_and_not_served():

@@ -1,7 +1,10 @@
-"""Ten tasks of an agent that writes or repairs a client, each in the fewest calls that it takes."""
+"""Tasks of an agent that writes or repairs a client, each in the fewest calls that it takes."""
 
 import json
+import os
+import sys
 
+import anyio
 import pytest
 from tests.mcp_server.conftest import Refused
 
@@ -108,3 +111,33 @@ async def test_read_the_rules_and_choose_another_reading(connect):
             await agent.call("create_world", choices={"rate-limit": "off"})
         await agent.call("create_world", choices={"rate-limits": "off"})
         assert "x-ratelimit-limit" not in (await agent.send("GET", "/profiles/ada"))["headers"]
+
+
+@pytest.mark.parametrize(
+    "path", ["/profiles/ada", "/v3/profiles/ada?x=1", "{base_url}/profiles/ada"]
+)
+async def test_a_base_path_or_url_that_an_agent_gives_is_not_doubled(connect, path):
+    async with connect() as agent:
+        world = await agent.call("create_world")
+        sent = await agent.send("GET", path.format(**world))
+        assert sent["status"] == 200
+        assert sent["url"].startswith(f"{world['base_url']}/profiles/ada")
+
+
+async def test_find_out_why_this_is_403_and_make_a_test_for_it(connect, tmp_path):
+    async with connect() as agent:
+        world = await agent.call("create_world")
+        scopes = ["auth", "avatar-profile:read"]
+        token = (await agent.call("issue_token", person="ben", scopes=scopes))["token"]
+        await agent.send("PATCH", "/v3/me/profile", token=token, json_body={"company": "Acme"})
+        why = await agent.call("explain_request", status="403")
+        assert why["identity"] == "ben (oauth; scopes auth avatar-profile:read)"
+        assert any(rule.startswith("scope-") for rule in why["rules"]), why["rules"]
+        file = tmp_path / "test_it.py"
+        file.write_text(why["test"])
+        variables = {"BASE_URL": world["base_url"], "TOKEN": token}
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(file)]
+        done = await anyio.run_process(
+            command, env=os.environ | variables, cwd=tmp_path, check=False
+        )
+        assert b"1 passed" in done.stdout, done.stdout

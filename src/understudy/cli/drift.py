@@ -44,6 +44,7 @@ from understudy.record.pseudonyms import Pseudonyms
 from understudy.record.recorder import key_file, load_key
 from understudy.reports.console import Terminal
 from understudy.reports.content import counted
+from understudy.terminal import echo
 from understudy.verify.catalogue import catalogue
 from understudy.verify.clock import machine_time
 from understudy.verify.deployment import Deployment

@@ -5,7 +5,9 @@ are in memory only; pictures are generated, of the same size and kind.
 """
 
 import dataclasses
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from hashlib import md5
 from io import BytesIO
@@ -53,6 +55,11 @@ _URL: Final = "https://example.com/"
 _HIDDEN: Final = VerifiedAccount("hidden", "Hidden", "https://example.com/hidden", is_hidden=True)
 _ELSEWHERE: Final = frozenset({"header_image", "gallery", "verified_accounts"})
 """Members whose fixture has another form than the response."""
+
+_STEP: Final = re.compile(r"\.(\w+)|\[(\d+)\]")
+"""A step of the place that a validation error of msgspec names: a member, or the index of an item."""
+
+_UNKNOWN: Final = re.compile("unknown field `([^`]*)`")
 
 _EMPTY: Final[tuple[object, ...]] = ("", [], {})
 """Values of members that a deployment has to leave out, and the mock does."""
@@ -132,12 +139,36 @@ def _gallery_image(key: str, members: Mapping[str, Any]) -> GalleryImage:
 
 
 def _with_member(profile: Profile, name: str, value: Any) -> Profile:
-    """Returns a profile with one member set; as it was if the value is not of its type."""
-    whole = msgspec.to_builtins(profile)
+    """Returns a profile with one member set, without the parts of the value that do not fit.
+
+    A member of an item that the fixture has no place for, or an item that lacks one, is left out
+    alone: the comparison names what the mock so lacks.
+    """
+    whole = {**msgspec.to_builtins(profile), name: deepcopy(value)}
+    while name in whole:
+        try:
+            return msgspec.convert(whole, Profile)
+        except msgspec.ValidationError as error:
+            _leave_out(whole, str(error), name)
+    return profile
+
+
+def _leave_out(whole: dict[str, Any], error: str, name: str) -> None:
+    """Removes the part of a profile that does not fit, as a validation error names it."""
+    _, _, place = error.rpartition(" at `$")
+    steps: list[str | int] = [
+        int(index) if index else key for key, index in _STEP.findall(place.rstrip("`"))
+    ]
+    unknown = _UNKNOWN.search(error)
+    if unknown is not None:
+        steps.append(unknown[1])
+    parent: Any = whole
     try:
-        return msgspec.convert({**whole, name: value}, Profile)
-    except msgspec.ValidationError:
-        return profile
+        for step in steps[:-1]:
+            parent = parent[step]
+        del parent[steps[-1]]
+    except (KeyError, IndexError, TypeError):
+        whole.pop(name, None)
 
 
 def _accounts(members: Mapping[str, Any]) -> Iterator[VerifiedAccount]:

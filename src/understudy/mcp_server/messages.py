@@ -171,7 +171,7 @@ class Explanation(Message):
     operation: str | None
     """The operationId; null where no operation matches."""
     identity: str
-    """The sender: the person and the kind of the credential."""
+    """The sender: the person, the kind of the credential, and its scopes."""
     refusal: str | None
     """The reason of a refusal, and what to change."""
     where: str | None
@@ -186,6 +186,8 @@ class Explanation(Message):
     """The injected fault, if one struck."""
     notes: list[str]
     """Remarks on the request, such as unknown parameters."""
+    test: str
+    """A test for pytest that sends the request again; it reads BASE_URL and TOKEN from the environment."""
 
 
 class ContractFinding(Message):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
+from urllib.parse import urlsplit
 
 import httpx
 import orjson
@@ -31,6 +32,7 @@ from understudy.mcp_server.messages import (
     WorldClock,
 )
 from understudy.mcp_server.session_worlds import ToolContext, session_of, world_of
+from understudy.mock.server.worlds import PREFIX
 from understudy.testing.world import JsonObject, MockWorld
 
 LISTED_PEOPLE = 20
@@ -241,7 +243,7 @@ def outgoing(request: AgentRequest, world: MockWorld) -> httpx.Request:
     try:
         return httpx.Request(
             request.method.upper(),
-            base + request.path,
+            base + path_below(base, request.path),
             headers=headers,
             json=request.json_body,
             content=content(request.body, request.body_base64),
@@ -250,6 +252,24 @@ def outgoing(request: AgentRequest, world: MockWorld) -> httpx.Request:
     except (httpx.InvalidURL, UnicodeEncodeError) as error:
         msg = f"The request cannot be sent: {error}. Percent-encode the path, and use ASCII in headers."
         raise ToolError(msg) from error
+
+
+def path_below(base: str, path: str) -> str:
+    """Returns the path of a request without the base path, where an agent gives that or the whole URL.
+
+    Args:
+        base: The base URL, whose path ends with that of the document, such as ``/__world/w/v3``.
+        path: What the agent gave.
+    """
+    site, whole = urlsplit(base), urlsplit(path)
+    if whole.netloc:
+        path = path.partition(whole.netloc)[2]
+    own = site.path.rstrip("/")
+    served = own.removeprefix(PREFIX).partition("/")[2] if own.startswith(PREFIX) else own
+    for prefix in filter(None, (own, f"/{served}".replace("//", "/").rstrip("/"))):
+        if path == prefix or path.startswith((f"{prefix}/", f"{prefix}?")):
+            return path.removeprefix(prefix)
+    return path
 
 
 def content(text: str | None, encoded: str | None) -> bytes | None:
@@ -295,7 +315,8 @@ def explain_request(
 
     Requests of the application under test count as well as those of send_request.
     """
-    admin = world_of(ctx, world).admin
+    chosen = world_of(ctx, world)
+    admin = chosen.admin
     if request_id is None:
         filters = {"limit": 1, "operation": operation, "status": status}
         wanted = {name: value for name, value in filters.items() if value is not None}
@@ -304,10 +325,42 @@ def explain_request(
             msg = "No request of this world matches; send one with send_request, or drop a filter."
             raise ToolError(msg)
         request_id = latest[0]["id"]
-    return _explanation(admin.call("GET", f"/requests/{request_id}"))
+    return _explanation(admin.call("GET", f"/requests/{request_id}"), chosen.base_url)
 
 
-def _explanation(entry: JsonObject) -> Explanation:
+def _scopes(scopes: list[str]) -> str:
+    return f"; scopes {' '.join(scopes)}" if scopes else ""
+
+
+def _test_of(entry: JsonObject, base: str) -> str:
+    """Returns a test for pytest that sends the request of an exchange, and expects its status."""
+    # both are of the core, and take long to import
+    from understudy.exchange.messages import Request  # noqa: PLC0415 - see above
+    from understudy.exchange.python_code import call_arguments  # noqa: PLC0415 - see above
+
+    request = entry["request"]
+    kept = (
+        (name, "Bearer $TOKEN" if name == "authorization" else text)
+        for name, text in request["headers"].items()
+        if name in {"accept", "authorization", "content-type"}
+    )
+    sent = Request(
+        request["method"],
+        f"$BASE_URL{path_below(base, request['url'])}",
+        tuple(kept),
+        base64.b64decode(request.get("bodyAsBase64") or ""),
+    )
+    variables = {name: name for name in ("BASE_URL", "TOKEN")}
+    name = (entry.get("operation") or "request").lower()
+    return (
+        "import os\n\nimport httpx\n\n\n"
+        f"def test_{name}_is_{entry['response']['status']}():\n"
+        f"    response = httpx.request({call_arguments(sent, variables)})\n"
+        f"    assert response.status_code == {entry['response']['status']}, response.text\n"
+    )
+
+
+def _explanation(entry: JsonObject, base: str) -> Explanation:
     why, request = entry["explanation"], entry["request"]
     refusal = why.get("refusal") or {}
     breach = refusal.get("breach") or {}
@@ -317,7 +370,7 @@ def _explanation(entry: JsonObject) -> Explanation:
         request=f"{request['method']} {request['url']}",
         status=entry["response"]["status"],
         operation=operation.get("id"),
-        identity=f"{why['person'] or 'anonymous'} ({why['identity']})",
+        identity=f"{why['person'] or 'anonymous'} ({why['identity']}{_scopes(why['scopes'])})",
         refusal=refusal.get("message"),
         where=breach.get("where"),
         expected=breach.get("expected"),
@@ -325,6 +378,7 @@ def _explanation(entry: JsonObject) -> Explanation:
         rules=[f"{rule['id']}: {rule['statement']}" for rule in why["rules"]],
         fault=why["fault"],
         notes=why["notes"],
+        test=_test_of(entry, base),
     )
 
 
