@@ -15,7 +15,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property, lru_cache
+from graphlib import CycleError, TopologicalSorter
 from itertools import islice
+from types import SimpleNamespace
 from typing import Any, Final, NamedTuple, Protocol
 from urllib.parse import unquote
 from weakref import proxy
@@ -34,6 +36,9 @@ MOST_REFERENCES: Final = 500
 
 MOST_COMPILED: Final = 200
 """Compiled schemas that are kept of a document with more references; each takes some 40 kB."""
+
+_FEW_LEVELS: Final = 3
+"""Levels of a value that no schema takes long for."""
 
 _REFERENCE: Final = "x-understudy-reference"
 _URI: Final = "urn:understudy:document"
@@ -80,6 +85,12 @@ class _PlacedError(NamedTuple):
     instance: Any
 
 
+def _endless(pointer: str, value: Any) -> SchemaError:
+    """Returns the error of a value of which no more is said."""
+    message = "it breaks its schema, and is nested too deeply to say where"
+    return _PlacedError(message, [], steps_of(pointer), SimpleNamespace(name="nested"), value)
+
+
 class SchemaValidator:
     """Validates values by one schema, which is compiled for the first of them.
 
@@ -108,6 +119,9 @@ class SchemaValidator:
         Raises:
             ValueError: The value is nested too deeply.
         """
+        if self._compiler.is_endless(self._pointer, value):
+            is_valid = self.is_valid(value)
+            return iter(() if is_valid else [_endless(self._pointer, value)])
         errors = self._compiler.compiled(self._pointer).iter_errors(value)
         return self._placed(errors) if self._compiler.is_split else errors
 
@@ -141,6 +155,7 @@ class Compiler:
         self._validators: dict[str, SchemaValidator] = {}
         self._composition = Composition(document.follow)
         self._invalid: dict[str, StartupError] = {}
+        self._branches: dict[str, int] = {}
         self._bounded: set[str] = set()
         """Pointers of schemas of which no part, however deep, is composed of too many."""
 
@@ -185,6 +200,35 @@ class Compiler:
         self.compiled(schema.pointer)
         if schema.pointer in self._invalid:
             raise self._invalid[schema.pointer]
+
+    def is_endless(self, pointer: str, value: Any) -> bool:
+        """Tells whether it would take too long to say how a value breaks a schema.
+
+        Whether it does is known at once; but for each alternative of a schema that contains itself
+        jsonschema-rs lists what breaks each alternative of the parts, and so on.
+        """
+        levels = _levels(value)
+        return levels > _FEW_LEVELS and self._branching(pointer) ** levels > COMPOSED_SCHEMAS.most
+
+    def _branching(self, pointer: str) -> int:
+        """Returns how many alternatives there are at most within schemas that contain themselves."""
+        known = self._branches.get(pointer)
+        if known is not None:
+            return known
+        graph: dict[str, set[str]] = {}
+        pending, most = [pointer], 1
+        while pending:
+            place = pending.pop()
+            if place not in graph:
+                with suppress(LookupError):
+                    graph[place], alternatives = _referring(value_at(self._document.raw, place))
+                    most = max(most, alternatives)
+                    pending += graph[place]
+        try:
+            TopologicalSorter(graph).prepare()
+        except CycleError:
+            return self._branches.setdefault(pointer, most)
+        return self._branches.setdefault(pointer, 1)
 
     @cached_property
     def compiled(self) -> Callable[[str], jsonschema_rs.Validator]:
@@ -309,6 +353,33 @@ def _without_references(value: Any, *, is_30: bool, has_names: bool = False) -> 
         return rewritten
     reference = {_REFERENCE: rewritten.pop("$ref")}
     return reference if is_30 else {**rewritten, **reference}  # Draft 7 has nothing beside them
+
+
+def _levels(value: Any) -> int:
+    """Returns how deeply a value is nested."""
+    levels, parts = 0, [value]
+    while parts := [
+        part
+        for it in parts
+        if isinstance(it, dict | list)
+        for part in (it.values() if isinstance(it, dict) else it)
+    ]:
+        levels += 1
+    return levels
+
+
+def _referring(schema: Any) -> tuple[set[str], int]:
+    """Returns where a schema refers to, and the most alternatives in it that refer to others."""
+    places, most, parts = set(), 1, [schema]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, dict):
+            if isinstance(part.get("$ref"), str):
+                places.add(unquote(part["$ref"]))
+            listed = [it for it in map(part.get, COMPOSING) if isinstance(it, list)]
+            most = max([most, *(sum("$ref" in str(one) for one in it) for it in listed)])
+        parts += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    return places, most
 
 
 def _counts(raw: Any) -> Counter[str]:

@@ -93,6 +93,16 @@ def levels(count: int = 40) -> str:
     )
 
 
+def itself() -> str:
+    """Returns a document of a schema that four alternatives of its items refer back to."""
+    list_ = {"type": "array", "items": referring("A")}
+    empty = {"allOf": [referring("A"), {"maxItems": 0}]}
+    items = {"anyOf": [list_, empty, referring("A"), referring("A")]}
+    body = {"content": {"application/json": {"schema": referring("A")}}}
+    operation = {**responding({"type": "string"}), "requestBody": body}
+    return document({"/s": {"post": operation}}, {"A": {"type": "array", "items": items}})
+
+
 def dashes(parameters: int = 31) -> str:
     """Returns a document with a path of many parameters in one segment."""
     path = "/a/" + "-".join(f"{{y{number}}}" for number in range(parameters))

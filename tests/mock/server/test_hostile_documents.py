@@ -1,10 +1,13 @@
 """A small document asks for no more than a bounded time and memory, counted in a child process."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.mock.server import hostile_documents
+from tests.mock.server.conftest import Serve
 from tests.mock.server.hostile_documents import IDENTIFIER
 
 SERVING = """
@@ -57,3 +60,43 @@ for number in range(0, 80, 2):
 print("done")
 """
     assert serving(tmp_path, "circles()", requests, memory=1024).strip() == "done"
+
+
+def test_what_breaks_a_schema_of_itself_is_not_listed_without_end(tmp_path: Path) -> None:
+    requests = """
+refused = service.ask("POST", "/s", content="[" * 40 + "1" + "]" * 40, headers={"content-type": "application/json"})
+print(refused.status_code, refused.json()["error"])
+"""
+    found = serving(tmp_path, "itself()", requests, seconds=15).strip()
+    assert found == "400 it breaks its schema, and is nested too deeply to say where."
+
+
+def test_a_number_of_more_than_64_bits_is_sent(serve: Serve) -> None:
+    schema = {"type": "integer", "multipleOf": 10**40, "minimum": 1}
+    text = hostile_documents.document({"/s": {"get": hostile_documents.responding(schema)}}, {})
+    response = serve(text, api={"handlers": {}}).get("/s")
+    assert (response.status_code, json.loads(response.content)) == (200, 10**40)
+
+
+@pytest.mark.parametrize(
+    ("query", "status"), [("q" + "[a]" * 3000, 400), (f"q[{'9' * 5000}]", 200)]
+)
+def test_the_members_of_a_query_are_bounded(serve: Serve, query: str, status: int) -> None:
+    parameter = {"name": "q", "in": "query", "style": "deepObject", "schema": {"type": "object"}}
+    operation = {**hostile_documents.responding({}), "parameters": [parameter]}
+    service = serve(
+        hostile_documents.document({"/s": {"get": operation}}, {}), api={"handlers": {}}
+    )
+    assert service.get(f"/s?{query}=1").status_code == status
+
+
+def test_the_name_of_a_key_may_hold_what_no_header_does(serve: Serve) -> None:
+    key = {"type": "apiKey", "in": "header", "name": "x\r\nX-Other: ☃"}
+    document = json.loads(
+        hostile_documents.document({"/s": {"get": hostile_documents.responding({})}}, {})
+    )
+    document["components"]["securitySchemes"] = {"k": key}
+    document["security"] = [{"k": []}]
+    refused = serve(json.dumps(document), api={"handlers": {}}).get("/s")
+    assert refused.status_code == 401
+    assert "x-other" not in refused.headers

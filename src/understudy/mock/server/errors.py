@@ -21,6 +21,7 @@ from understudy.errors import (
 )
 from understudy.mock.server.api import Api
 from understudy.mock.server.call import HandlerResponse
+from understudy.mock.server.declared_headers import field_value
 from understudy.mock.server.endpoint import endpoints
 from understudy.mock.server.rate_limit import sent_headers
 from understudy.mock.server.request_context import RequestContext, context_of
@@ -78,7 +79,9 @@ class ErrorResponses:
             problem = endpoint.api.policies.refusal(context.choices, problem)
         context.refused(problem)
         response = self._response(context, problem)
-        headers = (*response.headers, *context.extra_headers)
+        # a document may name what a challenge asks for
+        own = ((name, field_value(text).decode("latin-1")) for name, text in response.headers)
+        headers = (*own, *context.extra_headers)
         sent = sent_headers(context, response.status, headers)
         return encode(response._replace(headers=()), sent)
 

@@ -4,6 +4,7 @@ JSON Schema counts ``7.0`` as an integer (Draft 2020-12, 6.1.1); whoever stores 
 a float where an int belongs. So numbers are made what they are once, here.
 """
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -101,4 +102,8 @@ def json_bytes(value: Any) -> bytes:
 
     orjson leaves its buffer at up to five times of it, and the journal keeps a thousand responses.
     """
-    return b"".join((orjson.dumps(value), b""))  # two parts are copied, one would be returned
+    try:
+        content = orjson.dumps(value)
+    except TypeError:  # a number of more than 64 bits, as a document may have
+        return json.dumps(value, separators=(",", ":")).encode()
+    return b"".join((content, b""))  # two parts are copied, one would be returned

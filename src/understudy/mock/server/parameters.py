@@ -15,6 +15,7 @@ from urllib.parse import parse_qsl
 import orjson
 
 from understudy.errors import BadRequest
+from understudy.limits import JSON_DEPTH
 from understudy.mock.server.validation_errors import breach, describe, validation_errors
 from understudy.openapi.loader import Node
 from understudy.openapi.operations import Parameter
@@ -28,7 +29,7 @@ _NUMBER = re.compile(
 )
 _SEPARATORS = {"spaceDelimited": " ", "pipeDelimited": "|"}
 _KEYS = re.compile(r"\[([^\]\[]*)\]")
-_MAX_INDEX = 1000
+_INDEX = re.compile("[0-9]{1,3}")
 
 Texts = Mapping[str, Sequence[str]]
 """Name to every value given, in order."""
@@ -166,7 +167,9 @@ class StyleReader:
         for key, values in texts.items():
             name, bracket, _ = key.partition("[")
             if name == self._key and bracket:
-                _plant(tree, _KEYS.findall(key), list(values))
+                keys = _KEYS.findall(key)
+                JSON_DEPTH.check(len(keys))
+                _plant(tree, keys, list(values))
         return self._grown(tree, self._schema, self._key) if tree else ABSENT
 
     def _grown(self, tree: dict[str, Any] | list[str], schema: Node | None, where: str) -> Any:
@@ -180,7 +183,7 @@ class StyleReader:
         items_schema = self._schemas.items(schema)
         if "array" in types and tree.keys() == {""}:
             return self._grown(tree[""], schema, where)
-        if "array" in types and all(key.isdecimal() and int(key) < _MAX_INDEX for key in tree):
+        if "array" in types and all(map(_INDEX.fullmatch, tree)):
             order = sorted(tree, key=int)
             return [self._grown(tree[key], items_schema, f"{where}[{key}]") for key in order]
         return {
