@@ -22,7 +22,7 @@ def run(*words: object) -> Result:
 
 
 def test_every_format_is_offered():
-    assert tuple(FORMATS) == FORMAT_NAME.choices
+    assert (*FORMATS, "msw") == FORMAT_NAME.choices
     assert set(WORDS) == {"valid", "invalid", "all"}
 
 

@@ -15,11 +15,13 @@ from understudy.api.case_source import CaseSource, offline_source, worded
 from understudy.cases import selection
 from understudy.cases.model import Case
 from understudy.cases.selection import choose
+from understudy.cli.command_options import MOCK_URL
 from understudy.cli.commands import GenerateOptions
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.interrupts import noted
 from understudy.cli.losses import print_losses
 from understudy.collections.sequences import generate_sequences, sequence_source
+from understudy.generate import msw
 from understudy.generate.formats.export import (
     ExportSettings,
     Omissions,
@@ -79,6 +81,14 @@ def generate(options: GenerateOptions, environment: Mapping[str, str]) -> int:
         UsageError: Two options contradict one another.
         StartupError: An option, a file or the deployment cannot be used.
     """
+    if options.format_name == msw.NAME:
+        url = options.base_url or environment.get("UNDERSTUDY_URL", MOCK_URL)
+        msw.write(url, options.out, is_forced=options.force)
+        if options.out is not None:
+            echo(
+                f"{options.out}: handlers(), to give to setupServer or setupWorker of MSW", err=True
+            )
+        return 0
     _expect_consistent(options)
     prepare(plugins.find("formats", options.format_name), options.out, is_forced=options.force)
     with noted() as interrupted:

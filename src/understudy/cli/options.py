@@ -258,7 +258,7 @@ class FormatName(click.ParamType):  # type: ignore[type-arg]  # as above
     @property
     def choices(self) -> tuple[str, ...]:
         """The names of our own formats, in the order in which they are offered."""
-        return plugins.names("formats")
+        return (*plugins.names("formats"), "msw")  # which is made of answers, and not of cases
 
     def get_metavar(
         self,
@@ -276,7 +276,7 @@ class FormatName(click.ParamType):  # type: ignore[type-arg]  # as above
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Returns a name that we or another package bring a format of."""
-        if not plugins.has("formats", value):
+        if value not in self.choices and not plugins.has("formats", value):
             known = (*self.choices, *plugins.foreign_names("formats"))
             hint = nearest(value, known) or f"; formats are {', '.join(known)}"
             self.fail(f"there is no format {value!r}{hint}", param, ctx)
