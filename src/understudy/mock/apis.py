@@ -131,6 +131,24 @@ def authorization_api(document: Document, auto_approve: str | None = None) -> Ap
     )
 
 
+def metadata_api(like: Api) -> Api:
+    """Returns what describes the authorization server (RFC 8414), which the interface does not have."""
+    method, path = authorization_operations.METADATA
+    operation = {
+        "summary": "Read what the authorization server can do",
+        "responses": {"200": {"description": "Its metadata.", "content": {JSON: {}}}},
+        "security": [],
+    }
+    paths = {path: {method.lower(): operation}}
+    raw = {"openapi": "3.0.3", "info": {"title": "Metadata", "version": "1"}, "paths": paths}
+    return Api(
+        document=Document(like.document.path, raw),
+        base_path="",
+        handlers={(method, path): authorization_operations.metadata},
+        error_response=authorization_error,
+    )
+
+
 def user_info_api(document: Document, vocabulary: Vocabulary) -> Api:
     """Returns what tells clients of the authorization server who signed in."""
     return Api(

@@ -28,6 +28,7 @@ from understudy.mock.apis import (
     admin_api,
     authorization_api,
     definition_api,
+    metadata_api,
     resource_api,
     user_info_api,
     web_api,
@@ -248,7 +249,7 @@ class Mock:
         web = web_api(load(self._openapi / "web.yaml"))
         declared = in_words(load(self._openapi / "authorization.yaml"), words)
         authserver = authorization_api(declared, self._approver())
-        sign_in = (authserver, *self._user_info(words))
+        sign_in = (authserver, metadata_api(authserver), *self._user_info(words))
         administration = self._admin_api(resource, authserver)
         self.base_path = resource.base_path
         self.endpoints = _served_endpoints(resource)

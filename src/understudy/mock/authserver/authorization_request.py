@@ -145,9 +145,20 @@ def parameters_of(query: bytes) -> Parameters:
     return tuple((name, value) for name, value in pairs if value or name == "code_challenge")
 
 
+CALLBACK_PATH = "/callback"
+"""Path of the mock's own callback page, which every application may be tried with."""
+
+
 @upholds("authorize-client-known", "redirect-uri-registered", "redirect-uri-exact")
-def find_return_address(parameters: Parameters, find: Find) -> ReturnAddress:
+def find_return_address(
+    parameters: Parameters, find: Find, authorization_url: str = ""
+) -> ReturnAddress:
     """Finds the address that the response may be redirected to.
+
+    Args:
+        parameters: All parameters of the request.
+        find: Finds an application by its client ID.
+        authorization_url: Base URL of the authorization server; empty without a callback page.
 
     Raises:
         RefusedPage: The client or the redirect address cannot be trusted, so there must be no redirect.
@@ -158,7 +169,8 @@ def find_return_address(parameters: Parameters, find: Find) -> ReturnAddress:
         what = f"There is no application with the client_id {client_id!r}."
         raise RefusedPage(what, "Compare it with the application in the developer dashboard.")
     redirect_uri = _single(parameters, "redirect_uri")
-    if redirect_uri not in application.redirect_uris:
+    own = authorization_url and authorization_url + CALLBACK_PATH
+    if redirect_uri not in {*application.redirect_uris, *filter(None, [own])}:
         registered = ", ".join(application.redirect_uris) or "none"
         what = f"The redirect_uri {redirect_uri!r} is not registered for {application.name}."
         remedy = (

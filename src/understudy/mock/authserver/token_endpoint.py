@@ -39,7 +39,7 @@ def authenticate(call: Call, client_id: str | None, client_secret: str | None) -
         InvalidClient: The credentials are missing or wrong; the response does not tell which of them.
         TooManyRequests: There were too many failed attempts for this client.
     """
-    if client_secret is None and _takes_basic(call):
+    if client_secret is None and takes_basic(call):
         named, secret = _basic(call.authorization or "")
         if client_id in {None, named}:  # many clients name themselves in the form too
             client_id, client_secret = named, secret
@@ -60,7 +60,8 @@ def authenticate(call: Call, client_id: str | None, client_secret: str | None) -
     return application
 
 
-def _takes_basic(call: Call) -> bool:
+def takes_basic(call: Call) -> bool:
+    """Tells whether clients may authenticate by HTTP Basic (``client_secret_basic``)."""
     chosen = call.choices.get("token-endpoint-basic-auth")
     ways = vocabulary_of(call.world).token_endpoint
     return ways.basic if chosen is None else chosen == "accept"

@@ -39,7 +39,9 @@ def deciding(auto_approve: str | None) -> PageHandler:
     def decide(call: Call, query: bytes) -> HandlerResponse | None:
         world, parameters = call.world, parameters_of(query)
         try:
-            address = find_return_address(parameters, lambda key: world.get(APPLICATIONS, key))
+            address = find_return_address(
+                parameters, lambda key: world.get(APPLICATIONS, key), call.authorization_url
+            )
             request = validate(parameters, address, vocabulary_of(world))
         except RefusedPage:
             return None

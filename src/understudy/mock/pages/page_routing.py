@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.errors import MethodNotAllowed, NotFound
 from understudy.mock.pages.page_groups import PageGroup
-from understudy.mock.pages.public_profile import find_visible
+from understudy.mock.pages.public_profile import is_profile_address
 from understudy.mock.server.guards import expect_own_host
 from understudy.mock.server.listing import Listing
 from understudy.mock.server.request_context import RequestContext, context_of
@@ -96,7 +96,7 @@ def _is_page(exchange: RequestContext, path: str, groups: Sequence[PageGroup]) -
     name = path.lstrip("/")  # as Flask does
     if not name or path.startswith("/static/"):
         return True
-    return "operations" not in groups and find_visible(exchange.world, name) is not None
+    return "operations" not in groups and is_profile_address(exchange.world, name)
 
 
 def _is_browsing(exchange: RequestContext) -> bool:

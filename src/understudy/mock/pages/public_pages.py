@@ -2,12 +2,14 @@
 
 from itertools import islice
 
-from flask import Blueprint, abort, render_template
+from flask import Blueprint, abort, redirect, render_template
+from werkzeug.wrappers import Response as Redirect
 
 from understudy.mock.fixtures.curl_examples import curl_lines
 from understudy.mock.pages import public_profile
 from understudy.mock.pages.wsgi_bridge import address, base_url, exchange
 from understudy.mock.server.hosts import is_local
+from understudy.mock.server.worlds import World
 from understudy.mock.store.people import PEOPLE
 from understudy.mock.store.tokens import TOKENS, is_valid
 
@@ -36,12 +38,30 @@ def front_page() -> str:
     )
 
 
+def _onward(world: World, name: str) -> str | None:
+    """Returns the URL of other addresses that clients know of a profile; None for any other name."""
+    identifier = name.removesuffix(public_profile.QR_ENDING)
+    slug = public_profile.slug_of(world, identifier)
+    if identifier != name:
+        query = exchange().query.decode("latin-1")
+        return (
+            None if slug is None else f"{base_url()}/qr-code/{identifier}{'?' * bool(query)}{query}"
+        )
+    if slug is not None:
+        return address(f"/{slug}")
+    return address("/#people") if name == public_profile.OWN else None
+
+
 @blueprint.get("/<slug>")
-def profile_page(slug: str) -> str:
+def profile_page(slug: str) -> str | Redirect:
     """Shows the public profile of a person."""
-    person = public_profile.find_visible(exchange().world, slug)
+    world = exchange().world
+    person = public_profile.find_visible(world, slug)
     if person is None:
-        abort(404)
+        onward = _onward(world, slug)
+        if onward is None:
+            abort(404)
+        return redirect(onward)
     if person.visibility == "private":
         abort(
             403,

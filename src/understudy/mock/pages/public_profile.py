@@ -8,7 +8,8 @@ from typing import Final
 from urllib.parse import quote
 
 from understudy.mock.server.worlds import World
-from understudy.mock.store.people import PEOPLE, Person, Profile, VerifiedAccount
+from understudy.mock.store.hashing import is_hash
+from understudy.mock.store.people import PEOPLE, SLUGS_BY_HASH, Person, Profile, VerifiedAccount
 
 PUBLIC_ACCOUNTS = 4  # interface, Limits
 
@@ -22,6 +23,25 @@ def find_visible(world: World, slug: str) -> Person | None:
     """Returns the person with this slug, or None if there is none or the profile is disabled."""
     person = world.get(PEOPLE, slug)
     return None if person is None or person.visibility == "disabled" else person
+
+
+OWN: Final = "profile"
+"""The name under which pop-ups of clients open the profile of whoever looks at it."""
+
+QR_ENDING: Final = ".qr"
+"""Ends the address of the QR code that stands beside a profile's."""
+
+
+def slug_of(world: World, identifier: str) -> str | None:
+    """Returns the slug that an e-mail hash or a slug leads to; None where the profile is not shown."""
+    name = identifier.lower()
+    slug = world.get(SLUGS_BY_HASH, name) if is_hash(name) else name
+    return slug if slug is not None and find_visible(world, slug) is not None else None
+
+
+def is_profile_address(world: World, name: str) -> bool:
+    """Tells whether a path leads to a profile or to its QR code."""
+    return name == OWN or slug_of(world, name.removesuffix(QR_ENDING)) is not None
 
 
 def shown_accounts(profile: Profile) -> list[VerifiedAccount]:

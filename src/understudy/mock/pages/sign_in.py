@@ -25,6 +25,7 @@ from understudy.interface.scopes import AUTH, READ_PROFILE
 from understudy.mock.authserver import accounts, authorization_request
 from understudy.mock.authserver.approval import approve
 from understudy.mock.authserver.authorization_request import (
+    CALLBACK_PATH,
     AuthorizationRequest,
     Parameters,
     ReturnAddress,
@@ -35,11 +36,17 @@ from understudy.mock.authserver.authorization_request import (
 from understudy.mock.authserver.oauth_errors import RefusedPage, RefusedRedirect
 from understudy.mock.authserver.unattended import APPROVE, note_risks, refused
 from understudy.mock.pages import sessions
-from understudy.mock.pages.wsgi_bridge import address, allow_form_redirect, exchange
+from understudy.mock.pages.wsgi_bridge import (
+    address,
+    allow_form_redirect,
+    authorization_url,
+    exchange,
+)
 from understudy.mock.server.hosts import is_local
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.store.applications import (
     APPLICATIONS,
+    CODES,
     CONSENTS,
     Application,
     Consent,
@@ -72,7 +79,7 @@ def front_page() -> str:
 def _example(application: Application, flow: str) -> str:
     parameters = {
         "client_id": application.client_id,
-        "redirect_uri": application.redirect_uris[0],
+        "redirect_uri": authorization_url() + CALLBACK_PATH,
         "response_type": flow,
         "scope[0]": AUTH,
         "scope[1]": READ_PROFILE,
@@ -96,6 +103,21 @@ def authorize() -> Response | tuple[str, int]:
     authorization = validate(parameters, return_address, vocabulary_of(current.world))
     note_risks(current.world, authorization, current.notes)
     return _ask(authorization, current.query)
+
+
+@blueprint.get(CALLBACK_PATH)
+def callback_page() -> str:
+    """Shows what an application would be redirected with, and its next call."""
+    world, received = exchange().world, request.args
+    code = world.get(CODES, received.get("code", ""))
+    application = None if code is None else world.get(APPLICATIONS, code.client_id)
+    is_open = is_local(exchange().client)  # the secret lets anybody in who reads it
+    return render_template(
+        "callback.html",
+        received=received,
+        application=application if is_open else None,
+        redirect_uri=authorization_url() + CALLBACK_PATH,
+    )
 
 
 @blueprint.get("/sign-in")
@@ -172,7 +194,9 @@ def _decided(query: bytes, person: str, *, is_approved: bool) -> Response | tupl
 
 def _return_address(parameters: Parameters) -> ReturnAddress:
     world = exchange().world
-    return find_return_address(parameters, lambda key: world.get(APPLICATIONS, key))
+    return find_return_address(
+        parameters, lambda key: world.get(APPLICATIONS, key), authorization_url()
+    )
 
 
 @upholds("authorize-error-page")
