@@ -61,6 +61,11 @@ CASES = [
         "paths: {}, components: {securitySchemes: {key: {type: http, scheme: basic}}}",
     ),
     (
+        "not-sent",
+        "#/webhooks/changed/post",
+        "paths: {}, webhooks: {changed: {post: {responses: {}}}}",
+    ),
+    (
         "unreachable-path",
         "#/paths/~1{c}/get",
         "paths: {'/{b}': {get: &get {responses: {}, parameters: [{name: b, in: path,"

@@ -22,7 +22,7 @@ from understudy.openapi.diagnostics import LOSSES, Diagnostic, LintRule, Severit
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.mending import mend
 from understudy.openapi.mends import shown
-from understudy.openapi.operations import Operation, operations
+from understudy.openapi.operations import Operation, operations, sent_operations
 from understudy.openapi.paths import routed_path
 from understudy.openapi.pointers import escape, steps_of, value_at
 from understudy.openapi.references import FILES
@@ -52,6 +52,9 @@ CONTRADICTIONS: Final[Mapping[str, LintRule]] = {
     ),
     "missing-schema": LintRule("warning", "A media type has no schema, so any body is taken."),
     "unused-security-scheme": LintRule("warning", "No operation uses a security scheme."),
+    "not-sent": LintRule(
+        "warning", "A callback or a webhook is declared, and the mock sends none."
+    ),
 }
 """Name to rule."""
 
@@ -71,6 +74,9 @@ def check_document(document: Document, schemas: Schemas) -> Iterator[Diagnostic]
     yield from _check_security(document, declared)
     for operation in declared:
         yield from _check_request(schemas, operation)
+    for sent in sent_operations(document):
+        message = f"the mock does not send the {sent.name}."
+        yield contradiction("not-sent", sent.operation.pointer, message)
 
 
 def _check_paths(declared: tuple[Operation, ...]) -> Iterator[Diagnostic]:
