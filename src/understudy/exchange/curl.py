@@ -15,6 +15,9 @@ from understudy.exchange.masking import masked
 from understudy.exchange.messages import Request
 from understudy.exchange.shown import BODY_SHOWN, QUIET, text_of
 
+_MEANT: Final = {("accept-encoding", "gzip"), ("accept-encoding", "identity")}
+"""What no client sends by itself: it is the very thing that a finding is about."""
+
 PACKED_MOST: Final = 4000
 """Characters of the longest compressed body that a script contains."""
 
@@ -93,7 +96,7 @@ def _printed_body(body: bytes) -> str:
 def sent_fields(request: Request) -> Iterator[tuple[str, str]]:
     """Yields the headers that a script must send itself."""
     for name, header in request.headers:
-        if name not in QUIET or (name == "accept" and header != "*/*"):
+        if name not in QUIET or (name, header) in _MEANT or (name == "accept" and header != "*/*"):
             yield name, header
 
 

@@ -223,9 +223,14 @@ class Evaluator:
         return self.judge(ANSWERS.id, result, exchange)
 
     def generated(self, exchange: Exchange, actual: str | None) -> list[Finding]:
-        """Records the failure that a generator's checks report, or None where they pass."""
+        """Records the failure that a generator's checks report, or None where they pass.
+
+        With which status a request is refused that the schemas allow, such as one for an avatar that
+        does not exist, the interface leaves open: our document chose.
+        """
         result = expect(actual is None, "what the document says of such a request", actual or "")
-        return self.judge(GENERATED.id, result, exchange)
+        is_choice = exchange.response.is_refusal and "positive_data_acceptance" in (actual or "")
+        return self.judge(GENERATED.id, result._replace(is_choice=is_choice), exchange)
 
     def judge(self, rule: str, result: CheckResult, exchange: Exchange) -> list[Finding]:
         """Records a result that no check gave; returns the finding if it is new."""

@@ -117,8 +117,8 @@ def has_count_headers(exchange: Exchange, _history: History) -> bool:
 
 
 def is_by_address(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the request is counted by the client's address."""
-    return by_address(exchange)
+    """Tells whether the request is counted by the client's address, and has no token either."""
+    return by_address(exchange) and not exchange.request.header("authorization")
 
 
 def is_by_token(exchange: Exchange, _history: History) -> bool:

@@ -1,6 +1,5 @@
 """Mutants that read a request in one dress only: what means the same gets another answer."""
 
-import gzip
 from hashlib import sha256
 from urllib.parse import unquote
 
@@ -131,17 +130,6 @@ def compressed_answers_are_empty(request, send):
     response = send(request)
     if request.headers.get("accept-encoding") == "gzip" and request.method == "GET":
         return answer(response, body=b"[]")
-    return response
-
-
-@mutant("answers", HEADERS)
-def what_is_compressed_is_cut(request, send):
-    response = send(request)
-    if request.headers.get("accept-encoding") == "gzip" and who(request):
-        packed = gzip.compress(response.read(), mtime=0)
-        headers = {"content-type": response.headers["content-type"], "content-encoding": "gzip"}
-        cut = packed[: len(packed) // 2]
-        return httpx.Response(response.status_code, headers=headers, content=iter([cut]))
     return response
 
 

@@ -43,11 +43,9 @@ def sixty_an_hour_without_a_token(request, send):
 
 
 @mutant("rate-limit-authenticated")
-def five_thousand_an_hour_with_a_token(request, send):
+def five_hundred_an_hour_with_a_token(request, send):
     response = send(request)
-    return (
-        _edited(response, limit=5000) if who(request) and not at(request, "GET", QR) else response
-    )
+    return _edited(response, limit=500) if who(request) and not at(request, "GET", QR) else response
 
 
 @stateful("rate-limit-anonymous", "rate-limit-answer-429")

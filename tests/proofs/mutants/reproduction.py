@@ -90,13 +90,15 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"  # curl keeps its connection where it repeats a request
 
     def respond(self) -> None:
-        body = self.rfile.read(int(self.headers.get("content-length") or 0))
+        body = b"".join(self.content())
         if urlsplit(self.path).hostname == CLOCK:
             self.server.time.wait(timedelta(seconds=int(self.path.rpartition("/")[2])))
             response = Response(204)
         else:
             headers = [
-                (n, t) for n, t in self.headers.items() if n.lower() not in OF_THE_CONNECTION
+                (n, t)
+                for n, t in self.headers.items()
+                if n.lower() not in OF_THE_CONNECTION - {"transfer-encoding"}
             ]
             request = httpx.Request(self.command, self.path, headers=headers, content=body)
             response = self.server.passed_on(request)
@@ -106,6 +108,16 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(response.body)
+
+    def content(self) -> Iterator[bytes]:
+        """Yields the body of a request, in chunks where it comes in chunks (RFC 9112, 7.1)."""
+        if self.headers.get("transfer-encoding") is None:
+            yield self.rfile.read(int(self.headers.get("content-length") or 0))
+            return
+        while size := int(self.rfile.readline().partition(b";")[0], 16):
+            yield self.rfile.read(size)
+            self.rfile.readline()
+        self.rfile.readline()
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("do_"):

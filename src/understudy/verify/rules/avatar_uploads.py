@@ -272,8 +272,14 @@ def address_shows_what_was_uploaded(exchange: Exchange, history: History) -> Che
     before = proven(upload_behind(exchange, history))
     parts = parts_of(before.request.body, before.request.header("content-type"))
     is_right = look_alike(parts[0][1], exchange.response.body) if parts else True
-    steps = [each for each in history.of(SET_AVATAR) if each.number > before.number]
-    return expect(is_right is not False, "the uploaded picture", "another one", before, *steps[:1])
+    result = expect(is_right is not False, "the uploaded picture", "another one", before)
+    if result.holds:
+        return result
+    shown = (each for each in history.of("") if each.response.body == exchange.response.body)
+    cached = [each for each in shown if each.identity == exchange.identity][-1:]
+    named = [each for each in history.of(OWN_PROFILE) if each.identity.account == "own"][:1]
+    assigned = [each for each in history.of(SET_AVATAR) if each.number > before.number][:1]
+    return result._replace(evidence=(before, *cached, *assigned, *named))
 
 
 @probe(

@@ -302,7 +302,10 @@ def holds_no_token(exchange: Exchange, _history: History) -> bool:
 @check("token-answer", on=[TOKEN], when=[succeeded])
 def token_has_its_members(exchange: Exchange, _history: History) -> CheckResult:
     """A token comes with blog_id, blog_url and the type bearer."""
-    error = fault(exchange.body, "Token", document="authorization.yaml")
+    kind = str(exchange.json_object.get("token_type", "")).lower()  # without case: RFC 6749, 5.1
+    error = fault(
+        {**exchange.json_object, "token_type": kind}, "Token", document="authorization.yaml"
+    )
     return expect(not error, "access_token, blog_id, blog_url and token_type bearer", error)
 
 

@@ -290,7 +290,8 @@ def only_deleted_avatars_vanish(exchange: Exchange, history: History) -> CheckRe
         for image in ids_in(before)
         if image not in listed and str(image).casefold() not in deleted
     ]
-    steps = (before, *latest_attempts(before, history))
+    uploads = [each for each in history.of(UPLOAD_AVATAR) if ids_in(each)[:1] == vanished[:1]]
+    steps = (*uploads[:1], before, *latest_attempts(before, history))
     return expect(not vanished, "every avatar that was not deleted", vanished, *steps)
 
 
