@@ -47,6 +47,7 @@ OURS: Final[Mapping[Kind, Mapping[str, str] | str]] = {
         "exercised": "understudy.cli.exercised:exercised",
         "export": "understudy.cli.export:export",
         "open": "understudy.cli.mock_commands:open_",
+        "demo": "understudy.cli.mock_commands:demo",
         "exec": "understudy.cli.exec_:exec_",
         "cleanup": "understudy.cli.cleanup:cleanup",
         "worlds": "understudy.cli.worlds:worlds",

@@ -16,7 +16,7 @@ from understudy.errors import StartupError, missing_extra
 from understudy.terminal import printable
 
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
-    "Run": ("serve", "exec", "open", "stub", "mcp"),
+    "Run": ("serve", "exec", "open", "demo", "stub", "mcp"),
     "Judge": ("verify", "drift", "lint", "rules", "cleanup"),
     "Make": ("generate", "fixtures", "record", "learn", "infer", "export"),
     "Look": ("journal", "explain", "exercised", "worlds", "schema", "plugins"),

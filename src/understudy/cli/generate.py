@@ -1,12 +1,13 @@
 """Runs ``understudy generate`` with typed options: source, cases, format, summary."""
 
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import compress, count, groupby, takewhile
 from threading import Event
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import click
 
@@ -30,7 +31,19 @@ from understudy.generate.formats.export import (
     prepare,
     save,
 )
+from understudy.reports.content import counted
 from understudy.terminal import echo
+
+RUN_BY: Final = {
+    "curl": "TOKEN=… sh {}",
+    "pytest": "TOKEN=… pytest {}",
+    "postman": "newman run {} --env-var TOKEN=…",
+    "bruno": "cd {} && bru run --env-var TOKEN=…",
+    "k6": "k6 run -e TOKEN=… {}",
+    "http": "TOKEN=… httpyac send {} --all",
+    "har": "understudy drift --target FILE --har {}",
+}
+"""The command that runs what each format writes."""
 
 
 @dataclass
@@ -196,10 +209,16 @@ def _write(options: GenerateOptions, source: CaseSource, interrupted: Event) -> 
     _summarize(tally, omissions, f"{out}: {form.about}" if out else "", chosen.sources)
     if chosen.coverage:
         echo(chosen.coverage, err=True)
+    ran = RUN_BY.get(options.format_name)
+    if out is not None and ran is not None:
+        echo(f"Next: {ran.format(shlex.quote(str(out)))}", err=True)
     if interrupted.is_set():
         echo("Stopped early: the output is complete up to that point.", err=True)
         return ExitCode.INCOMPLETE
-    return ExitCode.FINDINGS if tally.outcomes["failed"] else 0
+    if tally.outcomes["failed"]:
+        echo(f"Exit code 1: {counted(tally.outcomes['failed'], 'case')} failed.", err=True)
+        return ExitCode.FINDINGS
+    return ExitCode.DONE
 
 
 class ChosenCases(NamedTuple):
@@ -229,7 +248,7 @@ def _chosen_cases(source: CaseSource, options: GenerateOptions) -> ChosenCases:
         if plan.uncertain_part
     )
     wanted = (options.count, options.seed, selection.WORDS[options.kind])
-    sources = _counted(len(plans), "operation")
+    sources = counted(len(plans), "operation")
     stream = selection.generate(plans, *wanted)
     if options.size is None:
         return ChosenCases(stream, sources, options.count * len(plans), notes)
@@ -244,18 +263,16 @@ def _chosen_sequences(source: CaseSource, options: GenerateOptions) -> ChosenCas
     collections, omitted = sequence_source(source.planners, options.operations, options.state_model)
     kinds = selection.WORDS[options.kind]
     stream = generate_sequences(collections, options.count, options.seed, kinds)
-    return ChosenCases(stream, _counted(len(collections), "collection"), None, omitted)
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return ChosenCases(stream, counted(len(collections), "collection"), None, omitted)
 
 
 def _summarize(tally: Tally, omissions: Omissions, where: str, sources: str) -> None:
-    counted = f"{tally.total - len(omissions.ids):,} cases of {sources}"
+    number = tally.total - len(omissions.ids)
+    cases = f"{counted(number, 'case')} of {sources}"
     if tally.sequences:
-        counted = f"{_counted(len(tally.sequences), 'sequence')}, with {counted},"
-    echo(f"{counted} are in {where}." if where else f"{counted} were written.", err=True)
+        cases = f"{counted(len(tally.sequences), 'sequence')}, with {cases},"
+    are, were = ("is", "was") if number == 1 and not tally.sequences else ("are", "were")
+    echo(f"{cases} {are} in {where}." if where else f"{cases} {were} written.", err=True)
     if tally.outcomes:
         outcomes = (f"{number:,} {word}" for word, number in sorted(tally.outcomes.items()))
         echo(f"Sent: {', '.join(outcomes)}.", err=True)

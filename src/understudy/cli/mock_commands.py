@@ -293,6 +293,30 @@ class ServeOptions:
     worlds: WorldOptions = group(WorldOptions, "Worlds and processes")
 
 
+@dataclass(frozen=True, slots=True)
+class DemoOptions:
+    """Run a mock, and a staging with three faults beside it, to try verify on.
+
+    Writes the target file of the staging. With --fixed the staging has no faults.
+    """
+
+    port: int = option(default=8080, type=PORT, help="Port of the mock; 0 for a free one.")
+    auth_port: int = option(
+        default=8081, type=PORT, help="Port of its authorization server; 0 for a free one."
+    )
+    staging_port: int = option(
+        default=8090, type=PORT, help="Port of the staging; 0 for a free one."
+    )
+    target: Path = option(
+        default=Path("staging.toml"), help="Target file of the staging, which is written."
+    )
+    is_fixed: bool = option("--fixed", default=False, help="Leave the faults out.")
+    ready_file: Path | None = option(
+        help="File to write one line of JSON with the addresses to, once both are ready."
+    )
+
+
+demo = command("demo", DemoOptions, "understudy.cli.demo:demo")
 serve = command("serve", ServeOptions, "understudy.cli.serve:serve", "UNDERSTUDY")
 fixtures = command("fixtures", FixturesOptions, "understudy.cli.fixtures:fixtures")
 open_ = command("open", OpenOptions, "understudy.cli.open_:open_")

@@ -448,7 +448,7 @@ def _serve(
         certificate=tls and (tls.chain, tls.key),
         grace=settings.grace,
     )
-    _run(running)
+    run_loop(running)
 
 
 def _expect_two_ports(settings: Settings) -> None:
@@ -515,7 +515,7 @@ def _addresses(host: str, site_url: str, auth_url: str) -> Addresses:
     return Addresses(*(f":{urlsplit(url).port}" for url in (site_url, auth_url)))
 
 
-def _run(running: Any) -> None:
+def run_loop(running: Any) -> None:
     """Runs a coroutine on the fastest event loop that the platform has."""
     if sys.platform == "win32":
         asyncio.run(running)

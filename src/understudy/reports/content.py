@@ -272,7 +272,7 @@ class Result(NamedTuple):
 def counted(number: int, noun: str) -> str:
     """Returns a number with its noun, in the plural where there is not one."""
     if number == 1:
-        return f"{number} {noun}"
+        return f"1 {noun}"
     head, that, rest = noun.partition(" that ")  # "rules that were", and "2 new findings"
     rest = rest.replace("was not", "were not")
-    return f"{number} {head}s{that}{rest}"
+    return f"{number:,} {head}s{that}{rest}"

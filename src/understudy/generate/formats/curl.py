@@ -31,10 +31,11 @@ BODY_FILE = '"@$body"'
 LONGEST_ARGUMENT = 100_000
 """Bytes of one argument; Linux allows 128 KB."""
 
-_ABOUT = r"""# Secrets come from the environment, such as TOKEN; cases whose secrets are not set are skipped.
+_ABOUT = r"""# Secrets come from the environment, such as TOKEN; cases whose secrets are not set are skipped,
+# and the exit code is then 2, unless SKIP=1 is set.
 set -f"""
 
-_FUNCTIONS = r"""ran=0 failed=0 skipped=0 limited=0 output=/dev/null
+_FUNCTIONS = r"""ran=0 failed=0 skipped=0 limited=0 unset= output=/dev/null
 body=$(mktemp)
 trap 'rm -f "$body"' EXIT
 
@@ -77,6 +78,7 @@ has() { # names of secrets, and of items that earlier steps create
   for one in "$@"; do
     eval "[ -n \"\${$one:-}\" ]" && continue
     skipped=$((skipped + 1))
+    case $one in ITEM_*) ;; *) case " $unset " in *" $one "*) ;; *) unset="$unset $one" ;; esac ;; esac
     return 1
   done
 }
@@ -122,7 +124,11 @@ step() { # captures and assertions as JSON, then the arguments of try
 _TAIL = r"""
 echo "$ran sent, $failed failed, $limited not judged (rate limit used up)," \
   "$skipped skipped (a secret or an item is missing)"
-[ "$failed" -eq 0 ]"""
+[ "$failed" -eq 0 ] || exit 1
+[ -z "$unset" ] || [ -n "${SKIP:-}" ] || {
+  echo "Not set:$unset, so cases were not sent; set them, or SKIP=1 to leave the cases out." >&2
+  exit 2
+}"""
 
 
 def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
