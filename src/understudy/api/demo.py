@@ -10,10 +10,12 @@ from understudy.mock.app import Mock
 from understudy.mock.server.request_context import Addresses
 from understudy.mock.settings import Settings
 
+BAD_REQUEST, NOT_FOUND = 400, 404
+
 FAULTS: Final = (
     "the gateway accepts `Bearer` and not `bearer`",
     "a QR code without a size is 120 pixels wide",
-    "the headers of the rate limit are missing",
+    "an unknown profile is answered with 400 and not with 404",
 )
 """The faults of the staging, as its first screen lists them."""
 
@@ -38,7 +40,8 @@ def faulty(application: ASGIApp) -> ASGIApp:
         if not is_api:
             await application(scope, receive, send)
             return
-        await application(_changed(scope), receive, _without_limits(send))
+        is_lookup = scope["path"].startswith("/v3/profiles/")
+        await application(_changed(scope), receive, _with_400(send) if is_lookup else send)
 
     return serve
 
@@ -58,11 +61,10 @@ def _changed(scope: Scope) -> Scope:
     return {**scope, "headers": headers, "query_string": query}
 
 
-def _without_limits(send: Send) -> Callable[[MutableMapping[str, Any]], Awaitable[None]]:
+def _with_400(send: Send) -> Callable[[MutableMapping[str, Any]], Awaitable[None]]:
     async def sent(message: MutableMapping[str, Any]) -> None:
-        if message["type"] == "http.response.start":
-            kept = [pair for pair in message["headers"] if b"ratelimit" not in pair[0].lower()]
-            message = {**message, "headers": kept}
+        if message["type"] == "http.response.start" and message["status"] == NOT_FOUND:
+            message = {**message, "status": BAD_REQUEST}
         await send(message)
 
     return sent

@@ -50,7 +50,13 @@ def demo(options: DemoOptions, _environment: Mapping[str, str]) -> None:
     def ready(_stop: Callable[[], None]) -> None:
         click.echo("\n".join(first_screen(options, url, staging_url)))
         if waited_for is not None:
-            waited_for.write({"base_url": f"{url}/v3", "staging_url": f"{staging_url}/v3"})
+            waited_for.write(
+                {
+                    "base_url": f"{url}/v3",
+                    "auth_url": auth_url,
+                    "staging_url": f"{staging_url}/v3",
+                }
+            )
 
     site, sign_in = plain(url, auth_url)
     staging_site = staging(staging_url, is_fixed=options.is_fixed)
@@ -60,13 +66,13 @@ def demo(options: DemoOptions, _environment: Mapping[str, str]) -> None:
 
 def first_screen(options: DemoOptions, url: str, staging_url: str) -> list[str]:
     """Returns what runs where, and what to type next."""
-    state = "mended" if options.is_fixed else "with three faults"
+    state = "without faults" if options.is_fixed else "with three faults"
     faults = [] if options.is_fixed else [f"    {fault}" for fault in FAULTS]
     target = options.target
     return [
         f"{click.style('mock', bold=True)}     {url}/v3   console {url}/__console",
         f"{click.style('staging', bold=True)}  {staging_url}/v3   console {staging_url}/__console",
-        f"The staging is {state}; {target} is its target file.",
+        f"The staging runs {state}; {target} is its target file.",
         *faults,
         f"Next, in another terminal: understudy verify --target {target} --report html=report.html",
         click.style("Ctrl-C stops.", dim=True),

@@ -75,6 +75,7 @@ class Cause:
         readings: What each side does where the contract is open, by the sides' names.
         consequences: What the same responses break too.
         severity: How much it matters: critical, major, moderate or minor.
+        words: The cause in words, where more is known than the rule; may be empty.
     """
 
     name: str
@@ -84,11 +85,12 @@ class Cause:
     readings: tuple[tuple[str, str], ...] = ()
     consequences: tuple["Cause", ...] = ()
     severity: Severity = "major"
+    words: str = ""
 
     @property
     def heading(self) -> str:
         """The cause in words; the name where there are none."""
-        return self.statement.strip() or self.name
+        return self.words or self.statement.strip() or self.name
 
     @property
     def following(self) -> str:

@@ -3,12 +3,12 @@
 import base64
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import orjson
 
@@ -61,10 +61,12 @@ class FindingsOfCause:
     Attributes:
         findings: The findings of the rule, at least one.
         consequences: The findings of other rules that the same exchanges break.
+        words: The cause in words, where it is known; may be empty.
     """
 
     findings: tuple[Finding, ...]
     consequences: tuple[Finding, ...] = ()
+    words: str = ""
 
     @property
     def dependent_rules(self) -> tuple[str, ...]:
@@ -86,16 +88,58 @@ def by_cause(findings: Iterable[Finding]) -> list[FindingsOfCause]:
     A rule is a consequence of another if each of its decisive exchanges is decisive for that other
     rule too. Rules about every response, such as ``document``, never come first.
     """
-    groups = by_rule(sorted(findings, key=lambda finding: finding.rule.id in GENERAL))
+    groups = {group[0].rule.id: group for group in by_rule(findings)}
+    known = [
+        (groups[each.rule], *_parted(groups, each)) for each in KNOWN_CAUSES if each.rule in groups
+    ]
+    left = [it for group in groups.values() for it in group]
+    for group, explained, _ in known:
+        left = [it for it in left if it not in group and it not in explained]
+    explained_causes = [FindingsOfCause(tuple(a), tuple(b), words) for a, b, words in known]
+    groups_left = by_rule(sorted(left, key=lambda finding: finding.rule.id in GENERAL))
     causes: list[tuple[list[Finding], list[Finding]]] = []
-    for group in groups:
+    for group in groups_left:
         numbers = {finding.exchange.number for finding in group}
         behind = next((cause for cause in causes if numbers <= _decisive(cause[0])), None)
         if behind is None:
             causes.append((group, []))
         else:
             behind[1].extend(group)
-    return [FindingsOfCause(tuple(group), tuple(consequences)) for group, consequences in causes]
+    others = [FindingsOfCause(tuple(group), tuple(consequences)) for group, consequences in causes]
+    return [*explained_causes, *others]
+
+
+def _parted(groups: Mapping[str, list[Finding]], cause: "KnownCause") -> tuple[list[Finding], str]:
+    """Returns the findings of other rules that a known cause explains, and its words."""
+    others = (it for rule, group in groups.items() if rule != cause.rule for it in group)
+    return [it for it in others if cause.explains(it.exchange)], cause.words
+
+
+class KnownCause(NamedTuple):
+    """A cause that a rule finds by changing one thing of a request, and nothing else.
+
+    Attributes:
+        rule: The rule, which has a finding where the change alone decides.
+        words: The cause.
+        explains: Tells whether an exchange shows it.
+    """
+
+    rule: str
+    words: str
+    explains: Callable[[Exchange], bool]
+
+
+def _refuses_lower_case(exchange: Exchange) -> bool:
+    sent = dict(exchange.request.headers).get("authorization", "")
+    return sent.startswith("bearer ") and exchange.status == UNAUTHORIZED
+
+
+UNAUTHORIZED: Final = 401
+
+KNOWN_CAUSES: Final = (
+    KnownCause("bearer-scheme-any-case", "`bearer` in lower case is refused.", _refuses_lower_case),
+)
+"""The causes that explain findings of other rules, too."""
 
 
 def _decisive(findings: Iterable[Finding]) -> set[int]:
@@ -121,7 +165,7 @@ def report_of(outcome: Outcome, secrets: Secrets) -> Report:
     """
     filling = _Filling(outcome, secrets)
     findings = tuple(
-        filling.cause(cause.findings, by_rule(cause.consequences))
+        replace(filling.cause(cause.findings, by_rule(cause.consequences)), words=cause.words)
         for cause in by_cause(outcome.findings)
     )
     notes = tuple(filling.cause(group) for group in by_rule(outcome.notes))

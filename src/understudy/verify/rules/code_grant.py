@@ -414,7 +414,7 @@ number_reading(
     undo=f"{PUT_BACK}; {ISSUED}",
 )
 def code_of_age(client: ProbeClient, lifetime: int) -> None:
-    """Redeems a code that counts if codes live so many seconds, and not if they live a step less."""
+    """Redeems a code that is valid if codes live so many seconds, and not if they live a step less."""
     granted = code(client)
     client.advance(timedelta(seconds=lifetime - range_of(_LIFETIME).step / 2))
     post(client, form_of(client.app, granted))
