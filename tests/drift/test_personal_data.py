@@ -60,7 +60,7 @@ def report() -> DriftReport:
     return report_of_run(result, DocumentsOfRun(()), names, secrets, personal_values())
 
 
-@pytest.mark.parametrize("name", ["json", "html", "sarif", "markdown"])
+@pytest.mark.parametrize("name", sorted(FORMATS.keys() - {"har"}))
 def test_no_format_has_a_value_of_a_person(report: DriftReport, name: str) -> None:
     text = FORMATS[name](report_of(report))
     assert report.causes

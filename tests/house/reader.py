@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from types import MappingProxyType
 
 from click.testing import CliRunner
 from tests.cli.conftest import Running
@@ -45,9 +46,17 @@ class Reader:
         mock: What answers at the usual addresses.
         is_in_process: Whether commands of understudy that need no shell run in this process, which
             has loaded what they need, and not what stands in the directory.
+        places: What answers at further addresses of a page.
     """
 
-    def __init__(self, directory: Path, mock: Running, *, is_in_process: bool = False) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        mock: Running,
+        *,
+        is_in_process: bool = False,
+        places: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self._directory = directory
         self._is_in_process = is_in_process
         if not (directory / "examples").exists():
@@ -58,6 +67,7 @@ class Reader:
             "https://staging.example": site,
             "http://127.0.0.1:8080": site,
             "http://127.0.0.1:8081": mock.auth_url,
+            **places,
         }
         self._environment = {
             **{name: text for name, text in os.environ.items() if name != "CI"},

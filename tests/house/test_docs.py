@@ -1,5 +1,6 @@
 """README and docs tell the truth: what they show is run, and every link leads somewhere."""
 
+import json
 import re
 import tomllib
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.cli.conftest import Running
+from tests.cli.test_demo import Demo
 from tests.house.documentation import PAGES, ROOT, Block, Command, blocks, commands, fits
 from tests.house.reader import Reader
 
@@ -47,12 +49,27 @@ FOLLOWED = [
 ]
 
 
+@pytest.fixture
+def places(page: str, tmp_path: Path) -> Iterator[dict[str, str]]:
+    """Gives the staging of the demo at its usual address, to the page that has it."""
+    if not any("http://127.0.0.1:8090" in block.text for block in blocks(page)):
+        yield {}
+        return
+    (tmp_path / "demo").mkdir()
+    target = str(tmp_path / "demo" / "staging.toml")
+    demo = Demo(tmp_path / "demo", "--staging-port", "0", "--target", target)
+    staging: str = json.loads(demo.ready_file.read_text())["staging_url"]
+    yield {"http://127.0.0.1:8090": staging.removesuffix("/v3")}
+    demo.stop()
+
+
 @pytest.mark.parametrize("page", FOLLOWED)
-def test_commands_print_what_the_page_shows(page, mock, tmp_path, monkeypatch):
+def test_commands_print_what_the_page_shows(page, mock, places, tmp_path, monkeypatch):
     directory = tmp_path / "reader"
     directory.mkdir()
     monkeypatch.chdir(directory)
-    assert "\n".join(Reader(directory, mock, is_in_process=True).follow(page)) == ""
+    reader = Reader(directory, mock, is_in_process=True, places=places)
+    assert "\n".join(reader.follow(page)) == ""
 
 
 @pytest.mark.parametrize("page", PAGES)
