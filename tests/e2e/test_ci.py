@@ -164,7 +164,7 @@ def test_verify_annotates_summarizes_uploads_and_ends_as_the_run_did(act, record
     assert "profile-required-members" in ran.summary
     reports = Path(ran.outputs["reports"])
     assert {path.name for path in reports.iterdir()} == {
-        *("verify.json", "verify.xml", "verify.sarif", "verify.md")
+        *("verify.json", "verify.html", "verify.xml", "verify.sarif", "verify.md")
     }
     uploaded = ran.used["github/codeql-action/upload-sarif"]["sarif_file"]
     assert json.loads(Path(uploaded).read_text())["version"] == "2.1.0"

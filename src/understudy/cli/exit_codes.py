@@ -21,7 +21,7 @@ MEANINGS: Final = {
     ExitCode.UNUSABLE: "An option, a file or the installation must be mended first; one line says how.",
     ExitCode.INCOMPLETE: "It stopped early, or left unchecked what could have been checked.",
     ExitCode.INTERNAL: "A part of understudy itself failed; no deployment is blamed for it.",
-    ExitCode.INTERRUPTED: "Ctrl-C ended it, as a shell says.",
+    ExitCode.INTERRUPTED: "Ctrl-C ended it; another signal is 128 and its number, as a shell says.",
 }
 
 USES: Final = {
@@ -52,8 +52,9 @@ USES: Final = {
     },
     "verify": {
         ExitCode.FINDINGS: "there are findings that `--fail-on` names, or a change was not undone",
-        ExitCode.INCOMPLETE: "the run was stopped; or, with `--fail-on not-checked` (the default in CI),"
-        " rules were not checked that could have been",
+        ExitCode.UNUSABLE: "the run could not begin, or checked no rule at all",
+        ExitCode.INCOMPLETE: "the run was stopped; or rules were not checked that could have been"
+        " (`--fail-on not-checked`), or that the report of `--baseline` has as checked",
         ExitCode.INTERNAL: "a part of verify failed; the report says which",
     },
 }
