@@ -76,3 +76,15 @@ def test_another_seed_has_another_response(serve) -> None:
     first = service.get("/boats/ketch").content
     service.world.identifiers.seed += 1
     assert service.get("/boats/ketch").content != first
+
+
+def test_what_is_kept_is_bounded_for_all_operations_together(serve, monkeypatch) -> None:
+    monkeypatch.setattr("understudy.mock.server.endpoint._MOST_GENERATED", 2)
+    operation = "get: {responses: {200: {description: a}}}"
+    paths = "".join(f"  /p{number}: {{{operation}}}\n" for number in range(5))
+    document = f"openapi: 3.0.3\ninfo: {{title: a, version: '1'}}\npaths:\n{paths}"
+    service = serve(document, api={"handlers": {}})
+    for number in range(5):
+        assert service.get(f"/p{number}").status_code == 200
+    endpoint = service.recorded[-1].endpoint
+    assert len(endpoint.generated._results) == 2

@@ -321,7 +321,7 @@ def generated_again(context: RequestContext, endpoint: Endpoint) -> HandlerRespo
     if BODY in context.arguments:
         return generated(context, endpoint, (AT_ONCE,))
     accept = context.headers.get(b"accept", b"")
-    key = (context.world.identifiers.seed, accept, repr(context.arguments))
+    key = (id(endpoint), context.world.identifiers.seed, accept, repr(context.arguments))
     kept = endpoint.generated.get(key)
     if kept is not None:
         context.notes.extend(kept.notes)

@@ -1,7 +1,7 @@
 """Compiles at start everything that serving an operation needs, and who may call it."""
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from typing import Any, Literal, NamedTuple
@@ -184,8 +184,8 @@ def credentials_of(schemes: Iterable[Mapping[str, Any]]) -> Iterator[Credential]
             yield Credential(*map(str, place))
 
 
-_MOST_GENERATED = 20
-"""Generated responses of an operation that are kept: the few that clients request over and over."""
+_MOST_GENERATED = 200
+"""Generated responses of a document that are kept: those that clients request over and over."""
 
 
 class GeneratedResponse(NamedTuple):
@@ -221,8 +221,8 @@ class Endpoint:
         errors: Puts error responses into the shape that the document declares.
         headers: Sends the headers that the document declares.
         declared: The summary of the operation that handlers get.
-        generated: The newest responses that were generated from the document, by the seed, the Accept
-            header and the arguments.
+        generated: The newest responses that were generated from the document, by the endpoint's
+            identity, the seed, the Accept header and the arguments; all operations share it.
     """
 
     api: Api
@@ -241,9 +241,7 @@ class Endpoint:
     errors: DeclaredErrors
     headers: DeclaredHeaders
     declared: OperationSummary
-    generated: Recent[tuple[int, bytes, str], GeneratedResponse] = field(
-        default_factory=lambda: Recent(_MOST_GENERATED)
-    )
+    generated: Recent[tuple[int, int, bytes, str], GeneratedResponse]
 
     def listed_values(self, name: str) -> set[str]:
         """Returns the values that the document lists for a parameter; empty where it takes any."""
@@ -270,6 +268,7 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
     aliases = {shape(*key): names for key, names in api.aliases.items()}
     schemes = declared_schemes(api.document)
     usual = usual_errors(declared)
+    generated: Recent[tuple[int, int, bytes, str], GeneratedResponse] = Recent(_MOST_GENERATED)
     bodies = [_body_reader(operation, schemas, aliases, json_as_form) for operation in declared]
     return tuple(
         Endpoint(
@@ -306,6 +305,7 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
                 fills=api.fills_headers and binding.handler is not None,
             ),
             declared=_declared(operation, schemas.for_responses, body),
+            generated=generated,
         )
         for operation, binding, body in zip(declared, bindings, bodies, strict=True)
     )
