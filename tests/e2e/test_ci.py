@@ -205,7 +205,7 @@ def test_drift_writes_the_differences_into_the_summary_and_ends_as_the_run_did(
     (tmp_path / "staging.toml").write_text(known)
     ran = act(command="drift", target="staging.toml", options="--rules profile-private")
     assert (ran.exit_code, ran.outputs["exit-code"]) == (0, "0"), ran.log
-    assert "status 200, there 403" in ran.summary
+    assert "status 200; the other 403" in ran.summary
     written = sorted(path.name for path in Path(ran.outputs["reports"]).iterdir())
     assert written == ["drift.html", "drift.json", "drift.md", "drift.sarif"]
     kept = ran.used["actions/cache/save"]["path"].split()

@@ -17,6 +17,7 @@ from understudy.cli.progress import shown
 from understudy.cli.writing import expect_writable
 from understudy.interface.facts import Fact, Facts, facts_text, is_as_chosen, load_facts
 from understudy.reports.console import Terminal, print_line
+from understudy.reports.content import counted
 from understudy.terminal import echo
 from understudy.verify.catalogue import catalogue
 from understudy.verify.experiments import PlannedExperiment, planned_experiments
@@ -188,7 +189,7 @@ def print_plan(
         _print_plan(console, each.requests, _described(each), each.reason)
     for line in described(target):
         print_line(console, line, hanging=2)
-    print_line(console, f"at most {total} requests to {target.base_url}", hanging=2)
+    print_line(console, f"at most {counted(total, 'request')} to {target.base_url}", hanging=2)
     line = f"and, within the budget, at most {again} to see again what was seen only once"
     print_line(console, line, hanging=2)
 

@@ -153,7 +153,7 @@ def lines(opened: Any, url: str) -> list[str]:
     where = "" if opened["world"] == _DEFAULT else f" --world {opened['world']}"
     return [
         f"The world {opened['world']} stands {place}; its clock is frozen at {opened['now']}.",
-        f"understudy journal{where} lists the {opened['requests']} requests of the capsule"
+        f"understudy journal{where} lists the requests of the capsule ({opened['requests']})"
         + (f", and understudy explain {number}{where} explains that one." if number else "."),
         f"Console: {url}/__console#/traffic" + (f"/{number}" if number else ""),
     ]

@@ -46,7 +46,7 @@ class ReportedDifference(Struct, frozen=True):
     def summary(self) -> str:
         """One line for lists and annotations."""
         times = f" ({self.seen} times)" if self.seen > 1 else ""
-        return f"{self.request}: {self.aspect} {self.deployment}, there {self.other}{times}"
+        return f"{self.request}: {self.aspect} {self.deployment}; the other {self.other}{times}"
 
 
 class ReportedCause(Struct, frozen=True):
