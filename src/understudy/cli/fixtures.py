@@ -112,8 +112,8 @@ def write(base: Path, out: Path, made: dict[str, Iterator[Person]]) -> None:
     except OSError as error:
         msg = f"{out} cannot be written: {error.strerror or error}."
         raise StartupError(msg) from error
-    people = "1 person was" if count == 1 else f"{count:,} people were"
-    click.echo(f"{people} invented into {out}, beside those of {base}.")
+    invented = "1 person was" if count == 1 else f"{count:,} people were"
+    click.echo(f"{invented} invented into {out}, beside those of {base}.")
     click.echo(f"Next: understudy serve --fixtures {shlex.quote(str(out))}")
 
 
