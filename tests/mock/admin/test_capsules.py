@@ -249,3 +249,15 @@ def test_a_setting_that_the_admin_api_refuses_is_refused_in_a_capsule(
         "POST", "/__admin/capsule", content=changed(capsule, settings=whole), headers=ZIP
     )
     assert (refused.status_code, place in refused.json()["detail"]) == (400, True), refused.text
+
+
+def test_a_request_that_takes_a_second_is_replayed_to_the_byte(driver: Driver, time: Time) -> None:
+    def later():
+        time.advance(timedelta(seconds=1))
+        return time.now
+
+    driver.mock.world.clock = Clock(later)
+    changed = {"token": "ada-full", "json": {"location": "Elsewhere"}}
+    answer = driver.ask("PATCH", "/v3/me/profile", **changed)
+    opened(driver, time, saved(driver, request=1))
+    assert driver.ask("PATCH", "/v3/me/profile", **changed).json() == answer.json()

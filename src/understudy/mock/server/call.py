@@ -1,6 +1,7 @@
 """Defines what a handler gets and returns: plain values, independent of the web framework."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, Final, Literal, NamedTuple
 
 from msgspec import Struct
@@ -62,6 +63,7 @@ class Call(Struct):  # made for each request, at no call of Python
         authorization_url: Base URL of the authorization server, as ``site_url``.
         client: The client's address.
         declared: What the document in force says of the operation.
+        started: When the request arrived, by the world's clock.
     """
 
     world: World
@@ -74,6 +76,11 @@ class Call(Struct):  # made for each request, at no call of Python
     authorization_url: str = ""
     client: str = "unknown"
     declared: OperationSummary = NOT_DECLARED
+    started: datetime | None = None
+
+    def now(self) -> datetime:
+        """The moment that the response speaks of: one for a request, so that a replay at it has the same bytes."""
+        return self.world.clock.now() if self.started is None else self.started
 
 
 class Upload(NamedTuple):

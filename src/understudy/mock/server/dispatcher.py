@@ -227,4 +227,5 @@ def _call(context: RequestContext, endpoint: Endpoint) -> Call:
         context.authorization_url,
         context.client,
         endpoint.declared,
+        context.started,
     )

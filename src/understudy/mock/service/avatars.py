@@ -110,7 +110,7 @@ def update_avatar(
     changes = {name: (body or {})[name] for name in ("rating", "alt_text") if name in (body or {})}
     avatar = replace(before, **changes)
     if avatar != before:
-        now = representations.timestamp(call.world.clock.now())
+        now = representations.timestamp(call.now())
         avatar = replace(avatar, updated_date=now)
         avatars = tuple(avatar if other is before else other for other in person.avatars)
         person = replace(person, avatars=avatars)
@@ -211,7 +211,7 @@ class _Adding(NamedTuple):
         person = caller(call)
         _expect_room(call, person)
         image_id = call.world.identifiers.hexadecimal(IMAGE_ID_DIGITS)
-        now = representations.timestamp(call.world.clock.now())
+        now = representations.timestamp(call.now())
         avatar = Avatar(image_id=image_id, image=image_id, updated_date=now)
         person = replace(person, avatars=(*person.avatars, avatar))
         if _selects_new_avatar(person.emails[index], self.selects):

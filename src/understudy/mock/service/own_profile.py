@@ -209,7 +209,7 @@ def _enabled_caller(call: Call) -> Person:
 
 @upholds("profile-patch-updates-last-edit")
 def _edit(call: Call, person: Person, changes: Mapping[str, Any]) -> Person:
-    now = representations.timestamp(call.world.clock.now())
+    now = representations.timestamp(call.now())
     after = edited(person, {**changes, "last_profile_edit": now})
     call.world.put(PEOPLE, person.slug, after)
     return after
