@@ -3,7 +3,7 @@
 import pytest
 from tests.verify.exchanges import exchange_of
 
-from understudy.drift.causes import causes
+from understudy.drift.causes import BROKEN_TWICE, causes, confirmed
 from understudy.drift.judging import BrokenRule, Judgements, RunJudgement
 from understudy.verify.catalogue import catalogue
 
@@ -48,3 +48,11 @@ def test_what_the_contract_leaves_open_or_the_other_breaks_too_is_not_named():
 
 def test_there_is_nothing_to_show_beside_it_where_the_other_has_no_such_response():
     assert summary(BROKEN, BROKEN, run(RENAMED)) == []
+
+
+@pytest.mark.parametrize(("third", "fault"), [({STATED.id}, "deployment"), (set(), "unsteady")])
+def test_a_third_run_decides_on_what_one_of_two_has_shown(third, fault):
+    found = causes([], [], Judgements(BROKEN, SOUND, SOUND))
+    (cause,) = confirmed(found, third)
+    assert cause.fault == fault
+    assert (cause.differences[0].ours == BROKEN_TWICE) == (fault == "deployment")

@@ -5,7 +5,7 @@ as at the other deployment.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, NamedTuple, get_args
 
 from understudy.drift.differences import ABSENT, COUNTED_REQUESTS, Compared, Difference, is_relation
@@ -157,6 +157,7 @@ SILENCES: Final[Sequence[Silence]] = (
 # such as one that undoes a change.
 
 BROKEN_ONCE: Final = "broken in one of two runs"
+BROKEN_TWICE: Final = "broken in two of three runs"
 
 
 def unpaired(of: Judgements, named: Container[str]) -> Iterator[tuple[Rule, Difference]]:
@@ -302,6 +303,26 @@ def causes(
         key=lambda key: FAULTS.index(key.fault),
     )
     return [_cause(key, groups[key], judgements) for key in keys]
+
+
+def confirmed(found: Iterable[DriftCause], broken: Container[str]) -> list[DriftCause]:
+    """Returns causes after a third run, which makes what one of two runs showed the deployment's fault.
+
+    Args:
+        found: The causes.
+        broken: Ids of the rules that the third run found broken.
+    """
+    causes = [
+        replace(
+            cause,
+            fault="deployment",
+            differences=tuple(replace(it, ours=BROKEN_TWICE) for it in cause.differences),
+        )
+        if cause.fault == "unsteady" and cause.rule in broken
+        else cause
+        for cause in found
+    ]
+    return sorted(causes, key=lambda cause: FAULTS.index(cause.fault))
 
 
 def _is_settled(rule: str, difference: Difference, of: Judgements, learnt: LearntFacts) -> bool:

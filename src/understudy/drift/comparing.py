@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from understudy.drift.causes import DriftCause, ExplainedBy, causes
+from understudy.drift.causes import DriftCause, ExplainedBy, causes, confirmed
 from understudy.drift.differences import (
     ABSENT,
     Compared,
@@ -29,6 +29,7 @@ from understudy.drift.observing import (
 )
 from understudy.exchange.messages import Exchange
 from understudy.interface.facts import Fact
+from understudy.verify.catalogue import catalogue
 from understudy.verify.deployment import Deployment, locked
 from understudy.verify.evaluator import Evaluator
 from understudy.verify.findings import Outcome
@@ -256,6 +257,7 @@ class Drift:
         history: The exchanges of the first run, for the requests that another one needs.
         second_history: The exchanges of the second run, for the same.
         other_history: The exchanges with the other deployment, for the same.
+        third: A third run of the rules that one of the first two broke; None without any.
         shortest: The shortest sequences that were confirmed, by the difference.
         changed_facts: The facts that no longer hold at the deployment.
         not_compared: What was not compared, and why, in one line each.
@@ -269,6 +271,7 @@ class Drift:
     history: History
     second_history: History
     other_history: History
+    third: Outcome | None = None
     shortest: Mapping[DifferenceKey, ShortestSequence] = field(default_factory=dict)
     changed_facts: tuple[ChangedFact, ...] = ()
     not_compared: tuple[str, ...] = ()
@@ -297,8 +300,9 @@ class Drift:
 
     @property
     def runs(self) -> Sequence[Outcome]:
-        """The three runs, in their order."""
-        return self.first, self.second, self.other
+        """The runs, in their order."""
+        third = () if self.third is None else (self.third,)
+        return self.first, self.second, self.other, *third
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,7 +335,8 @@ def compare(
     """Compares two deployments, and undoes what was changed at both.
 
     Args:
-        deployment: The deployment, which gets the requests twice.
+        deployment: The deployment, which gets the requests twice, and those for the rules that it broke
+            in one of the two runs a third time.
         other: The one that it is compared with.
         options: The rules whose probes are sent, and who listens.
         explained_by: Finds what differs in the documents of the two; None without documents.
@@ -353,6 +358,11 @@ def compare(
     ]
     judgements = _judgements(found, first, second, theirs)
     by_cause = causes(found, rows, judgements, explained_by, learnt)
+    known = catalogue()
+    doubtful = tuple(it.rule for it in by_cause if it.fault == "unsteady" and it.rule in known)
+    third = observed(deployment, replace(options, rules=doubtful)) if doubtful else None
+    if third is not None:
+        by_cause = confirmed(by_cause, {it.rule.id for it in third.findings if not it.is_note})
     history, other_history = (
         _history(deployment, first.exchanges),
         _history(other, theirs.exchanges),
@@ -369,6 +379,7 @@ def compare(
         first=first.outcome,
         second=second.outcome,
         other=theirs.outcome,
+        third=None if third is None else third.outcome,
         history=history,
         second_history=second_history,
         other_history=other_history,
