@@ -159,6 +159,7 @@ def test_a_baseline_accepts_findings_for_thirty_days(report, tmp_path):
     number = write_baseline(report, path, TODAY)
     accepted = load_baseline(path)
     assert number == len(accepted) == len({it.fingerprint for it in report.findings}) > 0
+    assert all(TODAY.isoformat() in it.why for it in accepted)
     assert with_accepted(report, accepted, TODAY.replace(month=12)).findings == []
     assert with_accepted(report, accepted, date(2026, 12, 23)).findings == report.findings
 

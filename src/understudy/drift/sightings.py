@@ -133,7 +133,8 @@ def write_baseline(report: DriftReport, path: Path, today: date) -> int:
     entries = {entry.fingerprint: entry for entry in report.findings}
     tables = [
         f"[[accept]]  # {' '.join(entry.summary.split())}\n"
-        f'fingerprint = "{entry.fingerprint}"\nuntil = {until.isoformat()}\nwhy = ""\n'
+        f'fingerprint = "{entry.fingerprint}"\nuntil = {until.isoformat()}\n'
+        f'why = "found on {(entry.first_seen or today.isoformat())[:10]}; say why it may stay"\n'
         for entry in entries.values()
     ]
     head = f"# Differences that understudy drift accepts until {until.isoformat()}.\n"
