@@ -28,7 +28,7 @@ class AgentRequest(Message):
 
     method: str = Field(pattern=r"^[A-Za-z]+$")
     """The method."""
-    path: str = Field(pattern=r"^/")
+    path: str = Field(pattern=r"^(/|https?://)")
     """Path and query below the base URL of the site, percent-encoded: /profiles/ada."""
     site: Site = "resource"
     """The resource API, or the authorization server."""

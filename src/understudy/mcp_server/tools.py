@@ -340,17 +340,17 @@ def _test_of(entry: JsonObject, base: str) -> str:
 
     request = entry["request"]
     kept = (
-        (name, "Bearer $TOKEN" if name == "authorization" else text)
+        (name, "Bearer a-token" if name == "authorization" else text)
         for name, text in request["headers"].items()
         if name in {"accept", "authorization", "content-type"}
     )
     sent = Request(
         request["method"],
-        f"$BASE_URL{path_below(base, request['url'])}",
+        base + path_below(base, request["url"]),
         tuple(kept),
         base64.b64decode(request.get("bodyAsBase64") or ""),
     )
-    variables = {name: name for name in ("BASE_URL", "TOKEN")}
+    variables = {base: "BASE_URL", "a-token": "TOKEN"}
     name = (entry.get("operation") or "request").lower()
     return (
         "import os\n\nimport httpx\n\n\n"

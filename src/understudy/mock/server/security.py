@@ -128,8 +128,8 @@ def authorize(context: RequestContext) -> None:
     if endpoint is None or endpoint.access.token == "unread":
         if endpoint is not None and endpoint.access.alternatives:
             principal = authenticate_alternatives(context, endpoint.api, endpoint.access)
+            context.principal = principal  # before a refusal, whose explanation names them
             _expect_declared_scopes(context, endpoint, principal)
-            context.principal = principal
         return
     authorization = context.headers.get(b"authorization")
     if authorization is None:
@@ -140,10 +140,10 @@ def authorize(context: RequestContext) -> None:
     if principal is None:
         refuse_token(context, endpoint, authorization)
         return
+    context.principal = principal
     if endpoint.access.scopes is not None:
         _expect_needed_scopes(context, endpoint, principal, endpoint.access.scopes)
     _expect_declared_scopes(context, endpoint, principal)
-    context.principal = principal
 
 
 def _expect_needed_scopes(
