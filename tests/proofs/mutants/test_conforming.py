@@ -1,0 +1,121 @@
+"""Nothing is found at a deployment that conforms, and chose otherwise where the interface is silent."""
+
+import httpx
+import pytest
+from tests.proofs.mutants.edge import OWN, TOKEN, Mutant, answer, path_of, said, who
+from tests.proofs.mutants.verifying import MOCK, verified
+
+from understudy.exchange.messages import Request
+from understudy.verify.rules.equivalent_requests import normal_form
+
+LIMITS = ("rate-limit-authenticated", "rate-limit-answer-429")
+
+
+def a_limit_was_arranged(request, send):
+    response = send(request)
+    limited = "x-ratelimit-limit" in response.headers and who(request)
+    return answer(response, headers={"x-ratelimit-limit": "5000"}) if limited else response
+
+
+def the_token_type_has_a_capital(request, send):
+    response = send(request)
+    body = said(response)
+    if path_of(request) == TOKEN and response.status_code == 200:
+        return answer(response, body={**body, "token_type": "Bearer"})
+    return response
+
+
+def chunks_need_a_length(request, send):
+    if "transfer-encoding" in request.headers:
+        return httpx.Response(411, json={"error": "Send the length of the content."})
+    return send(request)
+
+
+def head_is_no_method(request, send):
+    if request.method == "HEAD":
+        return httpx.Response(405, headers={"allow": "GET"})
+    return send(request)
+
+
+def the_own_profile_is_not_limited(request, send):
+    response = send(request)
+    if path_of(request) != OWN or response.status_code != 429:
+        return response
+    MOCK.world.choices = {"rate-limits": "off"}
+    try:
+        return send(request)
+    finally:
+        MOCK.world.choices = {}
+
+
+@pytest.mark.parametrize(
+    ("change", "rules"),
+    [
+        (a_limit_was_arranged, ("rate-limit-authenticated",)),
+        (the_token_type_has_a_capital, ("token-answer",)),
+        (chunks_need_a_length, ("equivalent-content",)),
+        (head_is_no_method, ("head-like-get",)),
+    ],
+)
+def test_what_the_interface_or_a_standard_leaves_open_is_no_finding(change, rules):
+    outcome = verified(Mutant(change.__name__, rules, lambda: change), rules, is_mock=False)
+    assert [finding.summary for finding in outcome.findings] == []
+
+
+def test_an_own_profile_that_is_not_limited_is_no_finding_and_stays_as_it_was():
+    deployment = Mutant("unlimited", LIMITS, lambda: the_own_profile_is_not_limited)
+    outcome = verified(deployment, LIMITS, is_mock=False)
+    assert [finding.summary for finding in outcome.findings] == []
+    assert outcome.not_restored == ()
+    sent = [each.request.body for each in outcome.exchanges]
+    assert not any(b"over the limit" in body for body in sent)
+
+
+def test_other_seeds_send_reads_in_other_dresses():
+    first, second = (
+        {
+            (each.path, each.request.header("accept-encoding"))
+            for each in verified(None, ("equivalent-headers",), seed=seed).exchanges
+        }
+        for seed in (0, 1)
+    )
+    assert first != second
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (Request("GET", "http://a/v3/x?a=1&b=2"), Request("HEAD", "http://a/v3/%78?b=2&a=1")),
+        (
+            Request("PATCH", "http://a/x", (("content-type", "application/json"),), b"{}"),
+            Request(
+                "PATCH",
+                "http://a/x",
+                (
+                    ("content-type", "application/json; charset=UTF-8"),
+                    ("transfer-encoding", "chunked"),
+                ),
+                b"{}",
+            ),
+        ),
+        (
+            Request("POST", "http://a/x", (("content-type", "multipart/form-data; boundary=b"),)),
+            Request("POST", "http://a/x", (("content-type", 'multipart/form-data; boundary="b"'),)),
+        ),
+    ],
+)
+def test_one_meaning_has_one_normal_form(one, other):
+    assert normal_form(one) == normal_form(other)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Request("GET", "http://a/v3/%2Fx"),
+        Request("GET", "http://a/v3/x?a=1"),
+        Request("GET", "http://a/v3/x", (("if-none-match", '"a"'),)),
+        Request("GET", "http://a/v3/x", (("accept", "image/png"),)),
+    ],
+)
+def test_another_meaning_has_another_normal_form(other):
+    assert normal_form(Request("GET", "http://a/v3/x")) != normal_form(other)
