@@ -22,6 +22,8 @@ from understudy.verify.checks import (
     is_of_test_accounts,
     may_manage,
     proven,
+    tells,
+    unless,
 )
 from understudy.verify.history import History, avatars_in, profile_in
 from understudy.verify.probe_client import ProbeClient
@@ -35,49 +37,28 @@ def changes_in(exchange: Exchange) -> dict[str, Any]:
     return body if isinstance(body, dict) else {}
 
 
-def has_object(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the body is a JSON object."""
-    return isinstance(exchange.request.json, dict)
-
-
-def names_editable_only(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the body names none but the seven members."""
-    return set(changes_in(exchange)) <= set(EDITABLE)
-
-
-def names_others(exchange: Exchange, history: History) -> bool:
-    """Tells whether the body names another member than the seven."""
-    return not names_editable_only(exchange, history)
-
-
-def has_texts_only(exchange: Exchange, _history: History) -> bool:
-    """Tells whether every value of the body is a text."""
-    return all(isinstance(value, str) for value in changes_in(exchange).values())
-
-
-def has_other_value(exchange: Exchange, history: History) -> bool:
-    """Tells whether a value of the body is not a text."""
-    return not has_texts_only(exchange, history)
-
-
-def changes_something(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the body names a member."""
-    return bool(changes_in(exchange))
-
-
-def keeps_something(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the body leaves one of the seven members out."""
-    return not set(EDITABLE) <= set(changes_in(exchange))
-
-
-def unsets_something(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the body sets a member to an empty text."""
-    return "" in changes_in(exchange).values()
-
-
-def profile_was_read(exchange: Exchange, history: History) -> bool:
-    """Tells whether the account's profile was read before."""
-    return history.profile_before(exchange) is not None
+has_object = tells("the body is a JSON object", lambda it, _: isinstance(it.request.json, dict))
+names_editable_only = tells(
+    "the body names none but the seven members", lambda it, _: set(changes_in(it)) <= set(EDITABLE)
+)
+names_others = unless(names_editable_only, "the body names another member than the seven")
+has_texts_only = tells(
+    "every value of the body is a text",
+    lambda it, _: all(isinstance(value, str) for value in changes_in(it).values()),
+)
+has_other_value = unless(has_texts_only, "a value of the body is not a text")
+changes_something = tells("the body names a member", lambda it, _: bool(changes_in(it)))
+keeps_something = tells(
+    "the body leaves one of the seven members out",
+    lambda it, _: not set(EDITABLE) <= set(changes_in(it)),
+)
+unsets_something = tells(
+    "the body sets a member to an empty text", lambda it, _: "" in changes_in(it).values()
+)
+profile_was_read = tells(
+    "the account's profile was read before",
+    lambda it, history: history.profile_before(it) is not None,
+)
 
 
 ABLE: Final = (may_manage, is_of_test_accounts, has_object)
@@ -93,9 +74,10 @@ def has_long_text(exchange: Exchange, _history: History) -> bool:
     return any(len(text) > LONG for text in texts)
 
 
-def is_not_refused_for_length(exchange: Exchange, history: History) -> bool:
-    """Tells whether the update has no long text, or was not refused."""
-    return not exchange.response.is_refusal or not has_long_text(exchange, history)
+is_not_refused_for_length = tells(
+    "the update has no long text, or was not refused",
+    lambda it, history: not it.response.is_refusal or not has_long_text(it, history),
+)
 
 
 TEXTS: Final = (*ABLE, names_editable_only, has_texts_only, document_allows)
@@ -129,11 +111,10 @@ def update_shown(exchange: Exchange, history: History) -> Exchange | None:
 update_must_show = found(
     update_shown, "the account's last update was accepted, and names just the seven members"
 )
-
-
-def something_was_unset(exchange: Exchange, history: History) -> bool:
-    """Tells whether the last update set a member to an empty text."""
-    return unsets_something(proven(update_shown(exchange, history)), history)
+something_was_unset = tells(
+    "the last update set a member to an empty text",
+    lambda it, history: unsets_something(proven(update_shown(it, history)), history),
+)
 
 
 def last_update_named_others(exchange: Exchange, history: History) -> bool:
@@ -273,9 +254,10 @@ def is_sound_change(exchange: Exchange, history: History) -> bool:
     return exchange.operation != UPDATE_AVATAR or is_sound_update(exchange, history)
 
 
-def names_unknown_address(exchange: Exchange, history: History) -> bool:
-    """Tells whether the body names an e-mail address that nobody has."""
-    return history.is_made_up(str(assigned_hash(exchange)))
+names_unknown_address = tells(
+    "the body names an e-mail address that nobody has",
+    lambda it, history: history.is_made_up(str(assigned_hash(it))),
+)
 
 
 def names_unknown_rating(exchange: Exchange, _history: History) -> bool:
@@ -284,11 +266,11 @@ def names_unknown_rating(exchange: Exchange, _history: History) -> bool:
     return isinstance(body, dict) and "rating" in body and body["rating"] not in RATINGS
 
 
-def names_own_address(exchange: Exchange, history: History) -> bool:
-    """Tells whether the body names an e-mail address of the account."""
-    return assigned_hash(exchange) in own_hashes(exchange, history)
-
-
-def shows_selection(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the list says of each avatar whether it is selected, as it need not always."""
-    return exchange.response.is_success and all("selected" in each for each in avatars_in(exchange))
+names_own_address = tells(
+    "the body names an e-mail address of the account",
+    lambda it, history: assigned_hash(it) in own_hashes(it, history),
+)
+shows_selection = tells(
+    "the list says of each avatar whether it is selected, as it need not always",
+    lambda it, _: it.response.is_success and all("selected" in each for each in avatars_in(it)),
+)

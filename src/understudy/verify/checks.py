@@ -197,39 +197,29 @@ def _checks_of(operation: str, *, is_too_many: bool) -> tuple[Check, ...]:
     return tuple(each for each in CHECKS if each.concerns(operation, is_too_many=is_too_many))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NamedCondition:
-    """A condition that was made for one check, which no docstring describes.
-
-    Attributes:
-        holds: The predicate.
-        description: What it says of an exchange.
-    """
-
-    holds: Condition
-    description: str
-
-    def __call__(self, exchange: Exchange, history: History) -> bool:
-        """Tells whether it holds."""
-        return self.holds(exchange, history)
+def tells(words: str, holds: Condition) -> Condition:
+    """Returns a predicate as a condition, named by what it says of an exchange."""
+    holds.__doc__ = f"Tells whether {words}."
+    return holds
 
 
-def found(find: Callable[[Exchange, History], object], description: str) -> Condition:
+def unless(condition: Callable[[Exchange, History], object], words: str) -> Condition:
+    """Returns the condition that another one does not hold, named by what that says."""
+    return tells(words, lambda it, history: not condition(it, history))
+
+
+def found(find: Callable[[Exchange, History], object], words: str) -> Condition:
     """Returns the condition that something is found, which ``proven`` takes for granted.
 
     Args:
         find: Returns what is found; None if nothing is.
-        description: What that says of an exchange.
+        words: What that says of an exchange.
     """
-    return NamedCondition(
-        lambda exchange, history: find(exchange, history) is not None, description
-    )
+    return tells(words, lambda it, history: find(it, history) is not None)
 
 
 def described(condition: Condition) -> str:
-    """Returns what a condition says of an exchange: of a function, its docstring tells whether."""
-    if isinstance(condition, NamedCondition):
-        return condition.description
+    """Returns what a condition says of an exchange: its docstring tells whether."""
     text = (condition.__doc__ or condition.__name__).partition("\n")[0]
     return text.removeprefix("Tells whether ").rstrip(".")
 
@@ -364,102 +354,59 @@ UNSURE = frozenset({"invalid", "unknown"})
 """Kinds of credentials that a deployment may refuse for any request."""
 
 
-def succeeded(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the request succeeded."""
-    return exchange.response.is_success
-
-
-def was_refused(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the request was refused with 4XX."""
-    return exchange.response.is_refusal
-
-
-def document_allows(exchange: Exchange, history: History) -> bool:
-    """Tells whether the deployment's own document, if there is one, allows the request."""
-    return history.allows is None or history.allows(exchange)
-
-
-def document_allows_no_such(exchange: Exchange, history: History) -> bool:
-    """Tells whether the deployment's own document, if there is one, does not allow the request."""
-    return history.allows is None or not history.allows(exchange)
-
-
-def is_get(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the method is GET."""
-    return exchange.request.method == "GET"
-
-
-def holds_profile(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the response holds a profile."""
-    return bool(profile_in(exchange))
-
-
-def holds_avatars(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the response holds avatars."""
-    return bool(avatars_in(exchange))
-
-
-def is_anonymous(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the client is anonymous."""
-    return exchange.identity.kind == "none"
-
-
-def sends_no_credentials(exchange: Exchange, _history: History) -> bool:
-    """Tells whether no Authorization header was sent."""
-    return exchange.identity.kind == "none" and not exchange.request.header("authorization")
-
-
-def has_token(exchange: Exchange, _history: History) -> bool:
-    """Tells whether a valid token or API key was sent."""
-    return exchange.identity.kind in TOKENS
-
-
-def credentials_are_certain(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the credentials, if any, are known to be valid."""
-    return exchange.identity.kind not in UNSURE
-
-
-def is_public_profile(exchange: Exchange, history: History) -> bool:
-    """Tells whether the identifier is of a public profile that the target names."""
-    return history.is_public(exchange.value)
-
-
-def is_unknown_identifier(exchange: Exchange, history: History) -> bool:
-    """Tells whether the identifier is made up."""
-    return history.is_made_up(exchange.value)
-
-
-def is_lookup(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the profile is looked up by an identifier."""
-    return exchange.operation == LOOKUP
-
-
-def may_read(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the token has the scope to read profiles and avatars."""
-    return exchange.identity.may(READ_PROFILE)
-
-
-def may_manage(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the token has the scope to change profiles and avatars."""
-    return exchange.identity.may(MANAGE_PROFILE)
-
-
-def is_of_test_accounts(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the token is of one of the two test accounts."""
-    return exchange.identity.account in {"own", "other"}
+succeeded = tells("the request succeeded", lambda it, _: it.response.is_success)
+was_refused = tells("the request was refused with 4XX", lambda it, _: it.response.is_refusal)
+document_allows = tells(
+    "the deployment's own document, if there is one, allows the request",
+    lambda it, history: history.allows is None or history.allows(it),
+)
+document_allows_no_such = tells(
+    "the deployment's own document, if there is one, does not allow the request",
+    lambda it, history: history.allows is None or not history.allows(it),
+)
+is_get = tells("the method is GET", lambda it, _: it.request.method == "GET")
+accepts_anything = tells(
+    "the request accepts every media type", lambda it, _: it.request.header("accept") in {"", "*/*"}
+)
+holds_profile = tells("the response holds a profile", lambda it, _: bool(profile_in(it)))
+holds_avatars = tells("the response holds avatars", lambda it, _: bool(avatars_in(it)))
+is_anonymous = tells("the client is anonymous", lambda it, _: it.identity.kind == "none")
+sends_no_credentials = tells(
+    "no Authorization header was sent",
+    lambda it, _: it.identity.kind == "none" and not it.request.header("authorization"),
+)
+has_token = tells("a valid token or API key was sent", lambda it, _: it.identity.kind in TOKENS)
+credentials_are_certain = tells(
+    "the credentials, if any, are known to be valid", lambda it, _: it.identity.kind not in UNSURE
+)
+is_public_profile = tells(
+    "the identifier is of a public profile that the target names",
+    lambda it, history: history.is_public(it.value),
+)
+is_unknown_identifier = tells(
+    "the identifier is made up", lambda it, history: history.is_made_up(it.value)
+)
+is_lookup = tells("the profile is looked up by an identifier", lambda it, _: it.operation == LOOKUP)
+may_read = tells(
+    "the token has the scope to read profiles and avatars",
+    lambda it, _: it.identity.may(READ_PROFILE),
+)
+may_manage = tells(
+    "the token has the scope to change profiles and avatars",
+    lambda it, _: it.identity.may(MANAGE_PROFILE),
+)
+is_of_test_accounts = tells(
+    "the token is of one of the two test accounts",
+    lambda it, _: it.identity.account in {"own", "other"},
+)
 
 
 def status_is(*statuses: int) -> Condition:
     """Returns the condition that the response has one of these statuses."""
     words = " or ".join(map(str, statuses))
-    return NamedCondition(
-        lambda exchange, _history: exchange.status in statuses, f"the status is {words}"
-    )
+    return tells(f"the status is {words}", lambda it, _: it.status in statuses)
 
 
 def profile_has(name: str) -> Condition:
     """Returns the condition that the response holds a profile with a member that is not null."""
-    return NamedCondition(
-        lambda exchange, _history: profile_in(exchange).get(name) is not None,
-        f"the profile has {name}",
-    )
+    return tells(f"the profile has {name}", lambda it, _: profile_in(it).get(name) is not None)

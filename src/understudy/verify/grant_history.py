@@ -8,7 +8,7 @@ from typing import Final
 from understudy.exchange.messages import Exchange
 from understudy.interface.operations import TOKEN
 from understudy.interface.scopes import AUTH, SCOPES
-from understudy.verify.checks import CheckResult, Condition, NamedCondition, expect, found, proven
+from understudy.verify.checks import CheckResult, Condition, expect, found, proven, tells, unless
 from understudy.verify.history import REDIRECTS, History
 from understudy.verify.target import TargetApplication
 from understudy.verify.value_texts import as_json
@@ -99,24 +99,19 @@ def is_sound(exchange: Exchange, _history: History) -> bool:
     return is_known and is_once and is_plain and AUTH in words and words <= set(SCOPES)
 
 
-def is_unsound(exchange: Exchange, history: History) -> bool:
-    """Tells whether response type or scopes are not in order."""
-    return not is_sound(exchange, history)
-
-
-def has_response_type(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the response type is code or token."""
-    return nonempty_parameters(exchange).get("response_type") in RESPONSE_TYPES
-
-
-def is_page(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the response is a page."""
-    return exchange.status == OK and exchange.response.media_type == "text/html"
-
-
-def is_redirect(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the authorization server redirects."""
-    return exchange.site == "authorization" and exchange.status in REDIRECTS
+is_unsound = unless(is_sound, "response type or scopes are not in order")
+has_response_type = tells(
+    "the response type is code or token",
+    lambda it, _: nonempty_parameters(it).get("response_type") in RESPONSE_TYPES,
+)
+is_page = tells(
+    "the response is a page",
+    lambda it, _: it.status == OK and it.response.media_type == "text/html",
+)
+is_redirect = tells(
+    "the authorization server redirects",
+    lambda it, _: it.site == "authorization" and it.status in REDIRECTS,
+)
 
 
 def answers_request(exchange: Exchange, history: History) -> bool:
@@ -133,10 +128,7 @@ def request_of(exchange: Exchange, history: History) -> Exchange:
 
 def redirect_has(name: str) -> Condition:
     """Returns the condition that a redirect has a parameter."""
-    return NamedCondition(
-        lambda exchange, _history: name in exchange.redirect_parameters,
-        f"the redirect has {name}",
-    )
+    return tells(f"the redirect has {name}", lambda it, _: name in it.redirect_parameters)
 
 
 SECRETS: Final = frozenset({"client_secret", "password", "code", "code_verifier"})
@@ -157,6 +149,9 @@ def authenticated_client(exchange: Exchange, history: History) -> TargetApplicat
 def gives_token(exchange: Exchange) -> bool:
     """Tells whether a response holds an access token."""
     return exchange.response.is_success and bool(exchange.json_object.get("access_token"))
+
+
+holds_token = tells("the response holds a token", lambda it, _: gives_token(it))
 
 
 def expect_token(exchange: Exchange, expected: str, *evidence: Exchange | None) -> CheckResult:
@@ -220,24 +215,18 @@ def is_clean(exchange: Exchange, _history: History) -> bool:
 code_is_known = found(redirect_of, "the code was seen on a redirect")
 
 
-def code_is_unspent(exchange: Exchange, history: History) -> bool:
-    """Tells whether the code was not redeemed before."""
-    return not redemptions(exchange, history)
-
-
-def code_is_spent(exchange: Exchange, history: History) -> bool:
-    """Tells whether the code was redeemed before."""
-    return bool(redemptions(exchange, history))
-
-
-def code_is_fresh(exchange: Exchange, history: History) -> bool:
-    """Tells whether the code is younger than a minute, and so surely valid."""
-    return age_of_code(exchange, history) < FRESH
-
-
-def is_code_grant(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the grant type is authorization_code."""
-    return exchange.request.form.get("grant_type") == "authorization_code"
+code_is_unspent = unless(redemptions, "the code was not redeemed before")
+code_is_spent = tells(
+    "the code was redeemed before", lambda it, history: bool(redemptions(it, history))
+)
+code_is_fresh = tells(
+    "the code is younger than a minute, and so surely valid",
+    lambda it, history: age_of_code(it, history) < FRESH,
+)
+is_code_grant = tells(
+    "the grant type is authorization_code",
+    lambda it, _: it.request.form.get("grant_type") == "authorization_code",
+)
 
 
 def code_is_clients(exchange: Exchange, history: History) -> bool:
@@ -252,9 +241,10 @@ def redirect_is_repeated(exchange: Exchange, history: History) -> bool:
     return uri == requested(exchange, history, "redirect_uri")
 
 
-def has_challenge(exchange: Exchange, history: History) -> bool:
-    """Tells whether the authorization request had a code challenge."""
-    return bool(requested(exchange, history, "code_challenge"))
+has_challenge = tells(
+    "the authorization request had a code challenge",
+    lambda it, history: bool(requested(it, history, "code_challenge")),
+)
 
 
 def has_neither_challenge_nor_verifier(exchange: Exchange, history: History) -> bool:
@@ -267,9 +257,10 @@ FITTING: Final = (is_code_grant, is_clean, code_is_known, code_is_clients, redir
 """Conditions of a form in which client, redirect URI and grant fit, so that the code decides."""
 
 
-def fits(exchange: Exchange, history: History) -> bool:
-    """Tells whether client, redirect URI and grant fit, so that only the code decides."""
-    return all(holds(exchange, history) for holds in FITTING)
+fits = tells(
+    "client, redirect URI and grant fit, so that only the code decides",
+    lambda it, history: all(holds(it, history) for holds in FITTING),
+)
 
 
 def token_is_of_grant(grant_type: str) -> Condition:
@@ -279,7 +270,7 @@ def token_is_of_grant(grant_type: str) -> Condition:
         issued = issue_of(exchange, history)
         return issued is not None and issued.request.form.get("grant_type") == grant_type
 
-    return NamedCondition(holds, f"the token was issued by the grant {grant_type}")
+    return tells(f"the token was issued by the grant {grant_type}", holds)
 
 
 def token_is_old(exchange: Exchange, history: History) -> bool:
@@ -290,8 +281,7 @@ def token_is_old(exchange: Exchange, history: History) -> bool:
 
 def issues_by(grant_type: str) -> Condition:
     """Returns the condition that a response issues a token by a grant."""
-
-    def holds(exchange: Exchange, _history: History) -> bool:
-        return exchange.request.form.get("grant_type") == grant_type and gives_token(exchange)
-
-    return NamedCondition(holds, f"a token was issued by the grant {grant_type}")
+    return tells(
+        f"a token was issued by the grant {grant_type}",
+        lambda it, _: it.request.form.get("grant_type") == grant_type and gives_token(it),
+    )

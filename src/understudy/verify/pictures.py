@@ -14,6 +14,7 @@ from PIL import Image, UnidentifiedImageError
 from understudy.exchange.messages import Exchange
 from understudy.interface.declared_inputs import DeclaredInputs
 from understudy.interface.operations import DELETE_AVATAR, QR_CODE, UPLOAD_AVATAR
+from understudy.verify.checks import tells
 from understudy.verify.history import MADE_UP, History
 from understudy.verify.probe_client import ProbeClient
 
@@ -114,9 +115,7 @@ def with_other(
     return None
 
 
-def is_drawn(exchange: Exchange, _history: History) -> bool:
-    """Tells whether a code was drawn."""
-    return exchange.status == OK and exchange.request.method == "GET"
+is_drawn = tells("a code was drawn", lambda it, _: it.status == OK and it.request.method == "GET")
 
 
 def is_readable(exchange: Exchange, history: History) -> bool:
@@ -129,14 +128,8 @@ def is_readable(exchange: Exchange, history: History) -> bool:
     return size is not None and min(size) >= enough and length < TOO_LONG
 
 
-def has_no_parameters(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the query is empty."""
-    return not exchange.request.pairs
-
-
-def has_one_parameter(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the query has one parameter."""
-    return len(exchange.request.pairs) == 1
+has_no_parameters = tells("the query is empty", lambda it, _: not it.request.pairs)
+has_one_parameter = tells("the query has one parameter", lambda it, _: len(it.request.pairs) == 1)
 
 
 def draw(client: ProbeClient, **query: str) -> Exchange:

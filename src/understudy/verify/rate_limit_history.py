@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from understudy.exchange.messages import Exchange
 from understudy.interface.limit_headers import limit_headers_in, moment_of
 from understudy.interface.operations import AVATARS, COUNTED, QR_CODE
-from understudy.verify.checks import TOO_MANY, found
+from understudy.verify.checks import TOO_MANY, found, tells
 from understudy.verify.history import History
 
 UNAUTHORIZED: Final = 401
@@ -111,24 +111,19 @@ def others_since(history: History, before: Exchange) -> list[Exchange]:
     ]
 
 
-def has_count_headers(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the response has the headers for limit, remaining and reset."""
-    return count_in(exchange) is not None
-
-
-def is_by_address(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the request is counted by the client's address, and has no token either."""
-    return by_address(exchange) and not exchange.request.header("authorization")
-
-
-def is_by_token(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the request is counted by its token."""
-    return not by_address(exchange) and exchange.identity.kind in {"oauth", "api_key"}
-
-
-def is_too_many(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the status is 429."""
-    return exchange.status == TOO_MANY
+has_count_headers = tells(
+    "the response has the headers for limit, remaining and reset",
+    lambda it, _: count_in(it) is not None,
+)
+is_by_address = tells(
+    "the request is counted by the client's address, and has no token either",
+    lambda it, _: by_address(it) and not it.request.header("authorization"),
+)
+is_by_token = tells(
+    "the request is counted by its token",
+    lambda it, _: not by_address(it) and it.identity.kind in {"oauth", "api_key"},
+)
+is_too_many = tells("the status is 429", lambda it, _: it.status == TOO_MANY)
 
 
 was_counted_before = found(previous, "the same client was counted before in the same hour")
@@ -146,6 +141,7 @@ def nothing_was_left(exchange: Exchange, history: History) -> bool:
     return before is not None and before.headers.remaining == 0
 
 
-def is_within_limit(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the request is not over the limit, and its token, if any, is valid."""
-    return exchange.status != TOO_MANY and exchange.identity.kind != "invalid"
+is_within_limit = tells(
+    "the request is not over the limit, and its token, if any, is valid",
+    lambda it, _: it.status != TOO_MANY and it.identity.kind != "invalid",
+)

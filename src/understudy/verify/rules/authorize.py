@@ -20,6 +20,8 @@ from understudy.verify.checks import (
     expect_equal,
     is_get,
     proven,
+    tells,
+    unless,
 )
 from understudy.verify.grant_history import (
     KNOWN,
@@ -66,9 +68,10 @@ def names_other_redirect(exchange: Exchange, history: History) -> bool:
     return app is not None and uri != app.redirect_uri
 
 
-def client_and_redirect_are_sent_once(exchange: Exchange, _history: History) -> bool:
-    """Tells whether client and redirect URI are sent once."""
-    return not {"client_id", "redirect_uri"} & set(repeated(exchange))
+client_and_redirect_are_sent_once = tells(
+    "client and redirect URI are sent once",
+    lambda it, _: not {"client_id", "redirect_uri"} & set(repeated(it)),
+)
 
 
 def is_other_spelling(exchange: Exchange, history: History) -> bool:
@@ -210,24 +213,19 @@ def _twice(exchange: Exchange) -> list[str]:
     return [name for name in names if name in ONCE or SCOPE_NAME.fullmatch(name)]
 
 
-def repeats_a_parameter(exchange: Exchange, _history: History) -> bool:
-    """Tells whether a parameter is given twice that may be given once."""
-    return bool(_twice(exchange))
-
-
-def repeats_known_only(exchange: Exchange, _history: History) -> bool:
-    """Tells whether no unknown parameter is given twice."""
-    return not set(repeated(exchange)) - KNOWN
-
-
-def has_no_challenge(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the request has no code challenge."""
-    return "code_challenge" not in nonempty_parameters(exchange)
-
-
-def has_sound_scopes(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the scopes exist, and auth is among them."""
-    return {AUTH} <= scopes(exchange) <= set(SCOPES)
+repeats_a_parameter = tells(
+    "a parameter is given twice that may be given once", lambda it, _: bool(_twice(it))
+)
+repeats_known_only = tells(
+    "no unknown parameter is given twice", lambda it, _: not set(repeated(it)) - KNOWN
+)
+has_no_challenge = tells(
+    "the request has no code challenge",
+    lambda it, _: "code_challenge" not in nonempty_parameters(it),
+)
+has_sound_scopes = tells(
+    "the scopes exist, and auth is among them", lambda it, _: {AUTH} <= scopes(it) <= set(SCOPES)
+)
 
 
 def has_unknown_parameter(exchange: Exchange, _history: History) -> bool:
@@ -236,19 +234,14 @@ def has_unknown_parameter(exchange: Exchange, _history: History) -> bool:
     return not names <= KNOWN
 
 
-def response_type_is_empty(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the response type is empty."""
-    return "response_type" in _empty(exchange)
-
-
-def other_parameter_is_empty(exchange: Exchange, history: History) -> bool:
-    """Tells whether a parameter beside the response type is empty."""
-    return bool(_empty(exchange)) and not response_type_is_empty(exchange, history)
-
-
-def has_other_response_type(exchange: Exchange, history: History) -> bool:
-    """Tells whether the response type is neither code nor token."""
-    return not has_response_type(exchange, history)
+response_type_is_empty = tells(
+    "the response type is empty", lambda it, _: "response_type" in _empty(it)
+)
+other_parameter_is_empty = tells(
+    "a parameter beside the response type is empty",
+    lambda it, history: bool(_empty(it)) and not response_type_is_empty(it, history),
+)
+has_other_response_type = unless(has_response_type, "the response type is neither code nor token")
 
 
 def response_type_is_clear(exchange: Exchange, history: History) -> bool:
@@ -257,9 +250,10 @@ def response_type_is_clear(exchange: Exchange, history: History) -> bool:
     return is_granted(exchange) and is_once and has_response_type(exchange, history)
 
 
-def state_is_clear(exchange: Exchange, history: History) -> bool:
-    """Tells whether state was given once, or not at all."""
-    return "state" not in repeated(request_of(exchange, history))
+state_is_clear = tells(
+    "state was given once, or not at all",
+    lambda it, history: "state" not in repeated(request_of(it, history)),
+)
 
 
 _REDIRECTED = (

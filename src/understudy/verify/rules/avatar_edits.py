@@ -37,6 +37,8 @@ from understudy.verify.checks import (
     may_manage,
     proven,
     succeeded,
+    tells,
+    unless,
 )
 from understudy.verify.history import MADE_UP, History, made_up_hash
 from understudy.verify.pictures import an_avatar, avatars, id_of, picture, upload
@@ -57,19 +59,13 @@ def _kept(exchange: Exchange) -> list[str]:
     return [name for name in MEMBERS if name not in exchange.request.json]
 
 
-def keeps_a_member(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the update leaves rating or text alternative as it was."""
-    return bool(_kept(exchange))
-
-
-def changes_a_member(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the update names rating or text alternative."""
-    return bool(exchange.request.json)
-
-
-def changes_nothing(exchange: Exchange, history: History) -> bool:
-    """Tells whether the update names nothing."""
-    return not changes_a_member(exchange, history)
+keeps_a_member = tells(
+    "the update leaves rating or text alternative as it was", lambda it, _: bool(_kept(it))
+)
+changes_a_member = tells(
+    "the update names rating or text alternative", lambda it, _: bool(it.request.json)
+)
+changes_nothing = unless(changes_a_member, "the update names nothing")
 
 
 avatar_was_seen = found(last_mention, "an earlier response mentions the avatar")
@@ -251,14 +247,11 @@ def is_of_other_account(exchange: Exchange, history: History) -> bool:
     return is_others and not history.is_gone(exchange.value)
 
 
-def was_deleted(exchange: Exchange, history: History) -> bool:
-    """Tells whether the avatar was deleted."""
-    return history.is_gone(exchange.value)
-
-
-def does_not_exist(exchange: Exchange, history: History) -> bool:
-    """Tells whether the avatar is made up or was deleted."""
-    return history.is_made_up(exchange.value) or history.is_gone(exchange.value)
+was_deleted = tells("the avatar was deleted", lambda it, history: history.is_gone(it.value))
+does_not_exist = tells(
+    "the avatar is made up or was deleted",
+    lambda it, history: history.is_made_up(it.value) or history.is_gone(it.value),
+)
 
 
 @check("avatar-delete-no-content", on=[DELETE_AVATAR], when=[may_manage, is_live])

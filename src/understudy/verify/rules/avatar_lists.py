@@ -42,6 +42,7 @@ from understudy.verify.checks import (
     may_read,
     proven,
     succeeded,
+    tells,
 )
 from understudy.verify.history import History, avatars_in, made_up_hash, profile_in
 from understudy.verify.pictures import an_avatar, avatars, picture, upload
@@ -52,25 +53,19 @@ from understudy.verify.rules.profiles import expect_fit
 from understudy.verify.switches import by_success, reading, status_of
 from understudy.verify.value_texts import as_json, as_pairs, differing_pairs
 
-
-def is_list(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the response is a list, and the account known."""
-    return isinstance(exchange.body, list) and exchange.identity.account not in {None, GRANTEE}
-
-
-def lists_anything(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the list has an item."""
-    return bool(exchange.body != [])
-
-
-def names_address(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the list is requested for an e-mail address."""
-    return bool(exchange.request.query.get("selected_email_hash"))
-
-
-def names_empty_address(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the requested address is empty."""
-    return exchange.request.query.get("selected_email_hash") == ""
+is_list = tells(
+    "the response is a list, and the account known",
+    lambda it, _: isinstance(it.body, list) and it.identity.account not in {None, GRANTEE},
+)
+lists_anything = tells("the list has an item", lambda it, _: bool(it.body != []))
+names_address = tells(
+    "the list is requested for an e-mail address",
+    lambda it, _: bool(it.request.query.get("selected_email_hash")),
+)
+names_empty_address = tells(
+    "the requested address is empty",
+    lambda it, _: it.request.query.get("selected_email_hash") == "",
+)
 
 
 def names_foreign_address(exchange: Exchange, history: History) -> bool:
@@ -283,9 +278,10 @@ def has_body_without_hash(exchange: Exchange, _history: History) -> bool:
     return isinstance(body, dict) and "email_hash" not in body
 
 
-def names_hash_of_other(exchange: Exchange, history: History) -> bool:
-    """Tells whether the body names another account's address."""
-    return exchange.identity.account == "own" and history.is_others(str(assigned_hash(exchange)))
+names_hash_of_other = tells(
+    "the body names another account's address",
+    lambda it, history: it.identity.account == "own" and history.is_others(str(assigned_hash(it))),
+)
 
 
 def names_foreign_hash(exchange: Exchange, history: History) -> bool:
@@ -294,19 +290,17 @@ def names_foreign_hash(exchange: Exchange, history: History) -> bool:
     return is_unknown or names_hash_of_other(exchange, history)
 
 
-def states_whether_selected(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the new avatar says whether it is selected."""
-    return exchange.response.is_success and "selected" in exchange.json_object
-
-
-def makes_a_choice(exchange: Exchange, _history: History) -> bool:
-    """Tells whether select_avatar is true or false."""
-    return exchange.request.query.get("select_avatar") in {"true", "false"}
-
-
-def makes_no_choice(exchange: Exchange, _history: History) -> bool:
-    """Tells whether select_avatar was left out."""
-    return not exchange.request.query.get("select_avatar")
+states_whether_selected = tells(
+    "the new avatar says whether it is selected",
+    lambda it, _: it.response.is_success and "selected" in it.json_object,
+)
+makes_a_choice = tells(
+    "select_avatar is true or false",
+    lambda it, _: it.request.query.get("select_avatar") in {"true", "false"},
+)
+makes_no_choice = tells(
+    "select_avatar was left out", lambda it, _: not it.request.query.get("select_avatar")
+)
 
 
 def list_before(exchange: Exchange, history: History) -> Exchange | None:

@@ -37,6 +37,8 @@ from understudy.verify.checks import (
     may_read,
     proven,
     succeeded,
+    tells,
+    unless,
 )
 from understudy.verify.history import History
 from understudy.verify.pictures import (
@@ -143,54 +145,38 @@ def query_is_in_order(exchange: Exchange, history: History) -> bool:
     return (not hash_ or is_own) and choice in {"true", "false"}
 
 
-def is_of_taken_type(exchange: Exchange, history: History) -> bool:
-    """Tells whether the file is a PNG, JPEG or GIF."""
-    return proven(file_in(exchange, history)).form in TAKEN
-
-
-def is_of_other_type(exchange: Exchange, history: History) -> bool:
-    """Tells whether the file is not a PNG, JPEG or GIF."""
-    return not is_of_taken_type(exchange, history)
-
-
-def is_small(exchange: Exchange, history: History) -> bool:
-    """Tells whether the file and its picture are small enough for every deployment."""
-    return has_few_bytes(exchange, history) and is_narrow(exchange, history)
-
-
-def has_few_bytes(exchange: Exchange, history: History) -> bool:
-    """Tells whether the file has so few bytes that every deployment takes them."""
-    return proven(file_in(exchange, history)).size <= SURELY_TAKEN
-
-
-def is_narrow(exchange: Exchange, history: History) -> bool:
-    """Tells whether the picture is so narrow that every deployment takes it."""
-    return proven(file_in(exchange, history)).side <= SURELY_TAKEN_SIDE
-
-
-def is_large(exchange: Exchange, history: History) -> bool:
-    """Tells whether the file is larger than that, and within the limit of the rule."""
-    return SURELY_TAKEN < proven(file_in(exchange, history)).size <= LARGEST
-
-
-def is_square(exchange: Exchange, history: History) -> bool:
-    """Tells whether the picture is square."""
-    return proven(file_in(exchange, history)).is_square
-
-
-def is_not_square(exchange: Exchange, history: History) -> bool:
-    """Tells whether the picture is not square."""
-    return not is_square(exchange, history)
-
-
-def is_too_large(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the body is larger than ten mebibytes."""
-    return len(exchange.request.body) > TOO_LARGE + ENVELOPE
-
-
-def is_not_multipart(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the body is not multipart."""
-    return not exchange.request.header("content-type").lower().startswith("multipart/")
+is_of_taken_type = tells(
+    "the file is a PNG, JPEG or GIF", lambda it, history: proven(file_in(it, history)).form in TAKEN
+)
+is_of_other_type = unless(is_of_taken_type, "the file is not a PNG, JPEG or GIF")
+has_few_bytes = tells(
+    "the file has so few bytes that every deployment takes them",
+    lambda it, history: proven(file_in(it, history)).size <= SURELY_TAKEN,
+)
+is_narrow = tells(
+    "the picture is so narrow that every deployment takes it",
+    lambda it, history: proven(file_in(it, history)).side <= SURELY_TAKEN_SIDE,
+)
+is_small = tells(
+    "the file and its picture are small enough for every deployment",
+    lambda it, history: has_few_bytes(it, history) and is_narrow(it, history),
+)
+is_large = tells(
+    "the file is larger than that, and within the limit of the rule",
+    lambda it, history: SURELY_TAKEN < proven(file_in(it, history)).size <= LARGEST,
+)
+is_square = tells(
+    "the picture is square", lambda it, history: proven(file_in(it, history)).is_square
+)
+is_not_square = unless(is_square, "the picture is not square")
+is_too_large = tells(
+    "the body is larger than ten mebibytes",
+    lambda it, _: len(it.request.body) > TOO_LARGE + ENVELOPE,
+)
+is_not_multipart = tells(
+    "the body is not multipart",
+    lambda it, _: not it.request.header("content-type").lower().startswith("multipart/"),
+)
 
 
 def last_upload(exchange: Exchange, history: History) -> Exchange | None:
@@ -372,9 +358,10 @@ def upload_without_scope(client: ProbeClient) -> None:
     upload(client, picture(), "reader", select_avatar="false")
 
 
-def sends_webp(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the picture of an upload is a WebP."""
-    return b"RIFF" in exchange.request.body and b"WEBPVP8" in exchange.request.body
+sends_webp = tells(
+    "the picture of an upload is a WebP",
+    lambda it, _: b"RIFF" in it.request.body and b"WEBPVP8" in it.request.body,
+)
 
 
 avatars_are_counted = found(avatars_owned, "it is known how many avatars the account has")

@@ -29,6 +29,7 @@ from understudy.verify.checks import (
     is_unknown_identifier,
     may_read,
     succeeded,
+    tells,
 )
 from understudy.verify.history import MADE_UP, History, made_up_hash
 from understudy.verify.pictures import an_avatar, picture, upload
@@ -113,39 +114,28 @@ def sends_token_elsewhere(exchange: Exchange, _history: History) -> bool:
     return exchange.request.token is None and bool(is_sent)
 
 
-def has_profile(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the token is an OAuth token of an account with a profile."""
-    return exchange.identity.kind == "oauth" and exchange.identity.account in ACCOUNTS
-
-
-def is_oauth(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the token is an OAuth token."""
-    return exchange.identity.kind == "oauth"
-
-
-def scopes_are_known(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the token's scopes are known."""
-    return exchange.identity.scopes is not None
-
-
-def lacks_auth(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the token lacks the scope auth."""
-    return AUTH not in (exchange.identity.scopes or frozenset())
-
-
-def lacks_scope_to_change(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the token lacks the scope to change profiles and avatars."""
-    return not exchange.identity.may(MANAGE_PROFILE)
-
-
-def token_is_invalid(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the token was never issued, or has expired."""
-    return exchange.identity.kind == "invalid"
-
-
-def has_no_oauth_token(exchange: Exchange, _history: History) -> bool:
-    """Tells whether no OAuth token was sent that is valid."""
-    return exchange.identity.kind in {"none", "api_key", "invalid"}
+has_profile = tells(
+    "the token is an OAuth token of an account with a profile",
+    lambda it, _: it.identity.kind == "oauth" and it.identity.account in ACCOUNTS,
+)
+is_oauth = tells("the token is an OAuth token", lambda it, _: it.identity.kind == "oauth")
+scopes_are_known = tells(
+    "the token's scopes are known", lambda it, _: it.identity.scopes is not None
+)
+lacks_auth = tells(
+    "the token lacks the scope auth", lambda it, _: AUTH not in (it.identity.scopes or frozenset())
+)
+lacks_scope_to_change = tells(
+    "the token lacks the scope to change profiles and avatars",
+    lambda it, _: not it.identity.may(MANAGE_PROFILE),
+)
+token_is_invalid = tells(
+    "the token was never issued, or has expired", lambda it, _: it.identity.kind == "invalid"
+)
+has_no_oauth_token = tells(
+    "no OAuth token was sent that is valid",
+    lambda it, _: it.identity.kind in {"none", "api_key", "invalid"},
+)
 
 
 @check("bearer-header", on=[OWN_PROFILE], when=[has_profile, may_read])
@@ -330,9 +320,10 @@ def _every_change(client: ProbeClient, who: str) -> Parts:
 # Scopes that open what is read of the account (interface, Bearer tokens, 6: not shown).
 
 
-def has_no_scope_but_to_manage(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the token has the scopes auth and manage, and no other."""
-    return exchange.identity.scopes == MANAGING
+has_no_scope_but_to_manage = tells(
+    "the token has the scopes auth and manage, and no other",
+    lambda it, _: it.identity.scopes == MANAGING,
+)
 
 
 _MANAGING = (is_oauth, has_no_scope_but_to_manage, scopes_are_needed)
@@ -418,9 +409,9 @@ def scopes_are_checked(exchange: Exchange, history: History) -> bool:
     return any(_is_lacking(each, history) for each in earlier)
 
 
-def has_auth_alone(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the token has the scope auth, and no other."""
-    return exchange.identity.scopes == ALONE
+has_auth_alone = tells(
+    "the token has the scope auth, and no other", lambda it, _: it.identity.scopes == ALONE
+)
 
 
 def auth_alone_was_refused(exchange: Exchange, history: History) -> bool:

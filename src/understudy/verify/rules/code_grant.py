@@ -22,7 +22,16 @@ from understudy.verify.browsing import (
     spare_code,
     token_in,
 )
-from understudy.verify.checks import CheckResult, check, demands, expect, found, proven
+from understudy.verify.checks import (
+    CheckResult,
+    check,
+    demands,
+    expect,
+    found,
+    proven,
+    tells,
+    unless,
+)
 from understudy.verify.grant_history import (
     CODE_LIFETIME,
     FITTING,
@@ -75,34 +84,26 @@ def _issued(exchange: Exchange, history: History) -> list[str]:
     return [value for value in values if not is_masked(value)]
 
 
-def issues_something(exchange: Exchange, history: History) -> bool:
-    """Tells whether a code or a token was issued."""
-    return bool(_issued(exchange, history))
-
-
-def request_was_seen(exchange: Exchange, history: History) -> bool:
-    """Tells whether the authorization request was seen."""
-    return history.request_behind(exchange) is not None
-
-
-def code_is_made_up(exchange: Exchange, history: History) -> bool:
-    """Tells whether the code is made up."""
-    return history.is_made_up(exchange.request.form.get("code", ""))
-
-
-def code_is_a_day_old(exchange: Exchange, history: History) -> bool:
-    """Tells whether the code is older than a day."""
-    return age_of_code(exchange, history) >= LONG
-
-
-def code_is_over(exchange: Exchange, history: History) -> bool:
-    """Tells whether the code is ten minutes old, or older."""
-    return age_of_code(exchange, history) >= CODE_LIFETIME
-
-
-def code_is_nearly_over(exchange: Exchange, history: History) -> bool:
-    """Tells whether the code is between one and ten minutes old."""
-    return FRESH <= age_of_code(exchange, history) < CODE_LIFETIME
+issues_something = tells(
+    "a code or a token was issued", lambda it, history: bool(_issued(it, history))
+)
+request_was_seen = tells(
+    "the authorization request was seen", lambda it, history: history.request_behind(it) is not None
+)
+code_is_made_up = tells(
+    "the code is made up", lambda it, history: history.is_made_up(it.request.form.get("code", ""))
+)
+code_is_a_day_old = tells(
+    "the code is older than a day", lambda it, history: age_of_code(it, history) >= LONG
+)
+code_is_over = tells(
+    "the code is ten minutes old, or older",
+    lambda it, history: age_of_code(it, history) >= CODE_LIFETIME,
+)
+code_is_nearly_over = tells(
+    "the code is between one and ten minutes old",
+    lambda it, history: FRESH <= age_of_code(it, history) < CODE_LIFETIME,
+)
 
 
 UNSPENT: Final = (*FITTING, has_neither_challenge_nor_verifier, code_is_unspent)
@@ -248,9 +249,7 @@ def replay_of(exchange: Exchange, history: History) -> Exchange | None:
 code_was_replayed = found(replay_of, "the code that the token was issued for was redeemed again")
 
 
-def code_is_of_other_client(exchange: Exchange, history: History) -> bool:
-    """Tells whether the code was given to another client."""
-    return not code_is_clients(exchange, history)
+code_is_of_other_client = unless(code_is_clients, "the code was given to another client")
 
 
 def attempt_of_other(exchange: Exchange, history: History) -> Exchange | None:
@@ -268,29 +267,20 @@ def attempt_of_other(exchange: Exchange, history: History) -> Exchange | None:
 other_client_tried = found(attempt_of_other, "another client tried to redeem the code")
 
 
-def redirect_differs(exchange: Exchange, history: History) -> bool:
-    """Tells whether the redirect URI is not that of the authorization request."""
-    return not redirect_is_repeated(exchange, history)
-
-
-def has_no_verifier(exchange: Exchange, _history: History) -> bool:
-    """Tells whether no code verifier was sent."""
-    return not exchange.request.form.get("code_verifier")
-
-
-def has_verifier(exchange: Exchange, _history: History) -> bool:
-    """Tells whether a code verifier was sent."""
-    return bool(exchange.request.form.get("code_verifier"))
-
-
-def verifier_is_readable(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the code verifier, if any, is not masked."""
-    return not is_masked(exchange.request.form.get("code_verifier", ""))
-
-
-def has_no_challenge(exchange: Exchange, history: History) -> bool:
-    """Tells whether the authorization request had no code challenge."""
-    return not has_challenge(exchange, history)
+redirect_differs = unless(
+    redirect_is_repeated, "the redirect URI is not that of the authorization request"
+)
+has_no_verifier = tells(
+    "no code verifier was sent", lambda it, _: not it.request.form.get("code_verifier")
+)
+has_verifier = tells(
+    "a code verifier was sent", lambda it, _: bool(it.request.form.get("code_verifier"))
+)
+verifier_is_readable = tells(
+    "the code verifier, if any, is not masked",
+    lambda it, _: not is_masked(it.request.form.get("code_verifier", "")),
+)
+has_no_challenge = unless(has_challenge, "the authorization request had no code challenge")
 
 
 def verifier_matches(exchange: Exchange, history: History) -> bool:
@@ -301,9 +291,9 @@ def verifier_matches(exchange: Exchange, history: History) -> bool:
     return verifier is not None and challenge_of(verifier, method) == challenge
 
 
-def verifier_differs(exchange: Exchange, history: History) -> bool:
-    """Tells whether the code verifier is missing, or not the one of the code challenge."""
-    return not verifier_matches(exchange, history)
+verifier_differs = unless(
+    verifier_matches, "the code verifier is missing, or not the one of the code challenge"
+)
 
 
 _UNSPENT = (*FITTING, code_is_unspent, code_is_fresh, verifier_is_readable)

@@ -21,7 +21,16 @@ from understudy.verify.browsing import (
     pressed,
     token_in,
 )
-from understudy.verify.checks import CheckResult, check, expect, found, proven, succeeded
+from understudy.verify.checks import (
+    CheckResult,
+    check,
+    expect,
+    found,
+    proven,
+    succeeded,
+    tells,
+    unless,
+)
 from understudy.verify.grant_history import (
     OK,
     application_of,
@@ -48,14 +57,11 @@ def _decision_in(exchange: Exchange, history: History) -> str:
     return ""
 
 
-def is_undecided(exchange: Exchange, history: History) -> bool:
-    """Tells whether the request does not itself say what the person decides."""
-    return not _decision_in(exchange, history)
-
-
-def is_consent_page(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the response is a page with a button to approve."""
-    return exchange.status == OK and pressed(forms_in(exchange), "approve")[0] is not None
+is_undecided = unless(_decision_in, "the request does not itself say what the person decides")
+is_consent_page = tells(
+    "the response is a page with a button to approve",
+    lambda it, _: it.status == OK and pressed(forms_in(it), "approve")[0] is not None,
+)
 
 
 def ends_valid_request(exchange: Exchange, history: History) -> bool:

@@ -6,7 +6,15 @@ from typing import Any, Final
 
 from understudy.exchange.messages import Exchange, split
 from understudy.interface.operations import DOCUMENT, LOOKUP, RESOURCE, key_of
-from understudy.verify.checks import CheckResult, check, expect, is_get, succeeded
+from understudy.verify.checks import (
+    CheckResult,
+    accepts_anything,
+    check,
+    expect,
+    is_get,
+    succeeded,
+    tells,
+)
 from understudy.verify.history import History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import probe
@@ -16,14 +24,7 @@ _SEMANTIC: Final = re.compile(r"(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za
 OURS: Final = "3.0.0"  # interface, Versioning, 1
 
 
-def accepts_anything(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the request accepts every media type."""
-    return exchange.request.header("accept") in {"", "*/*"}
-
-
-def has_schemas(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the definition names schemas."""
-    return bool(_schemas(exchange))
+has_schemas = tells("the definition names schemas", lambda it, _: bool(_schemas(it)))
 
 
 def _schemas(exchange: Exchange) -> Mapping[str, Any]:

@@ -15,7 +15,10 @@ from urllib.parse import unquote, urlsplit
 
 from understudy.exchange.messages import NO_JSON, Exchange, Request
 from understudy.interface.operations import (
+    ASSOCIATED_EMAIL,
+    LOOKUP,
     OWN_PROFILE,
+    QR_CODE,
     RESOURCE,
     TOKEN,
     TOKEN_INFO,
@@ -23,9 +26,19 @@ from understudy.interface.operations import (
 )
 from understudy.verify.account_history import changes_in, update
 from understudy.verify.browsing import password_form, post, token_in
-from understudy.verify.causes import latest_attempts
-from understudy.verify.checks import CheckResult, Judge, check, expect, found, is_get, proven
-from understudy.verify.history import History
+from understudy.verify.causes import latest_attempts, same_request_before
+from understudy.verify.checks import (
+    CheckResult,
+    Condition,
+    Judge,
+    check,
+    expect,
+    found,
+    is_get,
+    proven,
+    tells,
+)
+from understudy.verify.history import History, made_up_hash
 from understudy.verify.pictures import an_avatar, picture, picture_of, upload
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
@@ -47,9 +60,30 @@ _CHARSET: Final = re.compile(r"; *charset=\"?utf-8\"?", re.IGNORECASE)
 _BOUNDARY: Final = re.compile(r"boundary=\"?([^\";]+)\"?", re.IGNORECASE)
 
 
+DECLARED: Final[Mapping[str, frozenset[str]]] = {
+    LOOKUP: frozenset(),
+    OWN_PROFILE: frozenset(),
+    ASSOCIATED_EMAIL: frozenset({"email_hash"}),
+    QR_CODE: frozenset({"size", "version", "utm_medium", "utm_campaign", "type"}),
+}
+"""Operation to its query parameters; any other one changes nothing (interface, Versioning)."""
+
+
+def unknown_parameters(exchange: Exchange) -> list[str]:
+    """Returns the names of the query parameters that the operation does not declare."""
+    declared = DECLARED.get(exchange.operation)
+    names = [name for name, _ in exchange.request.pairs if "[" not in name]
+    return [name for name in names if declared is not None and name not in declared]
+
+
 @lru_cache(maxsize=1024)
-def normal_form(request: Request) -> tuple[object, ...]:
-    """Returns what a request means, however it is written; headers that negotiate are left out."""
+def normal_form(request: Request, unknown: frozenset[str] = frozenset()) -> tuple[object, ...]:
+    """Returns what a request means, however it is written; headers that negotiate are left out.
+
+    Args:
+        request: The request.
+        unknown: Names of query parameters that mean nothing.
+    """
     parts = urlsplit(request.url)
     path = _UNRESERVED.sub(lambda found: unquote(found[0]), parts.path)
     content_type, body = request.header("content-type"), request.body
@@ -64,7 +98,12 @@ def normal_form(request: Request) -> tuple[object, ...]:
         others.append(("accept-encoding", request.header("accept-encoding")))
     media = _CHARSET.sub("", content_type).strip().lower()
     method = "GET" if request.method == "HEAD" else request.method
-    return (method, parts.netloc, path, *sorted(request.pairs), media, body, *others)
+    query = sorted(pair for pair in request.pairs if pair[0] not in unknown)
+    return (method, parts.netloc, path, *query, media, body, *others)
+
+
+def _meaning_of(exchange: Exchange) -> tuple[object, ...]:
+    return normal_form(exchange.request, frozenset(unknown_parameters(exchange)))
 
 
 def plain_request(exchange: Exchange, history: History) -> Exchange | None:
@@ -78,14 +117,10 @@ def plain_request(exchange: Exchange, history: History) -> Exchange | None:
     for before in history.near(*operations):
         is_own = before.identity == exchange.identity and before.response.is_success
         is_still = history.still_since(before) or exchange.site == "authorization"
-        if is_own and is_still and _is_other_dress(before.request, request):
+        is_other = before.request != request and not unknown_parameters(before)
+        if is_own and is_still and is_other and _meaning_of(before) == _meaning_of(exchange):
             return before
     return None
-
-
-def _is_other_dress(one: Request, other: Request) -> bool:
-    """Tells whether two requests that are written differently mean the same."""
-    return one != other and normal_form(one) == normal_form(other)
 
 
 _READS: Final = tuple(each for each in (*RESOURCE, TOKEN_INFO) if each.startswith("GET"))
@@ -94,33 +129,31 @@ _READS: Final = tuple(each for each in (*RESOURCE, TOKEN_INFO) if each.startswit
 _repeats = found(plain_request, "the same request succeeded before in another dress")
 
 
-def _differs(part: Callable[[Request], object]) -> Callable[[Exchange, History], bool]:
+Part = Callable[[Exchange], object]
+
+
+def _differs(part: Part) -> Condition:
     """Returns the condition that a part of the request is written otherwise than before."""
 
     def differs(exchange: Exchange, history: History) -> bool:
-        """Tells whether the same request succeeded before and was written otherwise."""
-        before = plain_request(exchange, history)
-        is_same_method = before is not None and before.request.method == exchange.request.method
-        return (
-            before is not None and is_same_method and part(before.request) != part(exchange.request)
-        )
+        before = proven(plain_request(exchange, history))
+        is_same_method = before.request.method == exchange.request.method
+        return is_same_method and part(before) != part(exchange)
 
-    return differs
+    return tells("the same request succeeded before and was written otherwise", differs)
 
 
-def _address(request: Request) -> object:
-    return request.url
+def _address(exchange: Exchange) -> object:
+    unknown, request = unknown_parameters(exchange), exchange.request
+    return urlsplit(request.url).path, [each for each in request.pairs if each[0] not in unknown]
 
 
-def _negotiation(request: Request) -> object:
-    names = ("accept", "accept-encoding")
-    return [request.header(name) for name in names] + [
-        request.header("authorization").partition(" ")[0]
-    ]
+def _headers(*names: str) -> Part:
+    return lambda exchange: [exchange.request.header(name) for name in names]
 
 
-def _content(request: Request) -> object:
-    return request.header("content-type"), request.header("transfer-encoding")
+def _scheme(exchange: Exchange) -> object:
+    return exchange.request.header("authorization").partition(" ")[0]
 
 
 def answers_alike(exchange: Exchange, history: History) -> CheckResult:
@@ -154,34 +187,30 @@ def _unordered(value: Any) -> object:
     return value
 
 
-_FAMILIES: Final[Mapping[str, Callable[[Request], object]]] = {
-    "equivalent-address": _address,
-    "equivalent-headers": _negotiation,
-    "equivalent-content": _content,
-}
-"""Rule to the part of a request that is written otherwise."""
-
-
 def _named(name: str) -> Judge:
     def judge(exchange: Exchange, history: History) -> CheckResult:
+        """A request gets the answer that it got in another dress."""
         return answers_alike(exchange, history)
 
     judge.__name__ = name.replace("-", "_")
     return judge
 
 
-for _rule, _part in _FAMILIES.items():
+for _rule, _part in (
+    ("equivalent-address", _address),
+    ("equivalent-headers", _headers("accept", "accept-encoding")),
+    ("bearer-scheme-any-case", _scheme),
+    ("equivalent-content", _headers("content-type", "transfer-encoding")),
+    ("unknown-query-parameters-accepted", unknown_parameters),
+):
     check(_rule, when=[_repeats, _differs(_part)])(_named(_rule))
 
 
-def is_head(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the method is HEAD."""
-    return exchange.request.method == "HEAD"
-
-
-def head_is_served(exchange: Exchange, _history: History) -> bool:
-    """Tells whether HEAD is not refused as a method that is not served."""
-    return exchange.status not in HEAD_IS_NOT_SERVED
+is_head = tells("the method is HEAD", lambda it, _: it.request.method == "HEAD")
+head_is_served = tells(
+    "HEAD is not refused as a method that is not served",
+    lambda it, _: it.status not in HEAD_IS_NOT_SERVED,
+)
 
 
 @check("head-like-get", when=[is_head, _repeats], is_choice=True)
@@ -206,27 +235,19 @@ def head_is_a_get_without_content(exchange: Exchange, history: History) -> Check
     return expect(is_right, f"status {one.status} and the headers of GET", actual, before)
 
 
-def own_view(exchange: Exchange, history: History) -> Exchange | None:
-    """Returns the client's own newest response of the same address."""
-    for before in history.near(exchange.operation):
-        is_same = before.request.url == exchange.request.url
-        if is_same and before.identity == exchange.identity and before.response.is_success:
-            return before
-    return None
-
-
-def names_a_tag(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the request names the tag of a response that the client has."""
-    return bool(exchange.request.header("if-none-match"))
+names_a_tag = tells(
+    "the request names the tag of a response that the client has",
+    lambda it, _: bool(it.request.header("if-none-match")),
+)
 
 
 @check(
     "conditional-reads",
-    when=[is_get, names_a_tag, found(own_view, "the client has read the same before")],
+    when=[is_get, names_a_tag, found(same_request_before, "the client has read the same before")],
 )
 def only_what_the_client_has_is_left_out(exchange: Exchange, history: History) -> CheckResult:
     """304 says that the client has the response; not that another client has, or had before an edit."""
-    before = proven(own_view(exchange, history))
+    before = proven(same_request_before(exchange, history))
     has_tag = before.response.header("etag") in exchange.request.header("if-none-match")
     has_tag = has_tag and bool(before.response.header("etag"))
     edits = [
@@ -258,9 +279,13 @@ def _with(name: str, text: str) -> Dress:
     return dressed
 
 
-def _in_capitals(request: Request) -> Request:
-    token = request.token
-    return _with("authorization", f"BEARER {token}")(request) if token else request
+def _by_scheme(scheme: str) -> Dress:
+    return lambda request: _with("authorization", f"{scheme} {request.token}")(request)
+
+
+def _with_source(request: Request) -> Request:
+    """Adds what an official client adds to every lookup."""
+    return replace(request, url=f"{request.url}?source=understudy")
 
 
 def _percent_encoded(request: Request) -> Request:
@@ -293,7 +318,6 @@ _AS_LIBRARIES: Final = _with("accept", "application/json, text/plain, */*")
 NEGOTIATIONS: Final[Sequence[Dress]] = (
     _with("accept-encoding", "gzip"),
     _with("accept-encoding", "identity"),
-    _in_capitals,
 )
 
 
@@ -308,24 +332,31 @@ def _as_head(request: Request) -> Request:
 
 @probe(
     *("equivalent-address", "equivalent-headers", "head-like-get"),
-    needs=("slug", "owner", "hashes"),
+    *("bearer-scheme-any-case", "unknown-query-parameters-accepted"),
+    needs=("slug",),
 )
 def reads_in_another_dress(client: ProbeClient) -> Parts:
-    """Reads with an encoded letter, with other headers, and by HEAD."""
-    address = {"email_hash": client.known.own_hashes[0]}
-    code = {"size": "160", "version": "1"}
-    reads: tuple[tuple[str, str, Mapping[str, str], Dress | None], ...] = (
-        (f"/profiles/{client.known.slug}", "owner", {}, _percent_encoded),
-        ("/me/profile", "owner", {}, None),
-        ("/me/avatars", "owner", {}, None),
-        ("/me/associated-email", "owner", address, _percent_encoded),
-        (f"/qr-code/{client.known.slug}", "anonymous", code, _turned),
+    """Reads with an encoded letter, other headers and an unknown parameter, and by HEAD."""
+    slug, address = (
+        client.known.slug,
+        {"email_hash": (*client.known.own_hashes, made_up_hash(1))[0]},
     )
-    for place, (path, who, query, spelled) in enumerate(reads):
+    code = {"size": "160", "version": "1"}
+    lower, upper = _by_scheme("bearer"), _by_scheme("BEARER")
+    reads: tuple[tuple[str, str, Mapping[str, str], Sequence[Dress]], ...] = (
+        (f"/profiles/{slug}", "owner", {}, (_percent_encoded, _with_source, lower, upper)),
+        (f"/profiles/{slug}", "anonymous", {}, (_percent_encoded, _with_source)),
+        ("/me/profile", "owner", {}, (lower,)),
+        ("/me/avatars", "owner", {}, (lower,)),
+        ("/me/associated-email", "owner", address, (_percent_encoded,)),
+        (f"/qr-code/{slug}", "anonymous", code, (_turned,)),
+    )
+    if client.has("owner"):  # what the public reads differs in nothing that a dress changes
+        reads = (reads[0], *reads[2:])
+    for place, (path, who, query, special) in enumerate(reads):
         drawn = NEGOTIATIONS[(client.seed + place) % len(NEGOTIATIONS)]
-        for dress in (_AS_LIBRARIES, drawn, spelled, _as_head):
-            if dress is not None:
-                yield _again(client, client.recall(path, who, query), dress)
+        for dress in (_AS_LIBRARIES, drawn, *special, _as_head) if client.has(who) else ():
+            yield _again(client, client.recall(path, who, query), dress)
 
 
 @probe("equivalent-content", needs=("owner", "writes"))

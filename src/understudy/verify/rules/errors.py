@@ -39,7 +39,6 @@ from understudy.verify.checks import (
     check,
     document_allows_no_such,
     expect,
-    found,
     is_anonymous,
     is_get,
     is_unknown_identifier,
@@ -48,6 +47,7 @@ from understudy.verify.checks import (
     proven,
     sends_no_credentials,
     status_is,
+    tells,
     was_refused,
 )
 from understudy.verify.history import MADE_UP, History
@@ -86,19 +86,17 @@ _NO_SIZE: Final = "understudy"
 _ONE_FILE: Final = (may_manage, query_is_in_order, sends_one_file)
 
 
-def is_of_no_picture_type(exchange: Exchange, history: History) -> bool:
-    """Tells whether the file is of a type that no reading takes: a BMP, or no picture."""
-    return proven(file_in(exchange, history)).form in {"", "BMP"}
-
-
-def is_not_small(exchange: Exchange, history: History) -> bool:
-    """Tells whether the file is so large that a deployment may refuse it."""
-    return proven(file_in(exchange, history)).size > SURELY_TAKEN
-
-
-def size_is_a_word(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the size is a word."""
-    return exchange.request.query.get("size", "").isalpha()
+is_of_no_picture_type = tells(
+    "the file is of a type that no reading takes: a BMP, or no picture",
+    lambda it, history: proven(file_in(it, history)).form in {"", "BMP"},
+)
+is_not_small = tells(
+    "the file is so large that a deployment may refuse it",
+    lambda it, history: proven(file_in(it, history)).size > SURELY_TAKEN,
+)
+size_is_a_word = tells(
+    "the size is a word", lambda it, _: it.request.query.get("size", "").isalpha()
+)
 
 
 def is_one_number(exchange: Exchange, _history: History) -> bool:
@@ -229,19 +227,11 @@ PREVIEW = 80
 """Bytes of a body that a finding shows."""
 
 
-def has_body(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the response has a body."""
-    return bool(exchange.response.body) and exchange.request.method != "HEAD"
-
-
-def is_error(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the status is an error."""
-    return exchange.status >= ERRORS
-
-
-def is_json_object(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the body is a JSON object with members."""
-    return bool(exchange.json_object)
+has_body = tells(
+    "the response has a body", lambda it, _: bool(it.response.body) and it.request.method != "HEAD"
+)
+is_error = tells("the status is an error", lambda it, _: it.status >= ERRORS)
+is_json_object = tells("the body is a JSON object with members", lambda it, _: bool(it.json_object))
 
 
 def is_of_resource_api(exchange: Exchange, _history: History) -> bool:
@@ -285,49 +275,6 @@ def error_is_json_with_a_message(exchange: Exchange, _history: History) -> Check
 
 UNAUTHORIZED: Final = 401
 METHOD_NOT_ALLOWED: Final = 405
-READS: Final = (LOOKUP, OWN_PROFILE, LIST_AVATARS)
-
-
-def writes_scheme_in_other_case(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the scheme of a valid token is not written ``Bearer``."""
-    scheme = exchange.request.header("authorization").partition(" ")[0]
-    is_good = exchange.identity.kind == "oauth"
-    return is_good and scheme.lower() == "bearer" and scheme != "Bearer"
-
-
-def same_with_usual_scheme(exchange: Exchange, history: History) -> Exchange | None:
-    """Returns the newest success of the same request with the scheme written ``Bearer``."""
-    for before in history.near(exchange.operation):
-        is_same = (
-            before.identity == exchange.identity and before.request.url == exchange.request.url
-        )
-        is_usual = before.request.header("authorization").startswith("Bearer ")
-        if is_same and is_usual and before.response.is_success:
-            return before
-    return None
-
-
-succeeds_with_usual_scheme = found(
-    same_with_usual_scheme, "the same request with the scheme written ``Bearer`` succeeded before"
-)
-
-
-def _members(exchange: Exchange) -> set[str]:
-    return set(exchange.json_object)
-
-
-@check(
-    "bearer-scheme-any-case",
-    on=READS,
-    when=[writes_scheme_in_other_case, succeeds_with_usual_scheme],
-)
-def scheme_is_read_in_any_case(exchange: Exchange, history: History) -> CheckResult:
-    """The name of the scheme is compared without regard to case (RFC 9110, 11.1)."""
-    before = proven(same_with_usual_scheme(exchange, history))
-    lacking = sorted(_members(before) - _members(exchange))
-    is_right = exchange.response.is_success and not lacking
-    actual = f"status {exchange.status}, lacking {as_json(lacking)}"
-    return expect(is_right, "the response to Bearer", actual, before)
 
 
 @check("unauthorized-challenge", on=RESOURCE, when=[status_is(UNAUTHORIZED)])
@@ -346,20 +293,6 @@ def refusal_names_methods(exchange: Exchange, _history: History) -> CheckResult:
     names = {name.strip() for name in allowed.split(",")}
     is_right = bool(allowed) and exchange.request.method not in names
     return expect(is_right, "405 with the other methods in Allow", f"Allow: {as_json(allowed)}")
-
-
-@probe("bearer-scheme-any-case", needs=("owner", "slug"))
-def schemes_in_other_case(client: ProbeClient) -> Parts:
-    """Reads with ``bearer`` and ``BEARER`` what was read with ``Bearer``."""
-    token = client.token("owner")
-    for path, scheme in (
-        ("/me/profile", "bearer"),
-        ("/me/avatars", "bearer"),
-        (f"/profiles/{client.known.slug}", "BEARER"),
-        (f"/profiles/{client.known.slug}", "bearer"),
-    ):
-        client.recall(path, "owner", is_lasting=True)
-        yield client.get(path, headers={"authorization": f"{scheme} {token}"})
 
 
 @probe("unauthorized-challenge", "me-needs-oauth-token", "error-no-token")

@@ -8,7 +8,6 @@ from understudy.interface.operations import (
     ASSOCIATED_EMAIL,
     AVATARS,
     LOOKUP,
-    OWN_PROFILE,
     PROFILES,
     QR_CODE,
 )
@@ -30,6 +29,7 @@ from understudy.verify.checks import (
     is_public_profile,
     is_unknown_identifier,
     proven,
+    tells,
     was_refused,
 )
 from understudy.verify.history import MADE_UP, History, avatars_in, made_up_hash, profile_in
@@ -39,7 +39,7 @@ from understudy.verify.probing import Parts, probe
 from understudy.verify.shapes import fault
 from understudy.verify.switches import by_success, experiment, reading, status_of
 from understudy.verify.target import email_hash, md5_of
-from understudy.verify.value_texts import as_json, as_pairs, differing_pairs
+from understudy.verify.value_texts import as_pairs, differing_pairs
 
 OK = 200
 STATED: Final = frozenset({200, 404, 429, 500})  # interface, Endpoints
@@ -69,9 +69,10 @@ def is_own_address(exchange: Exchange, history: History) -> bool:
     return owns is not None and owns(exchange.request.query.get("email_hash", ""))
 
 
-def sends_no_invalid_credentials(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the Authorization header, if any, is a valid token."""
-    return not (exchange.request.header("authorization") and exchange.identity.kind == "none")
+sends_no_invalid_credentials = tells(
+    "the Authorization header, if any, is a valid token",
+    lambda it, _: not (it.request.header("authorization") and it.identity.kind == "none"),
+)
 
 
 def _account_of(exchange: Exchange, history: History) -> str | None:
@@ -88,9 +89,10 @@ def _hashes_of(exchange: Exchange, history: History) -> tuple[str, ...]:
     return tuple(hashes.get(_account_of(exchange, history) or "", ()))
 
 
-def hashes_are_known(exchange: Exchange, history: History) -> bool:
-    """Tells whether the profile is of a test account whose e-mail addresses the target names."""
-    return bool(_hashes_of(exchange, history))
+hashes_are_known = tells(
+    "the profile is of a test account whose e-mail addresses the target names",
+    lambda it, history: bool(_hashes_of(it, history)),
+)
 
 
 def found_by_other_name(exchange: Exchange, history: History) -> Exchange | None:
@@ -131,19 +133,17 @@ def is_part_of_a_name(exchange: Exchange, history: History) -> bool:
     )
 
 
-def is_private_profile(exchange: Exchange, history: History) -> bool:
-    """Tells whether the identifier is of the private profile that the target names."""
-    return exchange.value == history.known.private_slug
-
-
-def is_of_api(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the status is one that the API itself chooses."""
-    return exchange.status not in ALSO | OF_HTTP
-
-
-def has_unstated_status(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the status is one that the interface does not name."""
-    return exchange.status not in STATED | OF_HTTP
+is_private_profile = tells(
+    "the identifier is of the private profile that the target names",
+    lambda it, history: it.value == history.known.private_slug,
+)
+is_of_api = tells(
+    "the status is one that the API itself chooses", lambda it, _: it.status not in ALSO | OF_HTTP
+)
+has_unstated_status = tells(
+    "the status is one that the interface does not name",
+    lambda it, _: it.status not in STATED | OF_HTTP,
+)
 
 
 _BY_KNOWN_NAME = (is_public_profile, credentials_are_certain, sends_no_invalid_credentials)
@@ -323,9 +323,10 @@ def named_in(exchange: Exchange, history: History) -> Exchange | None:
     return next((each for each in history.of(*PROFILES, *AVATARS) if _name_in(each, url)), None)
 
 
-def is_of_no_operation(exchange: Exchange, _history: History) -> bool:
-    """Tells whether an anonymous client requests what is not an operation."""
-    return not exchange.operation and exchange.identity.kind == "none"
+is_of_no_operation = tells(
+    "an anonymous client requests what is not an operation",
+    lambda it, _: not it.operation and it.identity.kind == "none",
+)
 
 
 was_named = found(named_in, "an earlier response holds the URL")
@@ -360,70 +361,10 @@ def address_of_avatar(client: ProbeClient) -> None:
         client.get(str(avatar.get("image_url")))
 
 
-# Query parameters that no operation declares (interface, Versioning: clients and servers grow).
-
-DECLARED: Final = {
-    LOOKUP: frozenset[str](),
-    OWN_PROFILE: frozenset[str](),
-    ASSOCIATED_EMAIL: frozenset({"email_hash"}),
-    QR_CODE: frozenset({"size", "version", "utm_medium", "utm_campaign", "type"}),
-}
-
+# Query parameters that are repeated or empty.
 
 SIZES: Final = (96, 120)
 """Pixels of the two sizes of one request."""
-
-
-def _unknown(exchange: Exchange) -> list[str]:
-    declared = DECLARED[exchange.operation]
-    return [name for name, _ in exchange.request.pairs if name not in declared and "[" not in name]
-
-
-def has_unknown_parameter(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the query has a parameter that is not declared."""
-    return bool(_unknown(exchange))
-
-
-def without_it(exchange: Exchange, history: History) -> Exchange | None:
-    """Returns the same request without its unknown parameters, if it succeeded."""
-    declared = DECLARED[exchange.operation]
-    plain = {(name, text) for name, text in exchange.request.pairs if name in declared}
-    for before in history.near(exchange.operation):
-        is_twin = before.path == exchange.path and before.identity == exchange.identity
-        if is_twin and set(before.request.pairs) == plain and before.response.is_success:
-            return before
-    return None
-
-
-succeeded_without_it = found(without_it, "the same request succeeded without the unknown parameter")
-
-
-@check(
-    "unknown-query-parameters-accepted",
-    on=DECLARED,
-    when=[is_get, has_unknown_parameter, succeeded_without_it],
-)
-def unknown_parameter_changes_nothing(exchange: Exchange, history: History) -> CheckResult:
-    """A parameter that is not declared changes nothing."""
-    before = proven(without_it(exchange, history))
-    is_same = before.status == exchange.status
-    if history.still(before):
-        is_same = is_same and _content(before) == _content(exchange)
-    actual = f"status {exchange.status}, without it {before.status}; the bodies may differ"
-    return expect(is_same, f"the response without {_unknown(exchange)[0]}", actual, before)
-
-
-def _content(exchange: Exchange) -> object:
-    """Returns a body to compare: of JSON its value, in which the order of lists means nothing."""
-    return exchange.response.body if exchange.body is NO_JSON else _unordered(exchange.body)
-
-
-def _unordered(value: Any) -> object:
-    if isinstance(value, dict):
-        return {name: _unordered(value[name]) for name in sorted(value)}
-    if isinstance(value, list):
-        return sorted((_unordered(item) for item in value), key=as_json)
-    return value
 
 
 def repeats_a_size(exchange: Exchange, _history: History) -> bool:
@@ -433,9 +374,9 @@ def repeats_a_size(exchange: Exchange, _history: History) -> bool:
     return is_repeated and all(size.isdecimal() for size in sizes)
 
 
-def has_empty_size(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the query has an empty size, and no more."""
-    return exchange.request.pairs == (("size", ""),)
+has_empty_size = tells(
+    "the query has an empty size, and no more", lambda it, _: it.request.pairs == (("size", ""),)
+)
 
 
 @probe("query-parameter-repeated", needs=("slug",))
@@ -449,13 +390,6 @@ def code_with_two_sizes(client: ProbeClient) -> None:
 def code_with_an_empty_size(client: ProbeClient) -> None:
     """Requests a QR code of an empty size."""
     client.get(f"/qr-code/{client.known.slug}", query=[("size", "")])
-
-
-@probe("unknown-query-parameters-accepted", needs=("slug",))
-def lookup_with_unknown_parameter(client: ProbeClient) -> None:
-    """Sends what an official client adds to every lookup."""
-    client.recall(f"/profiles/{client.known.slug}")
-    client.get(f"/profiles/{client.known.slug}", query={"source": "understudy"})
 
 
 def is_by_md5(exchange: Exchange, history: History) -> bool:

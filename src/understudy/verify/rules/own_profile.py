@@ -12,6 +12,7 @@ from understudy.verify.checks import (
     is_of_test_accounts,
     may_read,
     succeeded,
+    tells,
     was_refused,
 )
 from understudy.verify.history import History, made_up_hash
@@ -40,19 +41,17 @@ def _is_associated(exchange: Exchange, history: History) -> bool | None:
     return owns[account](hash_) if is_known and account in owns else None
 
 
-def is_disabled(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the token is of the account whose profile is disabled."""
-    return exchange.identity.account == "disabled"
-
-
-def address_is_known(exchange: Exchange, history: History) -> bool:
-    """Tells whether the hash is of an address that the target names, or is made up."""
-    return bool(_hash(exchange)) and _is_associated(exchange, history) is not None
-
-
-def names_no_address(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the request names no hash."""
-    return "email_hash" not in exchange.request.query
+is_disabled = tells(
+    "the token is of the account whose profile is disabled",
+    lambda it, _: it.identity.account == "disabled",
+)
+address_is_known = tells(
+    "the hash is of an address that the target names, or is made up",
+    lambda it, history: bool(_hash(it)) and _is_associated(it, history) is not None,
+)
+names_no_address = tells(
+    "the request names no hash", lambda it, _: "email_hash" not in it.request.query
+)
 
 
 @check("own-profile-disabled-404", on=[OWN_PROFILE], when=[is_disabled])

@@ -10,6 +10,8 @@ from understudy.verify.checks import (
     demands,
     expect,
     proven,
+    tells,
+    unless,
     was_refused,
 )
 from understudy.verify.grant_history import (
@@ -17,7 +19,7 @@ from understudy.verify.grant_history import (
     client_is_proven,
     expect_no_token,
     expect_token,
-    gives_token,
+    holds_token,
     is_clean,
     shown_error,
 )
@@ -43,9 +45,10 @@ def owner_is_known(exchange: Exchange, history: History) -> bool:
     return app.username is not None and not app.application_password
 
 
-def owner_uses_two_steps(exchange: Exchange, history: History) -> bool:
-    """Tells whether the application's owner uses two-step authentication."""
-    return bool(proven(authenticated_client(exchange, history)).application_password)
+owner_uses_two_steps = tells(
+    "the application's owner uses two-step authentication",
+    lambda it, history: bool(proven(authenticated_client(it, history)).application_password),
+)
 
 
 def is_owner(exchange: Exchange, history: History) -> bool:
@@ -54,9 +57,7 @@ def is_owner(exchange: Exchange, history: History) -> bool:
     return (form["username"], form["password"]) == (app.username, app.password)
 
 
-def is_not_owner(exchange: Exchange, history: History) -> bool:
-    """Tells whether user name and account password are not the owner's."""
-    return not is_owner(exchange, history)
+is_not_owner = unless(is_owner, "user name and account password are not the owner's")
 
 
 def has_application_password(exchange: Exchange, history: History) -> bool:
@@ -65,24 +66,17 @@ def has_application_password(exchange: Exchange, history: History) -> bool:
     return (form["username"], form["password"]) == (app.username, app.application_password)
 
 
-def has_other_password(exchange: Exchange, history: History) -> bool:
-    """Tells whether the password is not the owner's application password."""
-    return not has_application_password(exchange, history)
-
-
-def requests_known_scopes(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the scopes, if any, exist."""
-    return set(exchange.request.form.get("scope", "").split()) <= set(SCOPES)
-
-
-def gives_a_token(exchange: Exchange, _history: History) -> bool:
-    """Tells whether a token was issued."""
-    return gives_token(exchange)
-
-
-def has_no_array(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the scopes are not an array."""
-    return not any(name.startswith("scope[") for name in exchange.request.form)
+has_other_password = unless(
+    has_application_password, "the password is not the owner's application password"
+)
+requests_known_scopes = tells(
+    "the scopes, if any, exist",
+    lambda it, _: set(it.request.form.get("scope", "").split()) <= set(SCOPES),
+)
+has_no_array = tells(
+    "the scopes are not an array",
+    lambda it, _: not any(name.startswith("scope[") for name in it.request.form),
+)
 
 
 WHOLE = (names_person, client_is_proven, is_clean)
@@ -96,7 +90,7 @@ def account_password_has_its_own_error(exchange: Exchange, _history: History) ->
     return expect(is_right, "400 needs_2fa", shown_error(exchange))
 
 
-@check("password-grant-scopes", on=[TOKEN], when=[*WHOLE, gives_a_token, has_no_array])
+@check("password-grant-scopes", on=[TOKEN], when=[*WHOLE, holds_token, has_no_array])
 def token_has_requested_scopes(exchange: Exchange, _history: History) -> CheckResult:
     """A token has the requested scopes, and all where none was requested."""
     wanted = set(exchange.request.form.get("scope", "").split()) or set(SCOPES)

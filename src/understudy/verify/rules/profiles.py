@@ -12,12 +12,13 @@ from understudy.interface.operations import AVATARS, PROFILES
 from understudy.verify.checks import (
     CheckResult,
     Condition,
-    NamedCondition,
     check,
+    demands,
     expect,
     holds_avatars,
     profile_has,
     succeeded,
+    tells,
 )
 from understudy.verify.history import History, avatars_in, profile_in
 from understudy.verify.probe_client import ProbeClient
@@ -41,9 +42,10 @@ _CONTAINERS: Final[Mapping[str, type]] = {
 }
 
 
-def has_optional_member(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the profile has an optional member."""
-    return any(name in profile_in(exchange) for name in OPTIONAL)
+has_optional_member = tells(
+    "the profile has an optional member",
+    lambda it, _: any(name in profile_in(it) for name in OPTIONAL),
+)
 
 
 def lacks_a_value(exchange: Exchange, _history: History) -> bool:
@@ -224,67 +226,27 @@ _ZONE: Final = re.compile(
 """Names of the IANA database: an area and a place, or one of its old names, such as UTC."""
 
 
-def items_of(holder: Any, name: str) -> list[Any]:
-    """Returns a list's items; what should be a list and is not is one item that fits nothing."""
-    value = holder.get(name, []) if isinstance(holder, dict) else []
-    return value if isinstance(value, list) else [value]
+def items_of(profile: Mapping[str, Any], *places: str) -> list[Any]:
+    """Returns what a profile lists in some places, such as ``payments.links``; what is no list is an item."""
+    items: list[Any] = []
+    for place in places:
+        value: Any = profile
+        for name in place.split("."):
+            value = value.get(name) if isinstance(value, dict) else None
+        items += value if isinstance(value, list) else [] if value is None else [value]
+    return items
 
 
-def lists(name: str) -> Condition:
-    """Returns the condition that a profile lists at least one of something."""
-    return NamedCondition(
-        lambda exchange, _history: bool(items_of(profile_in(exchange), name)),
-        f"the profile lists {name}",
-    )
+def lists(*places: str) -> Condition:
+    """Returns the condition that a profile lists at least one item in some places."""
+    words = f"the profile lists {' or '.join(places)}"
+    return tells(words, lambda it, _: bool(items_of(profile_in(it), *places)))
 
 
 def expect_fit(values: Iterable[Any], schema: str) -> CheckResult:
     """Returns the result that each value must fit a schema of the interface."""
     wrong = [text for text in (fault(value, schema) for value in values) if text]
     return expect(not wrong, f"as the interface has {schema}", wrong)
-
-
-def _links(exchange: Exchange) -> list[Any]:
-    profile = profile_in(exchange)
-    return items_of(profile, "links") + items_of(profile.get("payments"), "links")
-
-
-def _wallets(exchange: Exchange) -> list[Any]:
-    return items_of(profile_in(exchange).get("payments"), "crypto_wallets")
-
-
-def has_links(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the profile lists links, its own or those for payments."""
-    return bool(_links(exchange))
-
-
-def has_wallets(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the profile lists wallets."""
-    return bool(_wallets(exchange))
-
-
-@check("verified-account-members", on=PROFILES, when=[lists("verified_accounts")], is_shape=True)
-def verified_accounts_are_whole(exchange: Exchange, _history: History) -> CheckResult:
-    """A verified account has its five members, each of its type."""
-    return expect_fit(items_of(profile_in(exchange), "verified_accounts"), "VerifiedAccount")
-
-
-@check("link-members", on=PROFILES, when=[has_links], is_shape=True)
-def links_are_whole(exchange: Exchange, _history: History) -> CheckResult:
-    """A link has a label and a URL."""
-    return expect_fit(_links(exchange), "Link")
-
-
-@check("interest-members", on=PROFILES, when=[lists("interests")], is_shape=True)
-def interests_are_whole(exchange: Exchange, _history: History) -> CheckResult:
-    """An interest has an integer and a name."""
-    return expect_fit(items_of(profile_in(exchange), "interests"), "Interest")
-
-
-@check("language-members", on=PROFILES, when=[lists("languages")], is_shape=True)
-def languages_are_whole(exchange: Exchange, _history: History) -> CheckResult:
-    """A language has its four members, each of its type."""
-    return expect_fit(items_of(profile_in(exchange), "languages"), "Language")
 
 
 @check("language-positions", on=PROFILES, when=[lists("languages")])
@@ -307,12 +269,6 @@ def timezone_is_named_in_iana_style(exchange: Exchange, _history: History) -> Ch
     return expect(is_named, "a name such as Europe/Lisbon or UTC", name)
 
 
-@check("gallery-image-members", on=PROFILES, when=[lists("gallery")], is_shape=True)
-def gallery_images_are_whole(exchange: Exchange, _history: History) -> CheckResult:
-    """An image of the gallery has a URL; its text alternative is a text."""
-    return expect_fit(items_of(profile_in(exchange), "gallery"), "GalleryImage")
-
-
 @check("payments-members", on=PROFILES, when=[profile_has("payments")], is_shape=True)
 def payments_are_whole(exchange: Exchange, _history: History) -> CheckResult:
     """Payments hold links or wallets, in lists."""
@@ -322,13 +278,20 @@ def payments_are_whole(exchange: Exchange, _history: History) -> CheckResult:
     return expect(not error and is_known, "links and crypto_wallets", error or payments)
 
 
-@check("crypto-wallet-members", on=PROFILES, when=[has_wallets], is_shape=True)
-def wallets_are_whole(exchange: Exchange, _history: History) -> CheckResult:
-    """A wallet has a label and an address."""
-    return expect_fit(_wallets(exchange), "CryptoWalletAddress")
+def _expect_items(exchange: Exchange, schema: str, *places: str) -> CheckResult:
+    return expect_fit(items_of(profile_in(exchange), *places), schema)
 
 
-@check("contact-info-strings", on=PROFILES, when=[profile_has("contact_info")], is_shape=True)
-def contact_details_are_texts(exchange: Exchange, _history: History) -> CheckResult:
-    """Contact details are texts under the six names of the interface."""
-    return expect_fit([profile_in(exchange)["contact_info"]], "ContactInfo")
+# What is wanted of every exchange that meets the conditions.
+
+of_profiles = demands(*PROFILES)
+for _rule, _schema, *_places in (
+    ("verified-account-members", "VerifiedAccount", "verified_accounts"),
+    ("link-members", "Link", "links", "payments.links"),
+    ("interest-members", "Interest", "interests"),
+    ("language-members", "Language", "languages"),
+    ("gallery-image-members", "GalleryImage", "gallery"),
+    ("crypto-wallet-members", "CryptoWalletAddress", "payments.crypto_wallets"),
+    ("contact-info-strings", "ContactInfo", "contact_info"),
+):
+    of_profiles(_rule, [lists(*_places)], _expect_items, _schema, *_places, is_shape=True)

@@ -11,6 +11,7 @@ from understudy.exchange.messages import Exchange, split
 from understudy.interface.operations import PROFILES, QR_CODE
 from understudy.verify.checks import (
     CheckResult,
+    accepts_anything,
     check,
     demands,
     document_allows,
@@ -24,6 +25,8 @@ from understudy.verify.checks import (
     is_public_profile,
     is_unknown_identifier,
     proven,
+    tells,
+    unless,
 )
 from understudy.verify.history import MADE_UP, History, profile_in
 from understudy.verify.pictures import (
@@ -66,9 +69,7 @@ def profile_behind(exchange: Exchange, history: History) -> Exchange | None:
 profile_was_seen = found(profile_behind, "the profile was looked up")
 
 
-def has_text(exchange: Exchange, _history: History) -> bool:
-    """Tells whether a decoder reads the code."""
-    return bool(picture_of(exchange).text)
+has_text = tells("a decoder reads the code", lambda it, _: bool(picture_of(it).text))
 
 
 def _campaign(exchange: Exchange) -> dict[str, list[str]]:
@@ -76,14 +77,11 @@ def _campaign(exchange: Exchange) -> dict[str, list[str]]:
     return {name: [text] for name, text in exchange.request.pairs if name in names and text}
 
 
-def has_campaign(exchange: Exchange, _history: History) -> bool:
-    """Tells whether a campaign or a medium was requested."""
-    return bool(_campaign(exchange))
-
-
-def requests_clear_size(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the requested size is one whole number within the bounds."""
-    return "size" in exchange.request.query and requested_size(exchange) is not None
+has_campaign = tells("a campaign or a medium was requested", lambda it, _: bool(_campaign(it)))
+requests_clear_size = tells(
+    "the requested size is one whole number within the bounds",
+    lambda it, _: "size" in it.request.query and requested_size(it) is not None,
+)
 
 
 def requests_common_size(exchange: Exchange, history: History) -> bool:
@@ -93,14 +91,11 @@ def requests_common_size(exchange: Exchange, history: History) -> bool:
     return DEFAULT_SIZE <= proven(requested_size(exchange)) <= COMMON
 
 
-def requests_no_size(exchange: Exchange, _history: History) -> bool:
-    """Tells whether no size was requested."""
-    return "size" not in exchange.request.query
-
-
-def size_is_number(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the size is a whole number."""
-    return bool(re.fullmatch(r"-?\d{1,9}", exchange.request.query.get("size", ""), re.ASCII))
+requests_no_size = tells("no size was requested", lambda it, _: "size" not in it.request.query)
+size_is_number = tells(
+    "the size is a whole number",
+    lambda it, _: bool(re.fullmatch(r"-?\d{1,9}", it.request.query.get("size", ""), re.ASCII)),
+)
 
 
 def is_within_bounds(exchange: Exchange, history: History) -> bool:
@@ -109,14 +104,7 @@ def is_within_bounds(exchange: Exchange, history: History) -> bool:
     return least <= int(exchange.request.query["size"]) <= largest
 
 
-def is_beyond_bounds(exchange: Exchange, history: History) -> bool:
-    """Tells whether the size is beyond the bounds."""
-    return not is_within_bounds(exchange, history)
-
-
-def accepts_anything(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the request accepts every media type."""
-    return exchange.request.header("accept") in {"", "*/*"}
+is_beyond_bounds = unless(is_within_bounds, "the size is beyond the bounds")
 
 
 _ONE_SIZE = (is_get, has_one_parameter, size_is_number)
@@ -257,14 +245,13 @@ def with_other_icons(exchange: Exchange, history: History) -> list[Exchange]:
     return [other for other in others if other is not None]
 
 
-def is_drawn_with_other_icon(exchange: Exchange, history: History) -> bool:
-    """Tells whether the same code was requested with another icon."""
-    return bool(with_other_icons(exchange, history))
-
-
-def version_exists(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the version is 1 or 3."""
-    return exchange.request.query.get("version") in {SQUARES, DOTS}
+is_drawn_with_other_icon = tells(
+    "the same code was requested with another icon",
+    lambda it, history: bool(with_other_icons(it, history)),
+)
+version_exists = tells(
+    "the version is 1 or 3", lambda it, _: it.request.query.get("version") in {SQUARES, DOTS}
+)
 
 
 def version_does_not_exist(exchange: Exchange, _history: History) -> bool:
@@ -274,14 +261,14 @@ def version_does_not_exist(exchange: Exchange, _history: History) -> bool:
     return is_number and version not in {SQUARES, DOTS}
 
 
-def icon_exists(exchange: Exchange, history: History) -> bool:
-    """Tells whether the type is one of those that the document declares."""
-    return exchange.request.query.get("type") in history.inputs.qr_types
-
-
-def icon_has_stated_name(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the type is one whose word the interface gives."""
-    return exchange.request.query.get("type") in STATED_ICONS
+icon_exists = tells(
+    "the type is one of those that the document declares",
+    lambda it, history: it.request.query.get("type") in history.inputs.qr_types,
+)
+icon_has_stated_name = tells(
+    "the type is one whose word the interface gives",
+    lambda it, _: it.request.query.get("type") in STATED_ICONS,
+)
 
 
 def icon_does_not_exist(exchange: Exchange, history: History) -> bool:
@@ -344,9 +331,10 @@ def _logo(client: ProbeClient) -> str:
     return next(others, "user")
 
 
-def is_below_default(exchange: Exchange, history: History) -> bool:
-    """Tells whether a width is requested below which the default is never (interface, Limits)."""
-    return 0 <= _requested_width(exchange, history) < DEFAULT_SIZE
+is_below_default = tells(
+    "a width is requested below which the default is never (interface, Limits)",
+    lambda it, history: 0 <= _requested_width(it, history) < DEFAULT_SIZE,
+)
 
 
 def _requested_width(exchange: Exchange, _history: History) -> int:

@@ -27,6 +27,7 @@ from understudy.verify.checks import (
     holds_profile,
     proven,
     succeeded,
+    tells,
 )
 from understudy.verify.history import History, profile_in
 from understudy.verify.pictures import picture, upload
@@ -485,9 +486,9 @@ def has_moved_on(exchange: Exchange, history: History) -> bool:
     return proven(count_in(exchange)).reset - before.headers.reset > CLOCK_SLACK
 
 
-def is_served(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the request was answered although the limit is used up."""
-    return exchange.status != TOO_MANY
+is_served = tells(
+    "the request was answered although the limit is used up", lambda it, _: it.status != TOO_MANY
+)
 
 
 for _option, _ends in (

@@ -16,7 +16,16 @@ from understudy.verify.browsing import (
     request_authorization,
     token_in,
 )
-from understudy.verify.checks import CheckResult, check, demands, expect, found, proven, succeeded
+from understudy.verify.checks import (
+    CheckResult,
+    check,
+    demands,
+    expect,
+    found,
+    proven,
+    succeeded,
+    tells,
+)
 from understudy.verify.grant_history import (
     OK,
     application_of,
@@ -52,14 +61,10 @@ def has_odd_indexes(exchange: Exchange, _history: History) -> bool:
     return indexes != list(range(len(indexes)))
 
 
-def has_joined_scopes(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the scopes are one parameter."""
-    return "scope" in exchange.request.query and not _indexes(exchange)
-
-
-def has_no_scope(exchange: Exchange, _history: History) -> bool:
-    """Tells whether no scope is requested."""
-    return not scopes(exchange)
+has_joined_scopes = tells(
+    "the scopes are one parameter", lambda it, _: "scope" in it.request.query and not _indexes(it)
+)
+has_no_scope = tells("no scope is requested", lambda it, _: not scopes(it))
 
 
 def lacks_auth(exchange: Exchange, _history: History) -> bool:
@@ -68,9 +73,9 @@ def lacks_auth(exchange: Exchange, _history: History) -> bool:
     return bool(requested) and AUTH not in requested and requested <= set(SCOPES)
 
 
-def has_unknown_scope(exchange: Exchange, _history: History) -> bool:
-    """Tells whether a scope is requested that does not exist."""
-    return not scopes(exchange) <= set(SCOPES)
+has_unknown_scope = tells(
+    "a scope is requested that does not exist", lambda it, _: not scopes(it) <= set(SCOPES)
+)
 
 
 def last_issue(exchange: Exchange, history: History) -> Exchange | None:

@@ -19,6 +19,8 @@ from understudy.verify.checks import (
     expect_refused,
     status_is,
     succeeded,
+    tells,
+    unless,
     was_refused,
 )
 from understudy.verify.grant_history import (
@@ -28,7 +30,7 @@ from understudy.verify.grant_history import (
     client_is_proven,
     expect_no_token,
     expect_token,
-    gives_token,
+    holds_token,
     is_clean,
     shown_error,
 )
@@ -54,14 +56,14 @@ def _empty(exchange: Exchange) -> list[str]:
     return [name for name, text in exchange.request.form_pairs if text == ""]
 
 
-def is_token_endpoint(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the request is one to the token endpoint."""
-    return exchange.site == "authorization" and exchange.path == "/oauth2/token"
-
-
-def uses_other_method(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the method is neither POST nor OPTIONS."""
-    return exchange.request.method not in {"POST", "OPTIONS"}
+is_token_endpoint = tells(
+    "the request is one to the token endpoint",
+    lambda it, _: it.site == "authorization" and it.path == "/oauth2/token",
+)
+uses_other_method = tells(
+    "the method is neither POST nor OPTIONS",
+    lambda it, _: it.request.method not in {"POST", "OPTIONS"},
+)
 
 
 def has_other_body(exchange: Exchange, _history: History) -> bool:
@@ -70,9 +72,10 @@ def has_other_body(exchange: Exchange, _history: History) -> bool:
     return bool(exchange.request.body) and not is_form
 
 
-def names_client_and_secret(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the form has a client ID and a client secret."""
-    return {"client_id", "client_secret"} <= set(exchange.request.form)
+names_client_and_secret = tells(
+    "the form has a client ID and a client secret",
+    lambda it, _: {"client_id", "client_secret"} <= set(it.request.form),
+)
 
 
 def client_is_not_proven(exchange: Exchange, history: History) -> bool:
@@ -88,14 +91,13 @@ def uses_basic_authentication(exchange: Exchange, _history: History) -> bool:
     return is_basic and "client_secret" not in exchange.request.form
 
 
-def has_secret_in_query(exchange: Exchange, _history: History) -> bool:
-    """Tells whether a secret is in the query."""
-    return bool(SECRETS & set(exchange.request.query))
-
-
-def has_secret_in_query_only(exchange: Exchange, _history: History) -> bool:
-    """Tells whether a secret is in the query and not in the form."""
-    return bool(SECRETS & set(exchange.request.query) - set(exchange.request.form))
+has_secret_in_query = tells(
+    "a secret is in the query", lambda it, _: bool(SECRETS & set(it.request.query))
+)
+has_secret_in_query_only = tells(
+    "a secret is in the query and not in the form",
+    lambda it, _: bool(SECRETS & set(it.request.query) - set(it.request.form)),
+)
 
 
 def repeats_a_field(exchange: Exchange, _history: History) -> bool:
@@ -104,9 +106,7 @@ def repeats_a_field(exchange: Exchange, _history: History) -> bool:
     return len(names) != len(set(names))
 
 
-def grant_type_is_empty(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the grant type is empty."""
-    return "grant_type" in _empty(exchange)
+grant_type_is_empty = tells("the grant type is empty", lambda it, _: "grant_type" in _empty(it))
 
 
 def only_scope_is_empty(exchange: Exchange, history: History) -> bool:
@@ -118,14 +118,13 @@ def only_scope_is_empty(exchange: Exchange, history: History) -> bool:
     return None not in person and person == (app.username, app.password)
 
 
-def has_no_grant_type(exchange: Exchange, _history: History) -> bool:
-    """Tells whether there is no grant type."""
-    return not exchange.request.form.get("grant_type")
-
-
-def has_known_grant_type(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the grant type is authorization_code or password."""
-    return exchange.request.form.get("grant_type") in GRANTS
+has_no_grant_type = tells(
+    "there is no grant type", lambda it, _: not it.request.form.get("grant_type")
+)
+has_known_grant_type = tells(
+    "the grant type is authorization_code or password",
+    lambda it, _: it.request.form.get("grant_type") in GRANTS,
+)
 
 
 def has_other_grant_type(exchange: Exchange, history: History) -> bool:
@@ -145,9 +144,9 @@ def ten_attempts_failed(exchange: Exchange, history: History) -> bool:
     return wrong >= ATTEMPTS
 
 
-def client_lacks_proof(exchange: Exchange, history: History) -> bool:
-    """Tells whether client ID and secret are not those of one application."""
-    return not client_is_proven(exchange, history)
+client_lacks_proof = unless(
+    client_is_proven, "client ID and secret are not those of one application"
+)
 
 
 _PROVEN = (client_is_proven, is_clean)
@@ -279,24 +278,11 @@ STATUSES: Final = frozenset({400, 405, 413})
 OF_UNKNOWN_CLIENT: Final = frozenset({400, 401})
 
 
-def may_have_body(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the method is not HEAD."""
-    return exchange.request.method != "HEAD"
-
-
-def is_cross_origin(exchange: Exchange, _history: History) -> bool:
-    """Tells whether a browser's script requests from another origin."""
-    return bool(exchange.request.header("origin"))
-
-
-def holds_token(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the response holds a token."""
-    return gives_token(exchange)
-
-
-def holds_no_token(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the response holds no token."""
-    return not gives_token(exchange)
+may_have_body = tells("the method is not HEAD", lambda it, _: it.request.method != "HEAD")
+is_cross_origin = tells(
+    "a browser's script requests from another origin",
+    lambda it, _: bool(it.request.header("origin")),
+)
 
 
 @check("token-answer", on=[TOKEN], when=[succeeded])
@@ -418,4 +404,9 @@ of_token(
 )
 of_token("token-grant-type", [*_PROVEN, has_no_grant_type], expect_refused)
 of_token("token-not-cached", [holds_token], _expect_not_stored)
-of_token("token-not-cached", [holds_no_token], _expect_not_stored, is_choice=True)
+of_token(
+    "token-not-cached",
+    [unless(holds_token, "the response holds no token")],
+    _expect_not_stored,
+    is_choice=True,
+)

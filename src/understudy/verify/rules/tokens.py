@@ -29,6 +29,8 @@ from understudy.verify.checks import (
     found,
     proven,
     succeeded,
+    tells,
+    unless,
     was_refused,
 )
 from understudy.verify.grant_history import (
@@ -139,14 +141,14 @@ def is_from_other_client(exchange: Exchange, history: History) -> bool:
     return client is not None and named is not None and named != client
 
 
-def token_is_fresh(exchange: Exchange, history: History) -> bool:
-    """Tells whether the token was issued within a day, so that it is surely valid."""
-    return (exchange.at - proven(issue_of(exchange, history)).at).days < 1
-
-
-def names_client_and_token(exchange: Exchange, _history: History) -> bool:
-    """Tells whether client and token are given."""
-    return {name for name, text in exchange.request.pairs if text} >= REQUIRED
+token_is_fresh = tells(
+    "the token was issued within a day, so that it is surely valid",
+    lambda it, history: (it.at - proven(issue_of(it, history)).at).days < 1,
+)
+names_client_and_token = tells(
+    "client and token are given",
+    lambda it, _: {name for name, text in it.request.pairs if text} >= REQUIRED,
+)
 
 
 def other_refusal(exchange: Exchange, history: History) -> Exchange | None:
@@ -162,9 +164,7 @@ def other_refusal(exchange: Exchange, history: History) -> Exchange | None:
 other_was_refused = found(other_refusal, "another token was refused before")
 
 
-def is_first_refusal(exchange: Exchange, history: History) -> bool:
-    """Tells whether no other token was refused before."""
-    return not other_was_refused(exchange, history)
+is_first_refusal = unless(other_was_refused, "no other token was refused before")
 
 
 def _words(exchange: Exchange) -> tuple[int, Any, Any]:
@@ -199,9 +199,10 @@ def blog_is_that_of_the_issue(exchange: Exchange, history: History) -> CheckResu
     return expect_equal(blog, earlier, "blog_id", issued)
 
 
-def names_nearly_an_issued_token(exchange: Exchange, history: History) -> bool:
-    """Tells whether the token in question is nearly one that was issued."""
-    return history.is_nearly_issued(exchange.request.query.get("token", ""))
+names_nearly_an_issued_token = tells(
+    "the token in question is nearly one that was issued",
+    lambda it, history: history.is_nearly_issued(it.request.query.get("token", "")),
+)
 
 
 @check("token-info-foreign", on=[TOKEN_INFO], when=[is_from_other_client])
@@ -305,14 +306,14 @@ def token_is_implicit(exchange: Exchange, history: History) -> bool:
     return is_grant and "access_token" in proven(issued).redirect_parameters
 
 
-def two_weeks_are_over(exchange: Exchange, history: History) -> bool:
-    """Tells whether the token is older than two weeks."""
-    return _age(exchange, history) >= LIFETIME + TOLERANCE
-
-
-def two_weeks_are_nearly_over(exchange: Exchange, history: History) -> bool:
-    """Tells whether the token is in its second week."""
-    return LIFETIME / 2 <= _age(exchange, history) <= LIFETIME - TOLERANCE
+two_weeks_are_over = tells(
+    "the token is older than two weeks",
+    lambda it, history: _age(it, history) >= LIFETIME + TOLERANCE,
+)
+two_weeks_are_nearly_over = tells(
+    "the token is in its second week",
+    lambda it, history: LIFETIME / 2 <= _age(it, history) <= LIFETIME - TOLERANCE,
+)
 
 
 def is_used_by_its_client(exchange: Exchange, history: History) -> bool:

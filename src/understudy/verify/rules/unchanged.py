@@ -46,6 +46,7 @@ from understudy.verify.checks import (
     holds_profile,
     proven,
     succeeded,
+    tells,
 )
 from understudy.verify.history import History, avatars_in, profile_in
 from understudy.verify.pictures import an_avatar, avatars, picture, upload
@@ -99,9 +100,10 @@ def was_viewed_before(exchange: Exchange, history: History) -> bool:
     return is_known and view_before(exchange, history) is not None
 
 
-def was_updated_since(exchange: Exchange, history: History) -> bool:
-    """Tells whether its account updated the profile since."""
-    return account_of(exchange, history) in _writers(exchange, history, UPDATE_PROFILE)
+was_updated_since = tells(
+    "its account updated the profile since",
+    lambda it, history: account_of(it, history) in _writers(it, history, UPDATE_PROFILE),
+)
 
 
 def only_other_updated_since(exchange: Exchange, history: History) -> bool:

@@ -18,6 +18,7 @@ from understudy.verify.checks import (
     is_public_profile,
     proven,
     sends_no_credentials,
+    tells,
 )
 from understudy.verify.history import History, profile_in
 from understudy.verify.probe_client import ProbeClient
@@ -51,9 +52,10 @@ def other_side(exchange: Exchange, history: History) -> Exchange | None:
     return twin(exchange, history, PUBLIC if kind in TOKENS else TOKENS)
 
 
-def was_seen_with_token(exchange: Exchange, history: History) -> bool:
-    """Tells whether the profile was looked up with another token, and nothing changed since."""
-    return twin(exchange, history, TOKENS) is not None
+was_seen_with_token = tells(
+    "the profile was looked up with another token, and nothing changed since",
+    lambda it, history: twin(it, history, TOKENS) is not None,
+)
 
 
 was_seen_from_other_side = found(
@@ -98,9 +100,10 @@ def is_of_somebody_else(exchange: Exchange, history: History) -> bool:
     return is_known and not is_of_owner(exchange, history)
 
 
-def hides_contact_details(exchange: Exchange, history: History) -> bool:
-    """Tells whether the profile is the one that the target names as hiding its contact details."""
-    return exchange.value == history.known.hidden_contact_slug
+hides_contact_details = tells(
+    "the profile is the one that the target names as hiding its contact details",
+    lambda it, history: it.value == history.known.hidden_contact_slug,
+)
 
 
 def read_both_ways(exchange: Exchange, history: History) -> Exchange | None:
@@ -127,9 +130,10 @@ def lookup_needs_no_credentials(exchange: Exchange, _history: History) -> CheckR
     return expect(exchange.status == OK, "200 without credentials", f"status {exchange.status}")
 
 
-def has_no_valid_token(exchange: Exchange, _history: History) -> bool:
-    """Tells whether no credentials were sent, or none that are valid."""
-    return exchange.identity.kind in {"none", "invalid"}
+has_no_valid_token = tells(
+    "no credentials were sent, or none that are valid",
+    lambda it, _: it.identity.kind in {"none", "invalid"},
+)
 
 
 @check("authenticated-only-fields", on=PROFILES, when=[holds_profile, has_no_valid_token])
