@@ -106,7 +106,7 @@ def test_traffic_passes_and_is_judged_until_a_signal_ends_the_proxy(target: Path
         assert changed.status_code == 200
         assert proxy.end(signal.SIGTERM) == 0, proxy.output
     assert "3 exchanges judged, 0 findings" in proxy.output
-    assert "0 responses of the mock, 0 where the deployment had none" in proxy.output
+    assert "0 responses of the mock, where the deployment had none" in proxy.output
 
 
 @pytest.mark.usefixtures("measured_children")

@@ -212,11 +212,8 @@ def report(recording: Recording) -> ExitCode:
     if counts.websockets:
         echo(f"{counted(counts.websockets, 'WebSocket connection')} passed, not judged")
     if recording.fallback is not None:
-        own = recording.fallback.counts
-        echo(
-            f"{counted(own['mock'], 'response')} of the mock, "
-            f"{own['fallback']} where the deployment had none"
-        )
+        number = recording.fallback.count
+        echo(f"{counted(number, 'response')} of the mock, where the deployment had none")
     if judge.evaluator.internal_errors:
         number = len(judge.evaluator.internal_errors)
         msg = f"{counted(number, 'check')} failed themselves; `verify --har` on the recording says which."

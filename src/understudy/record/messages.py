@@ -166,25 +166,15 @@ class ProxiedRequest:
         Raises:
             ClientGone: The client ended the connection.
         """
-        if not await self.receive_small_form():
+        length = field_value(self.fields, b"content-length")
+        if not (self.is_form and length.isdecimal() and int(length) <= _REWRITTEN_FORM):
             return
+        await self.receive_rest()
         content = rewrite(self.captured.content)
         self.captured = CapturedBody()
         self.captured.add(content)
         size = str(len(content)).encode()
         self.fields = [(n, size if n == b"content-length" else v) for n, v in self.fields]
-
-    async def receive_small_form(self) -> bool:
-        """Receives a body if it is a small form, and returns whether it is.
-
-        Raises:
-            ClientGone: The client ended the connection.
-        """
-        length = field_value(self.fields, b"content-length")
-        is_small = self.is_form and length.isdecimal() and int(length) <= _REWRITTEN_FORM
-        if is_small:
-            await self.receive_rest()
-        return is_small
 
     @property
     def is_form(self) -> bool:

@@ -1,14 +1,15 @@
-"""Passes requests on to a deployment as an ASGI application, and hands every exchange to a listener."""
+"""Passes requests on to a deployment as an ASGI application, and hands every exchange to the judge."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import httpx
 
+from understudy.record.fallback import Fallback
 from understudy.record.messages import (
     ClientConnection,
     ClientGone,
@@ -33,49 +34,9 @@ from understudy.record.servers import (
     response_fields,
     sendable,
 )
+from understudy.record.traffic_judge import TrafficJudge
 from understudy.record.upstream import NoUpstreamResponse, Tunnel, TunnelHead, Upstream, parts_of
 from understudy.verify.target import is_loopback
-
-
-class ExchangeListener(Protocol):
-    """Takes what passes the proxy."""
-
-    is_blocking: bool
-    """True if a response that breaks a rule is to be withheld."""
-
-    async def passed(
-        self, request: ProxiedRequest, response: ProxiedResponse, span: ExchangeSpan
-    ) -> str | None:
-        """Takes a whole exchange before its response ends; returns what is wrong, where it waits."""
-
-    def lost(self, request: ProxiedRequest, error: NoUpstreamResponse) -> None:
-        """Takes a request that got no response."""
-
-    def changed(self, request: ProxiedRequest, names: Sequence[bytes]) -> None:
-        """Takes the names of header fields of a response that could not pass as they were."""
-
-    def passes_unjudged(self, server: ProxiedServer) -> None:
-        """Takes that a WebSocket connection passes."""
-
-    def failed(self, place: str) -> None:
-        """Takes the place of an error of the proxy itself."""
-
-
-class Substitute(Protocol):
-    """Responds where the deployment does not."""
-
-    async def responds_to(self, request: ProxiedRequest) -> bool:
-        """Tells whether it responds to a request, and the deployment does not get it."""
-
-    async def respond(
-        self, request: ProxiedRequest, failure: NoUpstreamResponse | None = None
-    ) -> ProxiedResponse | None:
-        """Returns the response; None where it cannot respond either.
-
-        Args:
-            request: The request.
-            failure: Why the deployment did not respond; None where it was not asked.
-        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +46,15 @@ class ProxyParts:
     Attributes:
         addresses: Translates addresses of all servers.
         upstream: Sends to the deployment.
-        listener: Takes what passes.
-        substitute: Responds in place of the deployment; None if nothing does.
+        judge: Takes what passes.
+        fallback: Responds where the deployment does not; None if nothing does.
         overlaps: Knows what is under way.
     """
 
     addresses: ProxiedAddresses
     upstream: Upstream
-    listener: ExchangeListener
-    substitute: Substitute | None = None
+    judge: TrafficJudge
+    fallback: Fallback | None = None
     overlaps: Overlaps = field(default_factory=Overlaps)
 
 
@@ -131,8 +92,8 @@ class Proxy:
         self._addresses = parts.addresses
         self._upstream = parts.upstream
         self._overlaps = parts.overlaps
-        self._listener = parts.listener
-        self._substitute = parts.substitute
+        self._judge = parts.judge
+        self._fallback = parts.fallback
         self.websocket_protocol = partial(Tunnel, self._tunnelled)
 
     async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
@@ -148,7 +109,7 @@ class Proxy:
         except ClientGone:
             return
         except Exception as error:  # its text must not reach the server's log
-            self._listener.failed(place_of(error))
+            self._judge.failed(place_of(error))
             if not client.is_started:
                 message = "The proxy itself failed; its terminal says where."
                 await self._refuse(request, client, 502, "proxy_failed", message)
@@ -158,7 +119,7 @@ class Proxy:
         server, host = self._server_of(target.decode("latin-1")), _host_of(fields)
         if not is_loopback(f"http://{host}"):
             return TunnelHead(server, target, [], NOT_LOOPBACK)
-        self._listener.passes_unjudged(server)
+        self._judge.passes_unjudged(server)
         return TunnelHead(server, target, request_fields(fields, self._addresses, server, host))
 
     def _request(self, scope: Mapping[str, Any], receive: Receive) -> ProxiedRequest:
@@ -190,9 +151,6 @@ class Proxy:
         if preflight is not None and request.server.site == "resource":
             await client.send_whole(204, preflight, b"")
             return
-        if self._substitute is not None and await self._substitute.responds_to(request):
-            await self._respond_instead(request, client)
-            return
         is_change = request.method in CHANGES and request.server.site == "resource"
         with self._overlaps.span(is_change=is_change) as span:
             try:
@@ -200,22 +158,18 @@ class Proxy:
             except NoUpstreamResponse as error:
                 if not client.is_started and await self._respond_instead(request, client, error):
                     return
-                self._listener.lost(request, error)
+                self._judge.lost(request, error)
                 if not client.is_started:  # else the server ends the connection
                     await self._refuse(request, client, error.status, error.code, f"{error}.")
 
     async def _respond_instead(
-        self,
-        request: ProxiedRequest,
-        client: ClientConnection,
-        failure: NoUpstreamResponse | None = None,
+        self, request: ProxiedRequest, client: ClientConnection, failure: NoUpstreamResponse
     ) -> bool:
-        """Lets the substitute respond, and returns whether it did."""
-        substitute = self._substitute
-        if substitute is None:
+        """Lets the fallback respond, and returns whether it did."""
+        if self._fallback is None:
             return False
         await request.receive_rest()
-        response = await substitute.respond(request, failure)
+        response = await self._fallback.respond(request, failure)
         if response is None:
             return False
         fields = response.fields
@@ -262,11 +216,11 @@ class Proxy:
                 expect_client()
                 response.captured.add(part)
                 if str(response.captured.size) == length:  # the client sees the end in this part
-                    await self._listener.passed(request, response, span)
+                    await self._judge.passed(request, response, span)
                     await client.end(part)
                     return
                 await client.send(part)
-            await self._listener.passed(request, response, span)
+            await self._judge.passed(request, response, span)
             await client.end()
 
     def _response(self, request: ProxiedRequest, received: httpx.Response) -> ProxiedResponse:
@@ -276,18 +230,18 @@ class Proxy:
             NoUpstreamResponse: It cannot pass, or is from before the deployment.
         """
         status = received.status_code
-        if self._substitute is not None and status in UNAVAILABLE:
+        if self._fallback is not None and status in UNAVAILABLE:
             raise NoUpstreamResponse.of_status(status)
         if status not in FINAL_STATUSES:
             raise NoUpstreamResponse.of_unknown_status(status)
         fields, names = sendable(lowered(received.headers.raw))
         if names:
-            self._listener.changed(request, names)
+            self._judge.changed(request, names)
         return ProxiedResponse(status, fields)
 
     def _is_held(self, request: ProxiedRequest, response: ProxiedResponse) -> bool:
         """Tells whether a response is sent once it is whole: to judge or to rewrite it first."""
-        if self._listener.is_blocking:
+        if self._judge.is_blocking:
             return True
         if request.method == "HEAD" or response.status in BODILESS:
             return False
@@ -302,7 +256,7 @@ class Proxy:
         span: ExchangeSpan,
     ) -> None:
         """Sends a whole response, or the finding that withholds it."""
-        finding = await self._listener.passed(request, response, span)
+        finding = await self._judge.passed(request, response, span)
         if finding is not None:
             await self._refuse(request, client, 502, "contract_broken", finding)
             return
