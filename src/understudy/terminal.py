@@ -36,6 +36,15 @@ def printable_line(text: str) -> str:
     return printable(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
+def counted(number: int, noun: str) -> str:
+    """Returns a number with its noun, in the plural where there is not one."""
+    if number == 1:
+        return f"1 {noun}"
+    head, that, rest = noun.partition(" that ")  # "rules that were", and "2 new findings"
+    rest = rest.replace("was not", "were not")
+    return f"{number:,} {head}s{that}{rest}"
+
+
 def echo(text: object = "", *, err: bool = False, nl: bool = True, **style: Any) -> None:
     """Prints a text, with escapes for what would steer the terminal.
 

@@ -79,7 +79,7 @@ def test_a_baseline_that_is_written_accepts_what_was_found(tmp_path):
         (["--target", "a.toml", "--documents", "a", "b"], "Name --target to compare"),
         (["--documents", "a", "b", "--rules", "qr-png"], "--documents sends nothing"),
         (["--documents", "a.yaml", "b.yaml"], "a.yaml cannot be read"),
-        (["--documents", "a", "b", "--report", "junit=a.xml"], "no report format 'junit'"),
+        (["--documents", "a", "b", "--report", "har=a.har"], "no report format 'har'"),
     ],
 )
 def test_options_that_contradict_one_another_are_refused(options, message):

@@ -28,9 +28,9 @@ def test_the_table_says_how_sure_each_collection_is_and_why():
 
 
 def test_what_is_not_sure_is_listed_with_what_speaks_against_it():
-    _, _, stateless = infer(LABELLED / "files.yaml").output.partition("Stateless")
-    assert "/conversions" in stateless
-    assert "only 0% of the members sent are in the item" in " ".join(stateless.split())
+    _, _, stateless = infer(LABELLED / "catalogue.yaml").output.partition("Stateless")
+    assert "/weather" in stateless
+    assert "no member identifies an item" in " ".join(stateless.split())
 
 
 def test_json_has_the_places_of_items_in_bodies():

@@ -23,7 +23,7 @@ from understudy.testing.background import Background
 from understudy.verify.admin_client import AdminClient
 
 ONE_A_LINE = {"generate", "journal"}
-PRINTS_NO_DATA = {"exec", "mcp", "open", "record", "schema", "serve"}
+PRINTS_NO_DATA = {"demo", "exec", "mcp", "open", "record", "schema", "serve", "stub"}
 
 
 @pytest.fixture(scope="module")

@@ -85,7 +85,7 @@ def test_stubs_are_made_listed_and_deleted(run) -> None:
     )
     assert (
         run(
-            "stub", "--json", '{"operation": "getQrCode", "response": {"status": 404}, "times": 2}'
+            "stub", "--stub", '{"operation": "getQrCode", "response": {"status": 404}, "times": 2}'
         ).stdout
         == "stub-2\n"
     )

@@ -16,7 +16,7 @@ EVERYTHING = [
     *("env:STAGING_TOKEN", "plain-token", "env:STAGING_OTHER", ""),
     *("3101", "env:STAGING_SECRET", "https://app.example/callback", "mia", "env:STAGING_PASSWORD"),
     *("mia", "mia@example.com, mia.work@example.com", "bea"),
-    *("y", "y", "20", "n"),
+    *("y", "n", "y", "20", "n"),
     *("50", ""),
 ]
 
@@ -61,6 +61,7 @@ def test_what_was_answered_is_what_the_file_says(init):
         },
         "permit": {
             "uploads": True,
+            "fill_account": False,
             "tokens": True,
             "max_tokens": 20,
             "exhaust_rate_limit": False,
@@ -94,7 +95,7 @@ def test_every_key_that_is_asked_for_is_one_of_a_target():
     kinds = {"": Target} | {name: Target.__annotations__[name] for name in ("credentials",)}
     for section in SECTIONS:
         kind = kinds.get(section.table) or Target.__annotations__[section.table]
-        assert {question.key for question in section.questions} <= set(kind.__struct_fields__)
+        assert {key.name for key in section.keys} <= set(kind.__struct_fields__)
 
 
 def test_the_template_has_every_key_of_a_target():

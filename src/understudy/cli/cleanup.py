@@ -6,14 +6,15 @@ from pathlib import Path
 import click
 
 from understudy.cli.exit_codes import ExitCode
+from understudy.cli.options import FILE
 from understudy.terminal import echo
 
 
 @click.command()
-@click.argument("journal", type=click.Path(readable=False, path_type=Path))
+@click.argument("journal", type=FILE)
 @click.option(
     "--target",
-    type=click.Path(readable=False, path_type=Path),
+    type=FILE,
     help="Target file of the run.  [default: the file beside JOURNAL that ends in .toml]",
 )
 @click.option("--json", "is_json", is_flag=True, help="Print the result as JSON.")

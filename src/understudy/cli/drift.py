@@ -16,7 +16,7 @@ from understudy.cli.exit_codes import ExitCode
 from understudy.cli.interrupts import noted
 from understudy.cli.losses import followed_facts
 from understudy.cli.progress import shown
-from understudy.cli.reporting import Ending, deliver, end
+from understudy.cli.reporting import Ending, deliver, end, first_reason
 from understudy.cli.writing import expect_writable
 from understudy.drift import mock_beside as beside
 from understudy.drift.comparing import Drift
@@ -43,7 +43,6 @@ from understudy.record.personal_values import PersonalValues, words_of
 from understudy.record.pseudonyms import Pseudonyms
 from understudy.record.recorder import key_file, load_key
 from understudy.reports.console import Terminal
-from understudy.reports.content import counted
 from understudy.terminal import echo
 from understudy.verify.catalogue import catalogue
 from understudy.verify.clock import machine_time
@@ -215,18 +214,14 @@ def ending(report: DriftReport, wanted: frozenset[str]) -> Ending:
     """Returns 1 for what ``--fail-on`` names or was not undone, 3 for what was left unchecked."""
     if "nothing" in wanted:
         return Ending(ExitCode.DONE)
-    left = sum(1 for _ in report.not_checked) if "not-checked" in wanted else 0
-    reasons = (
-        (ExitCode.FINDINGS, len(report.findings) if "findings" in wanted else 0, "finding"),
-        (ExitCode.FINDINGS, len(report.notes) if "notes" in wanted else 0, "note"),
+    left = len(report.not_checked)
+    return first_reason(
+        (ExitCode.FINDINGS, "findings" in wanted and len(report.findings), "finding"),
+        (ExitCode.FINDINGS, "notes" in wanted and len(report.notes), "note"),
         (ExitCode.FINDINGS, len(report.not_restored), "change that was not undone"),
         (ExitCode.INCOMPLETE, len(report.stopped), "run that ended early"),
-        (ExitCode.INCOMPLETE, left, "reason for rules that were left unchecked"),
+        (ExitCode.INCOMPLETE, "not-checked" in wanted and left, "reason for unchecked rules"),
     )
-    for code, number, noun in reasons:
-        if number:
-            return Ending(code, counted(number, noun))
-    return Ending(ExitCode.DONE)
 
 
 def _following(options: DriftOptions, report: DriftReport) -> str:

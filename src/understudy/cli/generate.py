@@ -31,8 +31,7 @@ from understudy.generate.formats.export import (
     prepare,
     save,
 )
-from understudy.reports.content import counted
-from understudy.terminal import echo
+from understudy.terminal import counted, echo
 
 RUN_BY: Final = {
     "curl": "TOKEN=… sh {}",

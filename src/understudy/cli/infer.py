@@ -6,25 +6,25 @@ from typing import Any
 import click
 
 from understudy.cli.command_options import Overlays
-from understudy.cli.options import takes
-from understudy.terminal import printable, printable_line
+from understudy.cli.options import FILE, takes
+from understudy.terminal import counted, printable, printable_line
 
 WIDTH = 78
 """Columns of the reasons."""
 
 
 @click.command(context_settings={"show_default": True})
-@click.argument("document", type=click.Path(readable=False, path_type=Path), metavar="FILE")
+@click.argument("document", type=FILE, metavar="FILE")
 @takes(Overlays)
 @click.option(
     "--state-model",
-    type=click.Path(readable=False, path_type=Path),
+    type=FILE,
     metavar="YAML",
     help="State-model file that corrects what is inferred.",
 )
 @click.option(
     "--write",
-    type=click.Path(readable=False, path_type=Path),
+    type=FILE,
     metavar="YAML",
     help="Write what is inferred as a state-model file, to edit and pass to --state-model, and its"
     " JSON Schema beside it.",
@@ -99,10 +99,9 @@ def _printed(resource: Any) -> Any:
 
 def _lines(model: Any) -> list[str]:
     """Returns the model as a table: what has state, how sure that is, and why."""
-    counted = sum(len(it.operations) for it in model.resources)
-    collections = _counted(len(model.collections), "collection")
-    singletons = _counted(len(model.singletons), "single resource")
-    operations = _counted(counted, "operation")
+    collections = counted(len(model.collections), "collection")
+    singletons = counted(len(model.singletons), "single resource")
+    operations = counted(sum(len(it.operations) for it in model.resources), "operation")
     lines = [f"{collections} and {singletons}, with {operations}, have state."]
     for resource in model.resources:
         lines += _resource(resource)
@@ -111,10 +110,6 @@ def _lines(model: Any) -> list[str]:
     for resource in model.uncertain:
         lines += _resource(resource)
     return lines
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _resource(resource: Any) -> list[str]:

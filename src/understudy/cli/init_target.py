@@ -20,27 +20,25 @@ from understudy.record_schemas import schema_text
 from understudy.verify.target import is_loopback
 from understudy.verify.target_schema import SCHEMA_FILE, target_schema
 
-Kind = Literal["text", "url", "mode", "secret", "list", "number", "flag"]
+Kind = Literal["", "text", "url", "mode", "secret", "list", "number", "flag"]
 
 
-class Question(NamedTuple):
+class Key(NamedTuple):
     """One key of the file.
 
     Attributes:
-        key: The name of the key.
-        kind: The kind of answer.
-        text: The question.
-        about: The comment beside the key in the file.
+        name: Its name.
+        about: The question, and the comment beside the key in the file.
+        kind: The kind of answer; empty: nobody is asked, and the file has it as a comment.
         example: The value in the comment of a key that was left out.
         usual: The answer that Return gives.
         variable: The end of the name of a secret's environment variable.
         only_with: The fact that the question needs; see ``Answers.facts``.
     """
 
-    key: str
-    kind: Kind
-    text: str
+    name: str
     about: str
+    kind: Kind = ""
     example: Any = "…"
     usual: Any = ""
     variable: str = ""
@@ -48,242 +46,152 @@ class Question(NamedTuple):
 
 
 class TargetSection(NamedTuple):
-    """A table of the file; the first has no name."""
+    """A table of the file; the first has no name, and one that nobody is asked about no title."""
 
     table: str
     title: str
-    questions: tuple[Question, ...]
+    keys: tuple[Key, ...]
     only_with: str = ""
 
+
+_HASH: Final = ("0" * 64,)
+
+_APPLICATION: Final = (
+    Key("client_id", "client id, as the dashboard shows it", "text"),
+    Key("client_secret", "its secret", "secret", variable="CLIENT_SECRET"),
+    Key("redirect_uri", "one of its redirect URIs", "url", "https://app.example/callback"),
+    Key("username", "user name of its owner, who signs in and grants", "text"),
+    Key("password", "the owner's password", "secret", variable="PASSWORD"),
+    Key("name", "as the consent page shows it"),
+    Key("application_password", "the owner's, for two-step sign-in", variable="APP_PASSWORD"),
+    Key("approve", "query parameter that approves, at a test deployment", "", "approve=mia"),
+    Key("deny", "query parameter that denies", "", "deny=1"),
+)
+
+_UNASKED: Final = tuple(key._replace(kind="") for key in _APPLICATION)
 
 SECTIONS: Final = (
     TargetSection(
         "",
         "The deployment",
         (
-            Question(
-                "base_url",
-                "url",
-                "Address of the resource API",
-                "of the resource API",
-                usual="http://127.0.0.1:8080/v3",
-            ),
-            Question(
+            Key("base_url", "resource API", "url", usual="http://127.0.0.1:8080/v3"),
+            Key(
                 "auth_url",
+                "authorization server; without it, its rules are not checked",
                 "url",
-                "Address of the authorization server",
-                "left out: its rules are not checked",
                 "https://accounts.staging.example",
             ),
-            Question(
+            Key(
                 "document",
+                'OpenAPI document to judge by: a file, or "published" for the one at /openapi',
                 "text",
-                "OpenAPI document to judge by: a file, or published for the one at /openapi",
-                'left out: the bundled one; "published": the one at /openapi',
                 "published",
             ),
-            Question(
-                "mode",
-                "mode",
-                "May it write? observe: no; own: to one account, and undo it; full: to two",
-                "observe | own | full",
-                "observe",
+            Key("mode", "what it may write: observe, own or full", "mode", "observe"),
+            Key("is_mock", "true: assumed and inferred rules give findings too", example=False),
+            Key("accept", "rules whose breach is a note here", example=()),
+            Key("accept_as_stated", "inferred rules whose breach is a finding here", example=()),
+            Key("like", "profile of the deployment, as of `serve --like`", "", "deployment.yaml"),
+            Key("facts", "what `understudy learn` wrote of the deployment", "", "facts.yaml"),
+            Key("state_model", "corrects what is inferred of another service", "", "model.yaml"),
+            Key("overlays", "Overlay files that change the document", "", ("overlay.yaml",)),
+            Key(
+                "vocabulary", "words for scopes, QR types, headers, upload field", "", "words.yaml"
             ),
+            Key("ledger", "counts the hour's requests across runs", "", "target.ledger"),
         ),
     ),
     TargetSection(
         "credentials",
         "Bearer tokens of accounts for tests",
         (
-            Question(
-                "access_token",
-                "secret",
-                "Token of the test account, with every scope",
-                "of the test account, with every scope",
-                variable="TOKEN",
-            ),
-            Question(
-                "read_only_token",
-                "secret",
-                "Token of the same account, which may only read",
-                "of the same account, read only",
-                variable="READ_TOKEN",
-            ),
-            Question(
+            Key("access_token", "of the test account, every scope", "secret", variable="TOKEN"),
+            Key("read_only_token", "of it, which may only read", "secret", variable="READ_TOKEN"),
+            Key(
                 "other_access_token",
+                "of another account, with every scope",
                 "secret",
-                "Token of another account, with every scope",
-                "of another account",
                 variable="OTHER_TOKEN",
             ),
-            Question(
-                "api_key",
-                "secret",
-                "API key of any application",
-                "of any application",
-                variable="API_KEY",
-            ),
+            Key("api_key", "API key of any application", "secret", variable="API_KEY"),
+            Key("auth_only_token", "with the scope auth alone", variable="AUTH_ONLY_TOKEN"),
+            Key("no_auth_token", "with every scope but auth", variable="NO_AUTH_TOKEN"),
+            Key("expired_token", "was valid and has expired", variable="EXPIRED_TOKEN"),
+            Key("private_access_token", "of the private profile", variable="PRIVATE_TOKEN"),
+            Key("disabled_access_token", "of a disabled profile", variable="DISABLED_TOKEN"),
+            Key("admin_token", "of a mock on another machine", variable="ADMIN_TOKEN"),
         ),
     ),
     TargetSection(
-        "application",
-        "An application, and the owner who signs in",
-        (
-            Question("client_id", "text", "Client id", "as the dashboard shows it"),
-            Question(
-                "client_secret", "secret", "Client secret", "its secret", variable="CLIENT_SECRET"
-            ),
-            Question(
-                "redirect_uri",
-                "url",
-                "One of its redirect URIs",
-                "as registered",
-                "https://app.example/callback",
-            ),
-            Question("username", "text", "User name of its owner", "signs in, and grants"),
-            Question(
-                "password", "secret", "The owner's password", "the owner's", variable="PASSWORD"
-            ),
-        ),
-        only_with="authorization",
+        "application", "An application, and the owner who signs in", _APPLICATION, "authorization"
     ),
     TargetSection(
         "known",
         "People that the deployment is known to have",
         (
-            Question("slug", "text", "Slug of the test account's profile", "of the test account"),
-            Question(
+            Key("slug", "slug of the test account's profile", "text"),
+            Key(
                 "emails",
+                "its e-mail addresses, the primary one first, separated by commas",
                 "list",
-                "Its e-mail addresses, the primary one first, separated by commas",
-                "the primary one first; or hashes = […]",
                 ("primary@example.com", "second@example.com"),
             ),
-            Question("other_slug", "text", "Slug of the other account's profile", "of the other"),
+            Key("other_slug", "slug of the other account's profile", "text"),
+            Key("hashes", "SHA-256 hashes in place of emails", example=_HASH),
+            Key("other_emails", "of the other account", example=("other@example.com",)),
+            Key("other_hashes", "SHA-256 hashes in place of other_emails", example=_HASH),
+            Key("people", "further public profiles", example=("nora", "greta")),
+            Key("private_slug", "of a private profile"),
+            Key("disabled_slug", "of a disabled profile"),
+            Key("hidden_contact_slug", "of one whose contact details are not public"),
         ),
     ),
     TargetSection(
         "permit",
         "What verify may do beyond reading and editing",
         (
-            Question(
-                "uploads",
+            Key("uploads", "upload avatars, and remove them again", "flag", only_with="writes"),
+            Key(
+                "fill_account",
+                "upload avatars to an account that has some",
                 "flag",
-                "Upload avatars, and remove them again?",
-                "avatars, which are removed again",
-                only_with="writes",
-                usual=False,
+                only_with="uploads",
             ),
-            Question(
-                "tokens",
-                "flag",
-                "Have tokens issued to the application?",
-                "have tokens issued",
-                only_with="application",
-                usual=False,
-            ),
-            Question(
+            Key("tokens", "have tokens issued to the application", "flag", only_with="application"),
+            Key(
                 "max_tokens",
+                "the most tokens that a run may have issued",
                 "number",
-                "The most tokens that a run may have issued",
-                "the most that a run has issued",
-                only_with="tokens",
                 usual=100,
+                only_with="tokens",
             ),
-            Question(
+            Key(
                 "exhaust_rate_limit",
+                "use up the hour's requests; others at this address then wait for an hour",
                 "flag",
-                "Use up the hour's requests? Others at this address then wait for an hour",
-                "use up an hour's requests",
-                usual=False,
             ),
-            Question(
-                "clock",
-                "flag",
-                "Is it a mock of understudy, whose clock may be moved (and is restored)?",
-                "move a mock's clock, and restore it",
-                only_with="here",
-                usual=False,
-            ),
+            Key("clock", "move the clock of a mock, and restore it", "flag", only_with="here"),
         ),
     ),
     TargetSection(
         "budget",
         "Requests to profile endpoints that an hour allows",
         (
-            Question("anonymous", "number", "Without a token", "without a token", usual=100),
-            Question("token", "number", "With a token", "with a token", usual=1000),
+            Key("anonymous", "without a token", "number", usual=100),
+            Key("token", "with a token", "number", usual=1000),
         ),
     ),
+    TargetSection("other_application", "", _UNASKED),
+    TargetSection("two_step", "", _UNASKED),
 )
 """The tables, in the order of the file."""
 
-
-class UnaskedKey(NamedTuple):
-    """A key of the file that no question asks for; it is written as a comment.
-
-    Attributes:
-        key: Its name.
-        about: The comment beside it.
-        example: An example of its value.
-    """
-
-    key: str
-    about: str
-    example: Any = "…"
-
-
-_APPLICATION: Final = (
-    UnaskedKey("client_id", "as the dashboard shows it"),
-    UnaskedKey("client_secret", "its secret", "env:OTHER_CLIENT_SECRET"),
-    UnaskedKey("redirect_uri", "as registered", "https://other.example/callback"),
-    UnaskedKey("name", "as the consent page shows it"),
-    UnaskedKey("username", "user name of its owner"),
-    UnaskedKey("password", "the owner's", "env:OTHER_PASSWORD"),
-    UnaskedKey(
-        "application_password", "the owner's, for two-step sign-in", "env:OTHER_APP_PASSWORD"
-    ),
-    UnaskedKey("approve", "query parameter that approves, at a test deployment", "approve=mia"),
-    UnaskedKey("deny", "query parameter that denies", "deny=1"),
-)
-
-UNASKED: Final[Mapping[str, tuple[UnaskedKey, ...]]] = {
-    "": (
-        UnaskedKey(
-            "is_mock",
-            "true: assumed and inferred rules give findings too, as for the mock",
-            example=False,
-        ),
-        UnaskedKey("accept", "rules whose breach is a note here", ()),
-        UnaskedKey("accept_as_stated", "inferred rules whose breach is a finding here", ()),
-        UnaskedKey("facts", "what `understudy learn` wrote of the deployment", "facts.yaml"),
-        UnaskedKey("state_model", "corrects what is inferred of another service", "model.yaml"),
-        UnaskedKey("overlays", "Overlay files that change the document", ("overlay.yaml",)),
-        UnaskedKey("vocabulary", "words for scopes, QR types, headers, upload field", "words.yaml"),
-        UnaskedKey("ledger", "counts the hour's requests across runs", "target.ledger"),
-    ),
-    "credentials": (
-        UnaskedKey("auth_only_token", "with the scope auth alone", "env:AUTH_ONLY_TOKEN"),
-        UnaskedKey("no_auth_token", "with every scope but auth", "env:NO_AUTH_TOKEN"),
-        UnaskedKey("expired_token", "was valid and has expired", "env:EXPIRED_TOKEN"),
-        UnaskedKey("private_access_token", "of the private profile", "env:PRIVATE_TOKEN"),
-        UnaskedKey("disabled_access_token", "of a disabled profile", "env:DISABLED_TOKEN"),
-        UnaskedKey("admin_token", "of a mock on another machine", "env:UNDERSTUDY_ADMIN_TOKEN"),
-    ),
-    "application": _APPLICATION[3:4] + _APPLICATION[6:],
-    "known": (
-        UnaskedKey("hashes", "SHA-256 hashes in place of emails", ("0" * 64,)),
-        UnaskedKey("other_emails", "of the other account", ("other@example.com",)),
-        UnaskedKey("other_hashes", "SHA-256 hashes in place of other_emails", ("0" * 64,)),
-        UnaskedKey("people", "further public profiles", ("nora", "greta")),
-        UnaskedKey("private_slug", "of a private profile"),
-        UnaskedKey("disabled_slug", "of a disabled profile"),
-        UnaskedKey("hidden_contact_slug", "of one whose contact details are not public"),
-    ),
-    "other_application": _APPLICATION,
-    "two_step": _APPLICATION,
-}
-"""Keys without a question, by table; those of applications are alike."""
+MODES: Final = """\
+  observe  writes nothing
+  own      writes to the test account alone, and undoes it
+  full     writes to two accounts
+"""
 
 
 ABOUT = """\
@@ -314,6 +222,7 @@ class Answers:
             "authorization": self.get("", "auth_url") is not None,
             "application": self.get("application", "client_id") is not None,
             "tokens": self.get("permit", "tokens") is True,
+            "uploads": self.get("permit", "uploads") is True,
             "writes": self.get("", "mode") != "observe",
             "here": is_loopback(self.get("", "base_url") or ""),
         }
@@ -325,6 +234,12 @@ class Answers:
             return "MOCK"
         host = urlsplit(self.get("", "base_url") or "").hostname or ""
         return _REST_OF_NAME.sub("_", host.partition(".")[0].upper()).strip("_") or "TARGET"
+
+    def reference(self, table: str, key: Key) -> str:
+        """Returns how the file refers to the environment variable of a secret."""
+        others = {section.table for section in SECTIONS if not section.title}
+        owner = f"{table.upper()}_" if table in others else ""
+        return f"env:{self.prefix}_{owner}{key.variable}"
 
 
 def ask_for_target(path: Path) -> None:
@@ -364,43 +279,35 @@ def _answers(path: Path) -> Answers:
     click.echo(ABOUT.format(path=path))
     answers = Answers()
     for section in SECTIONS:
-        if not answers.facts[section.only_with]:
+        if not section.title or not answers.facts[section.only_with]:
             continue
         click.secho(section.title, bold=True)
-        for question in section.questions:
-            _ask(answers, section.table, question)
+        for key in section.keys:
+            if key.kind and answers.facts[key.only_with]:
+                _ask(answers, section.table, key)
         click.echo()
     return answers
 
 
-def _ask(answers: Answers, table: str, question: Question) -> None:
-    if not answers.facts[question.only_with]:
-        return
-    usual = question.usual
-    if question.key == "mode":
+def _ask(answers: Answers, table: str, key: Key) -> None:
+    usual = key.usual
+    text = f"  {key.about[0].upper()}{key.about[1:]}"
+    if key.kind == "mode":
         usual = "own" if answers.facts["here"] else "observe"
-    text = f"  {question.text}"
-    if question.kind == "secret":
-        text += f" (such as env:{answers.prefix}_{question.variable})"
-    if question.kind == "flag":
-        answer: Any = click.confirm(text, default=False)
+        click.echo(MODES, nl=False)
+    if key.kind == "secret":
+        text += f" (such as {answers.reference(table, key)})"
+    if key.kind == "flag":
+        answer: Any = click.confirm(f"{text}?", default=False)
     else:
-        answer = click.prompt(
-            text,
-            default=usual,
-            show_default=bool(usual),
-            value_proc=_READERS[question.kind],
-        )
+        read = _READERS.get(key.kind, str.strip)
+        answer = click.prompt(text, default=usual, show_default=bool(usual), value_proc=read)
     if answer not in {"", (), None}:
-        answers.by_key[table, question.key] = answer
-        if question.kind == "secret" and not str(answer).startswith("env:"):
+        answers.by_key[table, key.name] = answer
+        if key.kind == "secret" and not str(answer).startswith("env:"):
             click.secho(
                 "  The secret will be in the file; keep it out of version control.", dim=True
             )
-
-
-def _text(answer: str) -> str:
-    return answer.strip()
 
 
 def _url(answer: str) -> str:
@@ -439,7 +346,6 @@ def _number(answer: str) -> int:
 
 
 _READERS: Mapping[str, Callable[[str], Any]] = {
-    "text": _text,
     "url": _url,
     "mode": _mode,
     "secret": _secret,
@@ -453,28 +359,23 @@ def written(answers: Answers) -> str:
     lines = [f"#:schema ./{SCHEMA_FILE.name}", ""]
     for section in SECTIONS:
         lines += [f"[{section.table}]"] if section.table else []
-        for question in section.questions:
-            answer = answers.get(section.table, question.key)
-            mark = "# " if answer is None and question.kind not in {"flag", "number"} else ""
-            shown = _toml(question.example if mark else answer or question.usual)
-            lines.append(_line(f"{mark}{question.key} = {shown}", question.about))
-        lines += [*_unasked(section.table), ""]
-    tables = {section.table for section in SECTIONS}
-    for table in (name for name in UNASKED if name not in tables):
-        lines += [f"[{table}]", *_unasked(table), ""]
+        for key in section.keys:
+            answer = answers.get(section.table, key.name)
+            if answer is not None or key.kind in {"flag", "number"}:
+                shown, mark = (key.usual or False) if answer is None else answer, ""
+            else:
+                shown, mark = key.example, "# "
+                if key.variable:
+                    shown = answers.reference(section.table, key)
+            lines.append(_line(f"{mark}{key.name} = {_toml(shown)}", key.about))
+        lines.append("")
     return "\n".join(lines)
 
 
 def template() -> str:
     """Returns a file with every key; all but the address are comments, or have their usual value."""
-    address = next(question for question in SECTIONS[0].questions if question.key == "base_url")
-    return written(Answers({("", "base_url"): address.usual}))
-
-
-def _unasked(table: str) -> list[str]:
-    """Returns the keys of a table that no question asks for, as comments."""
-    keys = UNASKED.get(table, ())
-    return [_line(f"# {each.key} = {_toml(each.example)}", each.about) for each in keys]
+    address = SECTIONS[0].keys[0]
+    return written(Answers({("", address.name): address.usual}))
 
 
 def _line(text: str, about: str) -> str:

@@ -1,5 +1,6 @@
 """Runs ``understudy learn``, or prints the plan of a run: progress, the facts file, exit code."""
 
+import shlex
 from collections.abc import Iterable, Mapping
 
 import click
@@ -14,11 +15,11 @@ from understudy.cli.exit_codes import ExitCode
 from understudy.cli.interrupts import noted
 from understudy.cli.output_records import print_record
 from understudy.cli.progress import shown
+from understudy.cli.reporting import Ending, end, first_reason, print_planned
 from understudy.cli.writing import expect_writable
 from understudy.interface.facts import Fact, Facts, facts_text, is_as_chosen, load_facts
 from understudy.reports.console import Terminal, print_line
-from understudy.reports.content import counted
-from understudy.terminal import echo
+from understudy.terminal import counted, echo
 from understudy.verify.catalogue import catalogue
 from understudy.verify.experiments import PlannedExperiment, planned_experiments
 from understudy.verify.findings import Listener, Outcome
@@ -66,12 +67,36 @@ def learn(options: LearnOptions, environment: Mapping[str, str]) -> int:
     _print(console, result.facts, earlier)
     if options.out is not None:
         options.out.write_text(facts_text(facts), encoding="utf-8")
-        line = f"Written to {options.out}; use it with: understudy serve --facts {options.out}"
-        console.print(line, markup=False, soft_wrap=True)
+        print_line(console, f"The facts were written to {options.out}.")
     if options.is_json:
         print_record(facts)
-    _print_unrestored(console, result.outcome)
-    return _exit_code(result.outcome)
+    return _ended(console, result.outcome, _following(options))
+
+
+def _ended(console: Console, outcome: Outcome, following: str) -> int:
+    """Prints what was not undone and what failed, the exit code and what is next."""
+    for line in (*outcome.not_restored, *outcome.internal_errors, *filter(None, [outcome.stopped])):
+        print_line(console, line, "bold red")
+    return end(console, ending(outcome), following)
+
+
+def ending(outcome: Outcome) -> Ending:
+    """Returns the exit code with its reason: changes that stay, then what failed or is missing."""
+    ended = first_reason(
+        (ExitCode.FINDINGS, len(outcome.not_restored), "change that was not undone"),
+        (ExitCode.INTERNAL, len(outcome.internal_errors), "internal error"),
+    )
+    if ended.code or not outcome.stopped:
+        return ended
+    return Ending(ExitCode.INCOMPLETE, f"the run ended early ({outcome.stopped})")
+
+
+def _following(options: LearnOptions) -> str:
+    """Returns the command that uses the facts, or keeps them."""
+    if options.out is not None:
+        return shlex.join(["understudy", "serve", "--facts", str(options.out)])
+    target = [] if options.target is None else ["--target", str(options.target)]
+    return shlex.join(["understudy", "learn", *target, "--out", "facts.yaml"])
 
 
 def _planned(options: LearnOptions, environment: Mapping[str, str]) -> int:
@@ -124,7 +149,7 @@ def _print(console: Console, facts: Facts, earlier: Facts | None) -> None:
         console.print(line, style="bold yellow", markup=False, soft_wrap=True)
     count = len(facts.facts)
     console.print(
-        f"{count} question{'s' * (count != 1)} settled, {len(others)} of them otherwise than assumed; "
+        f"{counted(count, 'question')} settled, {len(others)} of them otherwise than assumed; "
         f"{len(facts.unsettled)} not settled; {facts.requests} requests",
         style="bold",
         soft_wrap=True,
@@ -146,22 +171,6 @@ def _answer(fact: Fact) -> str:
     return f"{fact.actual or fact.reading}{' (seen once)' * (fact.sure == 'seen once')}"
 
 
-def _print_unrestored(console: Console, outcome: Outcome) -> None:
-    for line in (*outcome.not_restored, *outcome.internal_errors, *filter(None, [outcome.stopped])):
-        console.print(line, style="bold red", markup=False, soft_wrap=True)
-
-
-def _exit_code(outcome: Outcome) -> ExitCode:
-    if outcome.not_restored:
-        return ExitCode.FINDINGS
-    if outcome.internal_errors:
-        return ExitCode.INTERNAL
-    return ExitCode.INCOMPLETE if outcome.stopped else ExitCode.DONE
-
-
-INDENT = 15
-"""Columns before the names in a plan."""
-
 MEGABYTE = 1_000_000
 
 
@@ -182,11 +191,11 @@ def print_plan(
     for probe, reason in chosen(deployment, document, tuple(questions)):
         total += 0 if reason else probe.cost
         again += probe.cost if reason is None and is_repeatable(probe) else 0
-        _print_plan(console, probe.cost, f"probe {probe.name}", reason)
+        print_planned(console, probe.cost, f"probe {probe.name}", reason)
     for each in planned_experiments(questions, target, deployment.time):
         total += 0 if each.reason else each.requests
         again += 0 if each.reason else each.repetition
-        _print_plan(console, each.requests, _described(each), each.reason)
+        print_planned(console, each.requests, _described(each), each.reason)
     for line in described(target):
         print_line(console, line, hanging=2)
     print_line(console, f"at most {counted(total, 'request')} to {target.base_url}", hanging=2)
@@ -198,12 +207,3 @@ def _described(experiment: PlannedExperiment) -> str:
     sizes = f", at most {experiment.bytes // MEGABYTE} MB" if experiment.bytes else ""
     undo = f"; {experiment.undo}" if experiment.undo else ""
     return f"{experiment.name} ({experiment.rule}{sizes}){undo}"
-
-
-def _print_plan(console: Console, count: int, text: str, reason: str | None) -> None:
-    if reason is not None:
-        text = f"not sent  {text}: {reason}"
-        print_line(console, text, "dim", indent=4, hanging=INDENT - 3)
-        return
-    noun = "request " if count == 1 else "requests"
-    print_line(console, f"{count:4} {noun}  {text}", indent=1, hanging=INDENT)

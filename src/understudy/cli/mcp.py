@@ -3,12 +3,11 @@
 import secrets  # noqa: TID251 - no fixture, and it must not be guessed
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from pathlib import Path
 from typing import Any
 
 import click
 
-from understudy.cli.options import PORT, URL
+from understudy.cli.options import FILE, PORT, URL
 from understudy.errors import StartupError
 
 
@@ -30,12 +29,12 @@ from understudy.errors import StartupError
 )
 @click.option(
     "--document",
-    type=click.Path(readable=False, path_type=Path),
+    type=FILE,
     help="OpenAPI document that the mock serves instead of the bundled one.",
 )
 @click.option(
     "--fixtures",
-    type=click.Path(readable=False, path_type=Path),
+    type=FILE,
     help="Fixtures of the mock that is started, instead of the bundled ones.",
 )
 @click.option(

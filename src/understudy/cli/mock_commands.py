@@ -295,7 +295,7 @@ class ServeOptions:
 
 @dataclass(frozen=True, slots=True)
 class DemoOptions:
-    """Run a mock, and a staging with three faults beside it, to try verify on.
+    """Run a mock and a faulty staging beside it, to try verify on.
 
     Writes the target file of the staging. With --fixed the staging has no faults.
     """

@@ -24,6 +24,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 _DIGITS, _PORTS = 5, 2**16
 
+FILE = click.Path(readable=False, path_type=Path)
 _DIRECTORY = click.Path(readable=False, path_type=Path, file_okay=False)
 
 
@@ -161,7 +162,7 @@ def _attributes(kind: Any) -> dict[str, Any]:
         return {"is_flag": True}
     known: dict[str, Any] = {"multiple": True} if get_origin(kind) is tuple else {}
     if Path in (kind, *get_args(kind)):
-        known["type"] = click.Path(readable=False, path_type=Path)
+        known["type"] = FILE
     for each in (kind, *get_args(kind)):
         if get_origin(each) is Literal:
             known["type"] = click.Choice(get_args(each))

@@ -22,8 +22,7 @@ from understudy.mock.server import serving
 from understudy.record.messages import place_of
 from understudy.record.recorder import Recorder, expect_new, key_file, load_key, write_whole
 from understudy.record.recording import Recording, RecordingOptions
-from understudy.reports.content import counted
-from understudy.terminal import echo
+from understudy.terminal import counted, echo
 from understudy.verify.findings import Finding
 
 HOST: Final = "127.0.0.1"

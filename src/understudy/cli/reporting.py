@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from rich.console import Console
 
@@ -13,11 +13,11 @@ from understudy.cli.exit_codes import ExitCode
 from understudy.cli.writing import append_summary, expect_writable, write_report
 from understudy.reports.code_hosts import annotations
 from understudy.reports.console import Terminal, print_line
-from understudy.reports.content import Report, counted
+from understudy.reports.content import Report
 from understudy.reports.earlier_run import change_since, is_report, read_report
 from understudy.reports.markdown import markdown
 from understudy.reports.terminal import print_report
-from understudy.terminal import echo
+from understudy.terminal import counted, echo
 from understudy.verify.clock import machine_time
 from understudy.verify.findings import Accepted, Outcome, load_baseline, unaccepted
 from understudy.verify.reports import report_of
@@ -137,6 +137,33 @@ def end(console: Console, ending: Ending, following: str = "") -> ExitCode:
     return ending.code
 
 
+def first_reason(*reasons: tuple[ExitCode, int, str]) -> Ending:
+    """Returns the code of the first reason that there is: each with its number and noun."""
+    given = (Ending(code, counted(number, noun)) for code, number, noun in reasons if number)
+    return next(given, Ending(ExitCode.DONE))
+
+
+PLAN_INDENT: Final = 15
+"""Columns before the names in a plan."""
+
+
+def print_planned(console: Console, count: int, text: str, reason: str | None = None) -> None:
+    """Prints a line of a plan.
+
+    Args:
+        console: Where it is printed.
+        count: The number of requests.
+        text: What sends them, or is judged by them.
+        reason: Why they are not sent; None: they are.
+    """
+    if reason is not None:
+        text = f"not sent  {text}: {reason}"
+        print_line(console, text, "dim", indent=4, hanging=PLAN_INDENT - 3)
+        return
+    noun = "request " if count == 1 else "requests"
+    print_line(console, f"{count:4} {noun}  {text}", indent=1, hanging=PLAN_INDENT)
+
+
 def ending(outcome: Outcome, wanted: frozenset[str], findings: int, lost: int = 0) -> Ending:
     """Returns the exit code of a run, with its reason.
 
@@ -149,22 +176,20 @@ def ending(outcome: Outcome, wanted: frozenset[str], findings: int, lost: int = 
     if "nothing" in wanted:
         return Ending(ExitCode.DONE)
     left = sum(rule.status == "not_checked" and rule.could_be for rule in outcome.rules)
-    notes = len(outcome.notes) if "notes" in wanted else 0
-    reasons = (
-        (ExitCode.FINDINGS, findings if "findings" in wanted else 0, "finding"),
-        (ExitCode.FINDINGS, notes, "note"),
+    ended = first_reason(
+        (ExitCode.FINDINGS, "findings" in wanted and findings, "finding"),
+        (ExitCode.FINDINGS, "notes" in wanted and len(outcome.notes), "note"),
         (ExitCode.FINDINGS, len(outcome.not_restored), "change that was not undone"),
         (ExitCode.INTERNAL, len(outcome.internal_errors), "internal error"),
         (ExitCode.INCOMPLETE, lost, "rule that the baseline checked and this run did not"),
         (
             ExitCode.INCOMPLETE,
-            left if "not-checked" in wanted else 0,
+            "not-checked" in wanted and left,
             "rule that could have been checked and was not",
         ),
     )
-    for code, number, noun in reasons:
-        if number:
-            return Ending(code, counted(number, noun))
+    if ended.code:
+        return ended
     if outcome.stopped:
         return Ending(ExitCode.INCOMPLETE, f"the run ended early ({outcome.stopped})")
     if not outcome.count("passed") + outcome.count("failed") + len(outcome.notes):

@@ -9,6 +9,7 @@ import click
 import orjson
 
 from understudy import plugins
+from understudy.cli.options import FILE
 from understudy.errors import StartupError
 from understudy.terminal import echo
 
@@ -16,13 +17,13 @@ from understudy.terminal import echo
 @click.command(context_settings={"show_default": True})
 @click.option(
     "--coverage",
-    type=click.Path(readable=False, path_type=Path),
+    type=FILE,
     metavar="REPORT.json",
     help="Print how each rule ended in a run, read from its JSON report.",
 )
 @click.option(
     "--facts",
-    type=click.Path(readable=False, path_type=Path),
+    type=FILE,
     multiple=True,
     metavar="FACTS.yaml",
     help="Print beside each rule what `understudy learn` wrote of a deployment; may be repeated.",

@@ -70,14 +70,12 @@ def _json(_ctx: click.Context, option: click.Parameter, text: str | None) -> Any
 @click.option("--delay", metavar="TIME", help="Waits before it answers, such as 200ms.")
 @click.option("--allow-invalid", is_flag=True, help="Answer what the document does not allow.")
 @click.option("--before-validation", is_flag=True, help="Answer what the mock would refuse, too.")
-@click.option(
-    "--json", "stub", metavar="JSON", callback=_json, help="The whole stub; @FILE reads it."
-)
+@click.option("--stub", metavar="JSON", callback=_json, help="The whole stub; @FILE reads it.")
 @click.option("--delete", metavar="ID", help="Delete this stub; `all` deletes every one.")
 def stub(running: RunningMock, **options: Any) -> None:
-    """Answer requests of OPERATION otherwise than the mock would; without it, list the stubs.
+    """Answer an operation otherwise than the mock would, or list stubs.
 
-    The document decides what a stub may say: anything else is refused, with every place that breaks it.
+    The stubs are listed where no OPERATION is named. The document decides what a stub may say: anything else is refused, with every place that breaks it.
     """
     mock = running.client()
     if options["delete"] is not None:

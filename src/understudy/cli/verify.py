@@ -4,7 +4,6 @@ import gc
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final
 
 import click
 from rich.console import Console
@@ -17,7 +16,7 @@ from understudy.cli.init_target import ask_for_target, template
 from understudy.cli.interrupts import noted
 from understudy.cli.losses import print_losses
 from understudy.cli.progress import shown
-from understudy.cli.reporting import console_of, end, prepared, reported
+from understudy.cli.reporting import console_of, end, prepared, print_planned, reported
 from understudy.collections.judging import collections_judge
 from understudy.errors import StartupError
 from understudy.interface.recognition import interface_operations
@@ -157,10 +156,6 @@ def _sent(options: VerifyOptions, deployment: Deployment, console: Console) -> O
     return shown(console, deployment.journal, carry_out, is_quiet=options.quiet)
 
 
-INDENT: Final = 15
-"""Columns before the names of the probes in a plan."""
-
-
 def print_plan(options: VerifyOptions, environment: Mapping[str, str]) -> None:
     """Prints what would be sent, and sends nothing.
 
@@ -180,12 +175,10 @@ def print_plan(options: VerifyOptions, environment: Mapping[str, str]) -> None:
             total += probe.cost
             issuing += probe.cost * ("tokens" in probe.needs)
             tokens += probe.tokens
-            noun = "request " if probe.cost == 1 else "requests"
-            text = f"{probe.cost:4} {noun}  {probe.name}: {', '.join(probe.rules)}"
-            print_line(console, text, indent=1, hanging=INDENT)
-        else:
-            text = f"not sent  {probe.name}: {reason}"
-            print_line(console, text, "dim", indent=4, hanging=INDENT - 3)
+        rules = ", ".join(probe.rules)
+        print_planned(
+            console, probe.cost, probe.name if reason else f"{probe.name}: {rules}", reason
+        )
     target = deployment.target
     for line in (*_cases(options, document), *described(target)):
         print_line(console, line, hanging=2)
@@ -207,8 +200,7 @@ def _print_preflight(
     if options.where.is_mock or not probes:
         return 0
     count = planned_requests(deployment.target, needs_of(probes))
-    text = f"{count:4} requests  preflight: each credential, slug and secret once"
-    print_line(console, text, indent=1, hanging=INDENT)
+    print_planned(console, count, "preflight: each credential, slug and secret once")
     return count
 
 
@@ -223,12 +215,10 @@ def _print_inferred(console: Console, target: Target, document: Document) -> int
     total = 0
     for count, text in judge.planned():
         total += count
-        print_line(
-            console, f"{count:4} requests  inferred state of {text}", indent=1, hanging=INDENT
-        )
+        print_planned(console, count, f"inferred state of {text}")
     for reason in dict.fromkeys(reasons.values()):
         rules = ", ".join(rule for rule, why in reasons.items() if why == reason)
-        print_line(console, f"not sent  {rules}: {reason}", "dim", indent=4, hanging=INDENT - 3)
+        print_planned(console, 0, rules, reason)
     return total
 
 

@@ -26,7 +26,7 @@ from understudy.exchange.masking import masked, masked_fields
 from understudy.exchange.messages import Exchange
 from understudy.exchange.shown import BODY_SHOWN, text_of
 from understudy.record.personal_values import PersonalValues
-from understudy.reports.content import counted
+from understudy.terminal import counted
 from understudy.verify.findings import ANSWERS, Finding
 from understudy.verify.reproducing import commands
 

@@ -25,8 +25,8 @@ from understudy.reports.content import (
     Report,
     Section,
     ShownSide,
-    counted,
 )
+from understudy.terminal import counted
 
 UNEXPLAINED: Final = "unexplained"
 

@@ -191,7 +191,7 @@ class LintEntry(msgspec.Struct, frozen=True):
 
 
 class LintReport(msgspec.Struct, frozen=True):
-    """The report of `understudy lint --format json`.
+    """The report of `understudy lint --json`.
 
     Attributes:
         document: The document's file.

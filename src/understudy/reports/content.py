@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from understudy.exchange.messages import Exchange
+from understudy.terminal import counted
 
 Status = Literal["passed", "failed", "not_checked"]
 Severity = Literal["critical", "major", "moderate", "minor"]
@@ -269,12 +270,3 @@ class Result(NamedTuple):
     def text(self, separator: str) -> str:
         """Returns what was found, behind what it is about."""
         return separator.join(filter(None, (self.topic, self.entry.summary)))
-
-
-def counted(number: int, noun: str) -> str:
-    """Returns a number with its noun, in the plural where there is not one."""
-    if number == 1:
-        return f"1 {noun}"
-    head, that, rest = noun.partition(" that ")  # "rules that were", and "2 new findings"
-    rest = rest.replace("was not", "were not")
-    return f"{number:,} {head}s{that}{rest}"

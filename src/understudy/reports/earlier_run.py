@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import orjson
 
 from understudy.errors import StartupError
-from understudy.reports.content import Report, counted
+from understudy.reports.content import Report
+from understudy.terminal import counted
 
 
 class Change(NamedTuple):

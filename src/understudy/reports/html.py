@@ -18,8 +18,8 @@ from understudy.reports.content import (
     Section,
     ShownSide,
     Status,
-    counted,
 )
+from understudy.terminal import counted
 
 STYLE: Final = """
 :root{color-scheme:light dark;--ground:#f7f6f3;--surface:#fff;--sunken:#f0eee9;--ink:#1d1f1e;

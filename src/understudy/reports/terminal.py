@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from understudy.reports.console import print_line
-from understudy.reports.content import Cause, Comparison, Entry, Report, Section, ShownSide, counted
-from understudy.terminal import printable
+from understudy.reports.content import Cause, Comparison, Entry, Report, Section, ShownSide
+from understudy.terminal import counted, printable
 
 REASONS: Final = 6
 """Reasons for unchecked rules, and names of consequences, that are printed without ``--verbose``."""

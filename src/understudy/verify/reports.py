@@ -27,8 +27,8 @@ from understudy.reports.content import (
     Section,
     Severity,
     ShownSide,
-    counted,
 )
+from understudy.terminal import counted
 from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED, Finding, Outcome
 from understudy.verify.reproducing import commands, snippet
 
