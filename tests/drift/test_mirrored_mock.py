@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from tests.proofs.learning import reference
 
-from understudy.drift.account_reading import AccountSeen, AvatarSeen, PictureKind, read_accounts
+from understudy.drift.account_reading import USUAL_FORM, AccountSeen, AvatarSeen, read_accounts
 from understudy.drift.mirrored_mock import (
     generated,
     mirrored_baseline,
@@ -19,6 +19,7 @@ from understudy.drift.mock_beside import mock_beside
 from understudy.interface.facts import Fact, Facts
 from understudy.interface.vocabulary import OWN_WORDS
 from understudy.mock.store.people import IMAGES, PEOPLE
+from understudy.record.generated_pictures import PictureForm
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.run import RunOptions, start
 from understudy.verify.target import MANGLED, Known
@@ -59,7 +60,9 @@ def test_avatars_are_as_many_and_generated_in_the_size_of_the_deployment(deploym
     target = mirrored_target(deployment.target, accounts, mock.target.base_url)
     images = mirrored_baseline(target, accounts, OWN_WORDS)[IMAGES.name]
     sizes = {Image.open(BytesIO(image.content)).size for image in images.values()}
-    assert {seen.picture.size for seen in accounts[0].avatars or ()} <= sizes
+    assert {
+        (seen.picture.width, seen.picture.height) for seen in accounts[0].avatars or ()
+    } <= sizes
 
 
 def test_private_people_tokens_and_applications_are_there(deployment, mock):
@@ -75,7 +78,7 @@ def test_private_people_tokens_and_applications_are_there(deployment, mock):
 def test_addresses_that_a_target_names_by_their_hashes_are_made_up(deployment):
     target = deployment.target
     by_hash = Known(slug="ada", hashes=("a" * 64, "b" * 64))
-    (account,) = [AccountSeen("own", "ada", {}, (AvatarSeen({}, PictureKind(), (1,)),))]
+    (account,) = [AccountSeen("own", "ada", {}, (AvatarSeen({}, USUAL_FORM, (1,)),))]
     own = mirrored_target(
         type(target)(base_url=target.base_url, known=by_hash), [account], "http://127.0.0.1:1/v3"
     )
@@ -135,7 +138,7 @@ def test_dates_urls_and_places_that_break_a_rule_are_replaced():
 
 
 def test_an_avatar_that_two_accounts_list_is_one_accounts():
-    shared, own = (AvatarSeen({"image_id": text * 32}, PictureKind()) for text in "ab")
+    shared, own = (AvatarSeen({"image_id": text * 32}, USUAL_FORM) for text in "ab")
     people = mirrored(
         AccountSeen("own", "ada", {}, (own, shared)), AccountSeen("other", "olu", {}, (shared,))
     )
@@ -145,7 +148,7 @@ def test_an_avatar_that_two_accounts_list_is_one_accounts():
 
 @pytest.mark.parametrize("form", ["PNG", "JPEG", "GIF"])
 def test_pictures_are_generated_in_the_kind_of_the_deployment(form):
-    assert generated(PictureKind(form, (3, 2))).media_type == f"image/{form.lower()}"
+    assert generated(PictureForm(form, 3, 2)).media_type == f"image/{form.lower()}"
 
 
 def test_a_disabled_account_without_a_slug_is_known_by_its_token():

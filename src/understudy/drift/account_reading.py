@@ -6,13 +6,11 @@ kept in memory, for a mock that has the same people.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from io import BytesIO
 from itertools import islice
 from typing import Any, Final, Literal
 
-from PIL import Image, UnidentifiedImageError
-
 from understudy.exchange.messages import Exchange
+from understudy.record.generated_pictures import PictureForm, form_of
 from understudy.verify.deployment import Deployment, locked
 from understudy.verify.permits import NotPermitted, Unreachable
 from understudy.verify.pictures import avatars
@@ -28,23 +26,10 @@ HEADER: Final = "header"
 UNKNOWN_SLUG: Final = "understudy-disabled"
 """The slug of a disabled account of which the target names the token alone."""
 
-LARGEST: Final = 4096
-"""Pixels of the longest side of a picture that is made in place of a deployment's."""
+USUAL_FORM: Final = PictureForm("PNG", 80, 80)
+"""The form of a picture that was not fetched."""
 
 Visibility = Literal["public", "private", "disabled"]
-
-
-@dataclass(frozen=True, slots=True)
-class PictureKind:
-    """The kind and size of a picture.
-
-    Attributes:
-        form: As Pillow names it: ``PNG``, ``JPEG`` or ``GIF``.
-        size: Width and height in pixels.
-    """
-
-    form: str = "PNG"
-    size: tuple[int, int] = (80, 80)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +38,12 @@ class AvatarSeen:
 
     Attributes:
         members: The avatar as it was listed.
-        picture: The kind of its picture.
+        picture: The form of its picture.
         selected_for: Places of the e-mail addresses that it is selected for.
     """
 
     members: Mapping[str, Any]
-    picture: PictureKind
+    picture: PictureForm
     selected_for: tuple[int, ...] = ()
 
 
@@ -73,7 +58,7 @@ class AccountSeen:
         avatars: The avatars in the order of the list; None where no list was read.
         visibility: Who finds the profile.
         scopes: Scopes of the target's access token as token-info names them; None if unknown.
-        pictures: The kinds of the pictures of the profile, by their places.
+        pictures: The forms of the pictures of the profile, by their places.
     """
 
     name: str
@@ -82,7 +67,7 @@ class AccountSeen:
     avatars: tuple[AvatarSeen, ...] | None = None
     visibility: Visibility = "public"
     scopes: tuple[str, ...] | None = None
-    pictures: Mapping[str, PictureKind] = field(default_factory=dict)
+    pictures: Mapping[str, PictureForm] = field(default_factory=dict)
 
 
 def read_accounts(deployment: Deployment) -> list[AccountSeen]:
@@ -166,7 +151,7 @@ class _Reader:
         return tuple(
             AvatarSeen(
                 item,
-                self._picture(item.get("image_url")) if place < MOST_PICTURES else PictureKind(),
+                self._picture(item.get("image_url")) if place < MOST_PICTURES else USUAL_FORM,
                 tuple(at for at, id_ in enumerate(selected) if id_ == item.get("image_id")),
             )
             for place, item in enumerate(items)
@@ -183,21 +168,14 @@ class _Reader:
         members = {"alt_text": profile.get("avatar_alt_text", "")}
         return AvatarSeen(members, self._picture(profile["avatar_url"]), (0,))
 
-    def _picture(self, url: Any) -> PictureKind:
-        """Returns the kind and size of the picture at a URL; the usual one where it is none."""
+    def _picture(self, url: Any) -> PictureForm:
+        """Returns the form of the picture at a URL; the usual one where it is none."""
         if not isinstance(url, str) or not url.startswith("http"):
-            return PictureKind()
+            return USUAL_FORM
         exchange = self._sent(lambda: self._client.get(url))
         if exchange is None or not exchange.response.is_success:
-            return PictureKind()
-        try:
-            with Image.open(BytesIO(exchange.response.body)) as image:
-                form = image.format if image.format in {"PNG", "JPEG", "GIF"} else "PNG"
-                return PictureKind(
-                    str(form), (min(image.width, LARGEST), min(image.height, LARGEST))
-                )
-        except (UnidentifiedImageError, Image.DecompressionBombError, OSError, ValueError):
-            return PictureKind()
+            return USUAL_FORM
+        return form_of(exchange.response.body) or USUAL_FORM
 
     def _scopes(self) -> tuple[str, ...] | None:
         """Returns the scopes of the target's access token, where token-info says them."""

@@ -5,20 +5,16 @@ are in memory only; pictures are generated, of the same size and kind.
 """
 
 import dataclasses
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import dataclass
-from hashlib import md5
-from io import BytesIO
-from typing import Any, Final, get_args
+from hashlib import md5, sha256
+from typing import Any, Final, TypeVar, get_args
 
 import msgspec
 from msgspec.structs import replace
-from PIL import Image as Picture
 
 from understudy.api.bundled_target import AUTHORIZATION
-from understudy.drift.account_reading import HEADER, AccountSeen, AvatarSeen, PictureKind
+from understudy.drift.account_reading import HEADER, USUAL_FORM, AccountSeen, AvatarSeen
 from understudy.interface.vocabulary import Vocabulary
 from understudy.mock.fixtures.record_checks import (
     DATE_TIME,
@@ -49,18 +45,12 @@ from understudy.mock.store.people import (
     with_password,
 )
 from understudy.mock.store.tokens import TOKENS, Token
+from understudy.record.generated_pictures import PictureForm, drawn
+from understudy.record.recorded_fixtures import recorded_profile
 from understudy.verify.target import Target, TargetApplication
 
 _URL: Final = "https://example.com/"
-_HIDDEN: Final = VerifiedAccount("hidden", "Hidden", "https://example.com/hidden", is_hidden=True)
-_ELSEWHERE: Final = frozenset({"header_image", "gallery", "verified_accounts"})
-"""Members whose fixture has another form than the response."""
-
-_STEP: Final = re.compile(r"\.(\w+)|\[(\d+)\]")
-"""A step of the place that a validation error of msgspec names: a member, or the index of an item."""
-
-_UNKNOWN: Final = re.compile("unknown field `([^`]*)`")
-
+_DATES: Final = {"last_profile_edit": DATE_TIME, "registration_date": REGISTRATION}
 _EMPTY: Final[tuple[object, ...]] = ("", [], {})
 """Values of members that a deployment has to leave out, and the mock does."""
 
@@ -75,12 +65,14 @@ def mirrored_profile(members: Mapping[str, Any], key: Callable[[str], str]) -> P
         members: The profile as it was read.
         key: Returns the key of the picture at a place of the profile.
     """
-    profile = Profile(verified_accounts=tuple(_accounts(members)))
-    for name in Profile.__struct_fields__:
-        if name in _ELSEWHERE or members.get(name, "") in _EMPTY:
-            continue
-        if name != "timezone" or is_time_zone(str(members[name])):
-            profile = _with_member(profile, name, members[name])
+    told = {name: value for name, value in members.items() if value not in _EMPTY}
+    shown = recorded_profile(told, "")
+    if "timezone" in shown and not is_time_zone(shown["timezone"]):
+        del shown["timezone"]
+    for name, form in _DATES.items():
+        if isinstance(told.get(name), str):
+            shown[name] = told[name] if is_date(told[name], form) else _LONG_AGO
+    profile = msgspec.convert(shown, Profile)
     header = members.get("header_image")
     if isinstance(header, str):
         style = header.rpartition(")")[2].strip()
@@ -98,13 +90,9 @@ def mirrored_profile(members: Mapping[str, Any], key: Callable[[str], str]) -> P
 
 
 def _as_ruled(profile: Profile) -> Profile:
-    """Returns a profile whose dates, URLs and places of languages keep their rules."""
-    changed: dict[str, Any] = {}
-    edited, registered = profile.last_profile_edit, profile.registration_date
-    if isinstance(edited, str) and not is_date(edited, DATE_TIME):
-        changed["last_profile_edit"] = _LONG_AGO
-    if isinstance(registered, str) and not is_date(registered, REGISTRATION):
-        changed["registration_date"] = _LONG_AGO
+    """Returns a profile whose URLs and places of languages keep their rules."""
+    accounts = tuple(map(_linked, profile.verified_accounts))
+    changed: dict[str, Any] = {"verified_accounts": accounts}
     if profile.languages:
         changed["languages"] = tuple(_placed(profile.languages))
     if profile.links:
@@ -129,62 +117,16 @@ def _placed(languages: Sequence[Language]) -> Iterator[Language]:
         has_primary |= language.is_primary
 
 
-def _linked(link: Link) -> Link:
+_Linked = TypeVar("_Linked", Link, VerifiedAccount)
+
+
+def _linked(link: _Linked) -> _Linked:
     return link if is_url(link.url) else replace(link, url=_URL)
 
 
 def _gallery_image(key: str, members: Mapping[str, Any]) -> GalleryImage:
     text = members.get("alt_text")
     return GalleryImage(key, text) if isinstance(text, str) else GalleryImage(key)
-
-
-def _with_member(profile: Profile, name: str, value: Any) -> Profile:
-    """Returns a profile with one member set, without the parts of the value that do not fit.
-
-    A member of an item that the fixture has no place for, or an item that lacks one, is left out
-    alone: the comparison names what the mock so lacks.
-    """
-    whole = {**msgspec.to_builtins(profile), name: deepcopy(value)}
-    while name in whole:
-        try:
-            return msgspec.convert(whole, Profile)
-        except msgspec.ValidationError as error:
-            _leave_out(whole, str(error), name)
-    return profile
-
-
-def _leave_out(whole: dict[str, Any], error: str, name: str) -> None:
-    """Removes the part of a profile that does not fit, as a validation error names it."""
-    _, _, place = error.rpartition(" at `$")
-    steps: list[str | int] = [
-        int(index) if index else key for key, index in _STEP.findall(place.rstrip("`"))
-    ]
-    unknown = _UNKNOWN.search(error)
-    if unknown is not None:
-        steps.append(unknown[1])
-    parent: Any = whole
-    try:
-        for step in steps[:-1]:
-            parent = parent[step]
-        del parent[steps[-1]]
-    except (KeyError, IndexError, TypeError):
-        whole.pop(name, None)
-
-
-def _accounts(members: Mapping[str, Any]) -> Iterator[VerifiedAccount]:
-    """Yields the verified accounts, and as many hidden ones as the profile only counts."""
-    listed = members.get("verified_accounts")
-    shown = [it for it in listed if isinstance(it, dict)] if isinstance(listed, list) else []
-    for item in shown:
-        yield VerifiedAccount(
-            service_type=str(item.get("service_type", "")),
-            service_label=str(item.get("service_label", "")),
-            url=str(item.get("url")) if is_url(item.get("url")) else _URL,
-            is_hidden=item.get("is_hidden") is True,
-        )
-    count = members.get("number_verified_accounts")
-    if isinstance(count, int):
-        yield from [_HIDDEN] * max(0, min(count, 100) - len(shown))
 
 
 USUAL: Final = "usual.png"
@@ -256,7 +198,7 @@ def mirrored_baseline(
         accounts: What was read at the deployment.
         vocabulary: The words of the mock.
     """
-    images = {USUAL: generated(PictureKind())}
+    images = {USUAL: generated(USUAL_FORM)}
     people: dict[str, Person] = {}
     for account in _with_own_avatars(accounts):
         mirror = _Mirror(account, _emails(target, account.name))
@@ -409,9 +351,6 @@ class _Mirror:
         )
 
 
-def generated(kind: PictureKind, text: str = "") -> Image:
-    """Returns a picture of a kind and size; another text gives another colour."""
-    colour = tuple(md5(text.encode(), usedforsecurity=False).digest()[:3])
-    content = BytesIO()
-    Picture.new("RGB", kind.size, colour).save(content, kind.form)
-    return Image(content.getvalue(), f"image/{kind.form.lower()}")
+def generated(form: PictureForm, text: str = "") -> Image:
+    """Returns a picture of a kind and size; another text gives other colours."""
+    return Image(drawn(form, sha256(text.encode()).hexdigest()), form.media_type)
