@@ -1,5 +1,6 @@
 """Runs ``understudy generate`` with typed options: source, cases, format, summary."""
 
+import re
 import shlex
 import sys
 from collections import Counter
@@ -54,12 +55,14 @@ class Tally:
         outcomes: First words of an outcome to number of cases.
         reasons: Reason for not sending or judging a case to number of cases.
         sequences: Identifiers of the sequences to write.
+        causes: Cause of failures to their number, and the case with the smallest request.
     """
 
     total: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     sequences: set[str] = field(default_factory=set)
+    causes: dict[str, tuple[int, Case]] = field(default_factory=dict)
 
     def through(self, cases: Iterable[Case], *, only_failing: bool) -> Iterator[Case]:
         """Yields the cases to write."""
@@ -79,7 +82,32 @@ class Tally:
             self.outcomes[word] += 1
         if word.startswith("not "):
             self.reasons[why] += 1
+        if case.has_failed:
+            cause = _cause_of(case, why)
+            number, smallest = self.causes.get(cause, (0, case))
+            self.causes[cause] = (number + 1, min(smallest, case, key=_size))
         return case
+
+
+SHOWN_CAUSES = 20
+"""Causes of failures that a summary lists; the most frequent first."""
+
+SERVER_ERROR = re.compile("answered 5[0-9][0-9]")
+
+
+def _cause_of(case: Case, why: str) -> str:
+    """Returns what a failure shares with others: the operation, the response and the mutated place.
+
+    A crash has one cause, whatever place brought it about.
+    """
+    said = why.partition("; ")[0]
+    if SERVER_ERROR.match(said):
+        return f"{case.operation} {said.partition(',')[0]}"
+    return f"{case.operation} {said} ({case.part}, {case.source})"
+
+
+def _size(case: Case) -> int:
+    return len(case.request.target) + len(case.request.body or b"")
 
 
 def generate(options: GenerateOptions, environment: Mapping[str, str]) -> int:
@@ -275,6 +303,14 @@ def _summarize(tally: Tally, omissions: Omissions, where: str, sources: str) -> 
     if tally.outcomes:
         outcomes = (f"{number:,} {word}" for word, number in sorted(tally.outcomes.items()))
         echo(f"Sent: {', '.join(outcomes)}.", err=True)
+    causes = sorted(tally.causes.items(), key=lambda entry: -entry[1][0])
+    for cause, (number, case) in causes[:SHOWN_CAUSES]:
+        echo(f"{number:,} failed: {cause}; smallest: {case.id}, {case.description}.", err=True)
+    if len(causes) > SHOWN_CAUSES:
+        echo(
+            f"{len(causes) - SHOWN_CAUSES:,} causes more are in the outcomes of the cases.",
+            err=True,
+        )
     for reason, number in tally.reasons.most_common(5):
         echo(f"{number:,} not sent or judged: {reason}.", err=True)
     for reason, number in omissions.reasons.items():

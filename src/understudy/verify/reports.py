@@ -228,7 +228,10 @@ def sum_of(outcome: Outcome) -> str:
 
 
 def _remarks(outcome: Outcome) -> Iterator[str]:
-    yield from (f"document validators differ: {line}" for line in outcome.differences)
+    if outcome.differences:
+        first, *others = outcome.differences
+        more = f" (and {len(others)} more, in the JSON report)" if others else ""
+        yield f"document validators differ: {first}{more}"
     if outcome.remaining and not outcome.not_restored:
         remaining = " and ".join(outcome.remaining)
         yield f"All changes that can be undone were. These remain: {remaining}."
