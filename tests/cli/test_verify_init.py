@@ -70,6 +70,8 @@ def test_what_was_answered_is_what_the_file_says(init):
         "budget": {"anonymous": 50, "token": 1000},
         "other_application": {},
         "two_step": {},
+        "login": {},
+        "other_login": {},
     }
 
 

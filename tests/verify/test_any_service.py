@@ -8,9 +8,10 @@ import httpx
 import pytest
 
 from understudy.api.judging import phases_of
-from understudy.api.opening import open_deployment
+from understudy.api.opening import logged_in, open_deployment
 from understudy.api.options import DeploymentOptions
 from understudy.collections.client import named_values
+from understudy.errors import StartupError
 from understudy.exchange.messages import Exchange, Identity, Request, Response
 from understudy.openapi.loader import load
 from understudy.verify.clock import machine_clock, machine_time
@@ -18,7 +19,7 @@ from understudy.verify.deployment import Deployment
 from understudy.verify.findings import Finding, Outcome
 from understudy.verify.run import RunOptions
 from understudy.verify.runner import carry_out
-from understudy.verify.target import Target
+from understudy.verify.target import Target, target_of
 
 BASE = "http://127.0.0.1:9000"
 SHELVES = """
@@ -168,3 +169,48 @@ def test_a_refused_creation_is_tried_again_with_what_the_refusal_names(said, sen
         machine_time(),
     )
     assert next(named_values(exchange, sent), None) == first
+
+
+def logging_in(
+    table: dict[str, Any], answer: httpx.Response
+) -> tuple[Deployment, list[httpx.Request]]:
+    """Returns a deployment that was logged in to, and the requests that it took."""
+    sent: list[httpx.Request] = []
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        sent.append(request)
+        return answer
+
+    target = target_of({"base_url": BASE, "login": table}, {"WORD": "s3same"}, "target.toml")
+    deployment = Deployment(target, httpx.MockTransport(respond), machine_clock())
+    return logged_in(deployment), sent
+
+
+@pytest.mark.parametrize(
+    ("table", "answer", "body"),
+    [
+        (
+            {"path": "/login", "json": {"password": "env:WORD"}, "token": "data/token"},
+            {"data": {"token": "t-1"}},
+            b'{"password":"s3same"}',
+        ),
+        (
+            {"path": f"{BASE}/token", "form": {"grant_type": "client_credentials"}},
+            {"access_token": "t-1"},
+            b"grant_type=client_credentials",
+        ),
+    ],
+)
+def test_a_token_is_had_by_a_login_or_a_grant(table, answer, body):
+    deployment, (request,) = logging_in(table, httpx.Response(200, json=answer))
+    assert (request.method, request.content) == ("POST", body)
+    assert deployment.target.credentials.access_token == "t-1"
+    assert deployment.target.secrets()["t-1"] == "OWNER_TOKEN"
+    assert ("s3same" in deployment.target.secrets()) == ("json" in table)
+
+
+def test_a_login_that_gives_no_token_says_where_it_was_looked_for():
+    with pytest.raises(
+        StartupError, match=r"\[login\] POST .*/login answers 401 without a text at"
+    ):
+        logging_in({"path": "/login"}, httpx.Response(401, json={}))

@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from understudy.api.opening import open_deployment
+from understudy.api.opening import logged_in, open_deployment
 from understudy.api.options import DeploymentOptions
 from understudy.interface.recognition import interface_operations
 from understudy.openapi.loader import Document
@@ -66,7 +66,7 @@ def verify(
         max_requests=max_requests,
         seed=seed,
     )
-    deployment = open_deployment(options, os.environ)
+    deployment = logged_in(open_deployment(options, os.environ))
     phases = phases_of(cases, deployment.document, is_mock=options.is_mock)
     return judge(
         deployment,

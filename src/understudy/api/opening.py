@@ -5,19 +5,23 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+from urllib.parse import urlencode
 
+import httpx
 import msgspec
 
 from understudy.api.options import DeploymentOptions, target_from
 from understudy.errors import StartupError
+from understudy.exchange.messages import Request
 from understudy.interface.recognition import interface_operations
 from understudy.openapi.operations import operations
 from understudy.verify.clock import ClockState
 from understudy.verify.deployment import Deployment, deployment_of, ledger_of, locked, over_after
 from understudy.verify.run import gateway_of
 from understudy.verify.shapes import bundled
-from understudy.verify.target import expect_sendable
+from understudy.verify.target import Login, expect_sendable
+from understudy.verify.transport import received
 from understudy.verify.undo import Undo
 from understudy.verify.undo_journal import read_journal
 
@@ -115,3 +119,54 @@ def restore(journal: Path, target_file: Path, environment: Mapping[str, str]) ->
         gateway = gateway_of(deployment, document, ledger)
         with closing(ledger):
             return Undo(gateway, journal, state).restore()
+
+
+def logged_in(deployment: Deployment) -> Deployment:
+    """Returns a deployment with the tokens that its target file says how to have.
+
+    Raises:
+        StartupError: A login is refused, or its response has no token.
+    """
+    target = deployment.target
+    tokens = {
+        name: _token(deployment, table, login)
+        for name, table, login in (
+            ("access_token", "login", target.login),
+            ("other_access_token", "other_login", target.other_login),
+        )
+        if login.path and getattr(target.credentials, name) is None
+    }
+    if not tokens:
+        return deployment
+    credentials = msgspec.structs.replace(target.credentials, **tokens)
+    target = msgspec.structs.replace(target, credentials=credentials)
+    expect_sendable(target, "[login]")
+    return replace(deployment, target=target)
+
+
+def _token(deployment: Deployment, table: str, login: Login) -> str:
+    """Returns the token that a login gives.
+
+    Raises:
+        StartupError: It gives none.
+    """
+    is_whole = login.path.startswith(("http://", "https://"))
+    url = login.path if is_whole else deployment.target.base_url.rstrip("/") + login.path
+    media_type = "application/x-www-form-urlencoded" if login.form else "application/json"
+    body = urlencode(login.form).encode() if login.form else msgspec.json.encode(login.json)
+    headers = (("content-type", media_type), ("accept", "application/json"))
+    try:
+        response = received(deployment.transport, Request("POST", url, headers, body))
+    except httpx.HTTPError as error:
+        msg = f"[{table}] {url} does not respond: {error}."
+        raise StartupError(msg) from error
+    value: Any = response.json
+    for name in login.token.strip("/").split("/"):
+        value = value.get(name) if isinstance(value, dict) else None
+    if not response.is_success or not isinstance(value, str):
+        msg = (
+            f"[{table}] POST {url} answers {response.status} without a text at {login.token}; "
+            "correct its path, json or form, and token."
+        )
+        raise StartupError(msg)
+    return value

@@ -135,10 +135,10 @@ def generate(options: GenerateOptions, environment: Mapping[str, str]) -> int:
         if not options.is_sent:
             return _write(options, offline_source(options.where, environment), interrupted)
         # Importing the judge and the mock takes a second, which writing alone need not wait for.
-        from understudy.api.opening import open_deployment
+        from understudy.api.opening import logged_in, open_deployment
         from understudy.api.sending import sending
 
-        deployment = open_deployment(options.where, environment)
+        deployment = logged_in(open_deployment(options.where, environment))
         with sending(deployment, _report_left) as source:
             return _write(options, source, interrupted)
 

@@ -68,6 +68,17 @@ _APPLICATION: Final = (
     Key("deny", "query parameter that denies", "", "deny=1"),
 )
 
+_LOGIN: Final = (
+    Key("path", "where a token is had, where none is given above", "", "/login"),
+    Key(
+        "json",
+        "members of the JSON body",
+        example={"username": "…", "password": "env:PASSWORD"},
+    ),
+    Key("form", "or the fields of a form", example={"grant_type": "client_credentials"}),
+    Key("token", "its place in the JSON response", "", "data/token"),
+)
+
 _UNASKED: Final = tuple(key._replace(kind="") for key in _APPLICATION)
 
 SECTIONS: Final = (
@@ -184,6 +195,8 @@ SECTIONS: Final = (
     ),
     TargetSection("other_application", "", _UNASKED),
     TargetSection("two_step", "", _UNASKED),
+    TargetSection("login", "", _LOGIN),
+    TargetSection("other_login", "", _LOGIN),
 )
 """The tables, in the order of the file."""
 
@@ -389,6 +402,8 @@ def _toml(value: Any) -> str:
         return str(value)
     if isinstance(value, tuple):
         return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{name} = {_toml(each)}' for name, each in value.items())} }}"
     escaped = str(value).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{"".join(c if c.isprintable() else "?" for c in escaped)}"'
 

@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 
 from understudy.api.judging import TELLING_CASES, cases_of, judge, phases_of
-from understudy.api.opening import open_deployment
+from understudy.api.opening import logged_in, open_deployment
 from understudy.cli.commands import VerifyOptions
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.init_target import ask_for_target, template
@@ -81,6 +81,8 @@ def _judged(options: VerifyOptions, environment: Mapping[str, str]) -> int:
     if deployment.document is not None:
         print_losses(deployment.document.path, deployment.document.losses)
     console = console_of(options.reporting)
+    if options.har is None:
+        deployment = logged_in(deployment)
     outcome = _outcome(options, deployment, console)
     secrets = deployment.target.secrets()
     ended = reported(options.reporting, outcome, secrets, baseline, environment)

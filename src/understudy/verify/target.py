@@ -129,6 +129,24 @@ class Known(Table, frozen=True):
         return self.other_hashes or tuple(email_hash(email) for email in self.other_emails)
 
 
+class Login(Table, frozen=True):
+    """A request whose response has an access token, for services that give none to keep in a file.
+
+    A token endpoint is asked by a form, with the fields of its grant; a login operation mostly by JSON.
+
+    Attributes:
+        path: Path below the base URL, or a whole URL, that the request is sent to with POST.
+        json: Members of a JSON body.
+        form: Fields of a URL-encoded body, such as `grant_type = "client_credentials"`.
+        token: The place of the token in the JSON response; slashes lead into objects.
+    """
+
+    path: str = ""
+    json: dict[str, str] = field(default_factory=dict)
+    form: dict[str, str] = field(default_factory=dict)
+    token: str = "access_token"
+
+
 class Permit(Table, frozen=True):
     """Permissions beyond reading and editing.
 
@@ -188,6 +206,8 @@ class Target(Table, frozen=True):
         two_step: An application whose owner uses two-step authentication.
         facts: Facts file that ``understudy learn`` wrote of the deployment, to judge by instead of
             assuming.
+        login: How the access token is had, where it is not given.
+        other_login: How that of the other account is had.
         ledger: File that counts the requests of the hour across runs, or the URL of a store that counts
             them for runs of several machines, such as ``valkey://host/0``.
         variables: Each value that the file reads from a variable, and that variable; no key of the
@@ -212,6 +232,8 @@ class Target(Table, frozen=True):
     other_application: TargetApplication = field(default_factory=TargetApplication)
     two_step: TargetApplication = field(default_factory=TargetApplication)
     known: Known = field(default_factory=Known)
+    login: Login = field(default_factory=Login)
+    other_login: Login = field(default_factory=Login)
     permit: Permit = field(default_factory=Permit)
     budget: Budget = field(default_factory=Budget)
     variables: dict[str, str] = field(default_factory=dict)
@@ -248,11 +270,18 @@ class Target(Table, frozen=True):
                 secret = getattr(app, name)
                 if secret:
                     tokens[secret] = f"{prefix}_{name.upper()}"
+        for prefix, login in (("LOGIN", self.login), ("OTHER_LOGIN", self.other_login)):
+            sent = {**login.json, **login.form}
+            hidden = {n: text for n, text in sent.items() if text and _SECRET.search(n)}
+            tokens |= {text: f"{prefix}_{name.upper()}" for name, text in hidden.items()}
         tokens.pop(WRONG_TOKEN, None)  # no secret: commands show it as it is
         return tokens | {
             secret: name for secret, name in self.variables.items() if secret in tokens
         }
 
+
+_SECRET = re.compile("secret|password|passwd|pin|key|token|assertion", re.IGNORECASE)
+"""Matches the names of what a login sends that no report shows."""
 
 CREDENTIALS: Final = {
     "owner": "access_token",
