@@ -16,7 +16,6 @@ import httpx
 
 from understudy.errors import StartupError
 from understudy.generate.formats.export import ExportFormat, OutputPiece, save
-from understudy.mock.server.worlds import DEFAULT
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.verify.admin_client import AdminClient
 
@@ -111,7 +110,7 @@ def handlers_module(mock: AdminClient) -> str:
         StartupError: No mock responds there, or it refuses.
     """
     served = next(it for it in mock.call("GET", "/documents") if it["site"] == "resource")
-    model = mock.url.partition("/__world/")[2] or DEFAULT
+    model = mock.url.partition("/__world/")[2] or "default"
     world = mock.call("POST", "/worlds", json={"fork": model, "choices": {"rate-limits": "off"}})
     try:
         with httpx.Client(trust_env=False, timeout=60) as client:
