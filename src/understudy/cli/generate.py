@@ -100,10 +100,10 @@ def _cause_of(case: Case, why: str) -> str:
 
     A crash has one cause, whatever place brought it about.
     """
-    said = why.partition("; ")[0]
-    if SERVER_ERROR.match(said):
-        return f"{case.operation} {said.partition(',')[0]}"
-    return f"{case.operation} {said} ({case.part}, {case.source})"
+    reason = why.partition("; ")[0]
+    if SERVER_ERROR.match(reason):
+        return f"{case.operation} {reason.partition(',')[0]}"
+    return f"{case.operation} {reason} ({case.part}, {case.source})"
 
 
 def _size(case: Case) -> int:

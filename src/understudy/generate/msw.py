@@ -20,7 +20,7 @@ from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.verify.admin_client import AdminClient
 
 NAME: Final = "msw"
-"""What ``--format`` calls it: unlike the other formats it is made of answers and not of cases."""
+"""The name of ``--format``: unlike the other formats it is made of answers and not of cases."""
 
 MOST_PEOPLE: Final = 25
 """People whose lookups are in the table: a page of a test shows a few."""
@@ -164,7 +164,7 @@ def _operations(
 
 
 def _success(operation: Mapping[str, Any]) -> int | None:
-    """Returns the first status of success that is declared, which is asked for where a write would change things."""
+    """Returns the first status of success that is declared, for writes, which would change things."""
     numbers = (int(it) for it in operation.get("responses", {}) if str(it).isdecimal())
     return min((it for it in numbers if it // 100 == 2), default=None)  # noqa: PLR2004 - RFC 9110, 15.3
 
@@ -178,8 +178,8 @@ def _rows(
         yield f"* {token}", site.row(method, unknown, token, success)
         if method == "get" and len(names) == 1:
             for person in site.people:
-                asked = PATH_PARAMETER.sub(quote(person, safe=""), path)
-                yield f"{asked.lower()} {token}", site.row(method, asked, token, None)
+                filled = PATH_PARAMETER.sub(quote(person, safe=""), path)
+                yield f"{filled.lower()} {token}", site.row(method, filled, token, None)
 
 
 def _thinned(rows: Mapping[str, list[Any]]) -> dict[str, list[Any]]:

@@ -115,8 +115,8 @@ _MESSAGES = ("detail", "message", "error", "title", "description", "msg")
 
 def message_of(exchange: Exchange) -> str:
     """Returns the beginning of what a response says of its status, if it is JSON; empty otherwise."""
-    said = (exchange.json_object.get(name) for name in _MESSAGES)
-    return next((text for text in said if isinstance(text, str)), "")[:60]
+    messages = (exchange.json_object.get(name) for name in _MESSAGES)
+    return next((text for text in messages if isinstance(text, str)), "")[:60]
 
 
 def steps_of(exchange: Exchange, evidence: Iterable[Exchange]) -> tuple[Exchange, ...]:
@@ -206,7 +206,6 @@ class Outcome:
         findings: The findings, each once.
         notes: Findings about assumptions that the deployment need not share.
         internal_errors: Failures of checks, probes, generators and other parts of verify.
-        differences: Responses that the two document validators judge differently.
         requests: The number of requests sent.
         counted: Counted requests of the hour, by credential.
         coverage: The operations, statuses and parameters that were seen.
@@ -236,7 +235,6 @@ class Outcome:
     exchanges: tuple[Exchange, ...]
     not_run: tuple[str, ...] = ()
     remaining: tuple[str, ...] = ()
-    differences: tuple[str, ...] = ()
     document_file: Path | None = None
     target_file: Path | None = None
     contract: str = ""

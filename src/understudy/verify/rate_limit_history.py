@@ -15,7 +15,7 @@ DIGITS: Final = 12
 
 
 ROUNDING: Final = timedelta(seconds=1)
-"""How far two roundings of one moment are apart."""
+"""The most that two roundings of one moment are apart."""
 
 
 class Count(NamedTuple):

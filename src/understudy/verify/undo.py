@@ -131,8 +131,8 @@ def _delete(client: ProbeClient, images: Sequence[str], writer: str) -> None:
     ]
     if not refused:
         return
-    asked = max(exchange.response.header("retry-after") or "" for _, exchange in refused)
-    seconds = int(asked) if asked.isdecimal() else 1
+    pause = max(exchange.response.header("retry-after") or "" for _, exchange in refused)
+    seconds = int(pause) if pause.isdecimal() else 1
     client.gateway.time.wait(min(timedelta(seconds=seconds), MOST_PATIENCE))
     for image, _ in refused:
         client.send("DELETE", f"/me/avatars/{image}", writer)
