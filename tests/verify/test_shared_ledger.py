@@ -32,6 +32,7 @@ from understudy.verify.target import Budget, Credentials, Target, load_target
 REGISTERED = qr_codes
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 GUIDE = ROOT / "docs" / "how-to" / "verify-a-deployment.md"
+RUNS = ROOT / "docs" / "explanation" / "runs.md"
 BASE_URL = "http://127.0.0.1:9/v3"
 LIMIT = 120
 
@@ -175,7 +176,7 @@ def test_a_password_may_be_in_the_environment_and_is_never_shown(tmp_path, monke
 
 
 def test_the_rights_that_the_guide_names_are_enough(url, store):
-    words = GUIDE.read_text().partition("and the commands ")[2].partition(". A clock")[0]
+    words = RUNS.read_text().partition("and the commands ")[2].partition(". A clock")[0]
     commands = [f"+{name.lower().replace(' ', '|')}" for name in re.findall(r"`([A-Z ]+)`", words)]
     assert len(commands) > 10
     user, password = "ci", "s3cret"
