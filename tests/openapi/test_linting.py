@@ -62,8 +62,8 @@ CASES = [
     ),
     (
         "not-sent",
-        "#/webhooks/changed/post",
-        "paths: {}, webhooks: {changed: {post: {responses: {}}}}",
+        f"{GET}/callbacks/changed/{{$request.cookie.url}}/post",
+        get("callbacks: {changed: {'{$request.cookie.url}': {post: {responses: {}}}}}"),
     ),
     (
         "unreachable-path",

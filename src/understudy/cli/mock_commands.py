@@ -147,6 +147,15 @@ class NetworkOptions:
         metavar="NAME",
         help="Host name that callers of the admin API may use too, such as mock.test; repeatable.",
     )
+    callbacks_to: tuple[str, ...] = option(
+        "--callbacks-to",
+        default=(),
+        callback=_lower_case,
+        envvar="UNDERSTUDY_CALLBACKS_TO",
+        metavar="HOST",
+        help="Host that the document's callbacks and webhooks may be sent to; repeatable."
+        "  [default: this machine, where no other reaches the mock]",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from understudy.mock.admin.edge_cases import EdgeCaseSource, SendingAdmin, Sites
 from understudy.mock.admin.handlers import handlers
 from understudy.mock.admin.rules import FactsAdmin
 from understudy.mock.admin.stubs import load_stubs
+from understudy.mock.admin.webhooks import WebhooksAdmin
 from understudy.mock.apis import (
     admin_api,
     authorization_api,
@@ -43,8 +44,10 @@ from understudy.mock.pages.page_routing import pages
 from understudy.mock.policies import mark_mechanisms
 from understudy.mock.server import guards
 from understudy.mock.server.api import Api
+from understudy.mock.server.callbacks import Callbacks, Permits
 from understudy.mock.server.endpoint import Endpoint, endpoints
 from understudy.mock.server.handlers import Handlers, InferredState, shape
+from understudy.mock.server.hosts import is_local
 from understudy.mock.server.journal import Journal
 from understudy.mock.server.journaling import RequestListener
 from understudy.mock.server.request_context import HERE, Addresses
@@ -94,7 +97,8 @@ class Mock:
     ) -> None:
         mark_mechanisms()
         self._settings = settings
-        self._record = record
+        hosts = frozenset(host.lower() for host in settings.callbacks_to)
+        self._callbacks = Callbacks(Permits(hosts, is_local(settings.host)), record)
         self._addresses = addresses
         self._openapi = openapi_directory()
         self._catalogue: Sequence[Rule] | None = None
@@ -220,7 +224,7 @@ class Mock:
             choose=self._choose,
             response_validation=self._response_validation,
             records=[observe],
-            log=self._record,
+            log=self._callbacks.observe,
             closed=CLOSED if has_sign_in else guards.PRIVATE_PATHS,
             addresses=self._addresses_of_resource(),
             admin_token=self._settings.admin_token,
@@ -246,6 +250,7 @@ class Mock:
     def _build(self) -> None:
         words = vocabulary_of(self.world)
         resource = self._resource_api(words)
+        self._callbacks.declare(resource.document)
         web = web_api(load(self._openapi / "web.yaml"))
         declared = in_words(load(self._openapi / "authorization.yaml"), words)
         authserver = authorization_api(declared, self._approver())
@@ -311,6 +316,7 @@ class Mock:
         return {
             **FactsAdmin(self._settings.facts).handlers,
             **SendingAdmin(sites, self.worlds.let_go).handlers,
+            **WebhooksAdmin(self._callbacks).handlers,
         }
 
     def _page_hosts(self) -> frozenset[str]:

@@ -64,6 +64,8 @@ class Settings:
             that it listens on.
         tls: Directory of the certificate for https; None for http.
         admin_hosts: Host names that callers of the admin API may use, beside loopback ones.
+        callbacks_to: Host names and addresses that callbacks and webhooks may be sent to, beside those
+            of this machine.
         ready_file: File that gets one JSON line once the mock accepts requests.
         grace: Seconds in which requests in flight are finished after SIGINT or SIGTERM.
     """
@@ -99,6 +101,7 @@ class Settings:
     public_url: str | None = None
     public_auth_url: str | None = None
     admin_hosts: tuple[str, ...] = ()
+    callbacks_to: tuple[str, ...] = ()
     tls: Path | None = None
     ready_file: Path | None = None
     grace: float = 5.0

@@ -19,6 +19,7 @@ import yaml
 
 from understudy.errors import StartupError
 from understudy.openapi.diagnostics import LOSSES, Diagnostic, LintRule, Severity
+from understudy.openapi.expressions import unread_expressions
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.mending import mend
 from understudy.openapi.mends import shown
@@ -53,7 +54,7 @@ CONTRADICTIONS: Final[Mapping[str, LintRule]] = {
     "missing-schema": LintRule("warning", "A media type has no schema, so any body is taken."),
     "unused-security-scheme": LintRule("warning", "No operation uses a security scheme."),
     "not-sent": LintRule(
-        "warning", "A callback or a webhook is declared, and the mock sends none."
+        "warning", "A callback has an address that the mock cannot read, and so is not sent."
     ),
 }
 """Name to rule."""
@@ -75,8 +76,10 @@ def check_document(document: Document, schemas: Schemas) -> Iterator[Diagnostic]
     for operation in declared:
         yield from _check_request(schemas, operation)
     for sent in sent_operations(document):
-        message = f"the mock does not send the {sent.name}."
-        yield contradiction("not-sent", sent.operation.pointer, message)
+        unread = sent.kind == "callback" and unread_expressions(sent.address)
+        if unread:
+            message = f"the mock does not send the {sent.name}, as it cannot read {unread[0]!r}."
+            yield contradiction("not-sent", sent.operation.pointer, message)
 
 
 def _check_paths(declared: tuple[Operation, ...]) -> Iterator[Diagnostic]:

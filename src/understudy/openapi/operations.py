@@ -428,15 +428,19 @@ class SentOperation(NamedTuple):
 
     Attributes:
         kind: Its kind.
+        key: Its name in the document.
         name: Method and name, with the operation that a callback belongs to.
         address: The runtime expression of a callback's address; empty for a webhook.
         operation: The request as an operation whose path is empty.
+        owner: JSON pointer of the operation that a callback belongs to; empty for a webhook.
     """
 
     kind: Sent
+    key: str
     name: str
     address: str
     operation: Operation
+    owner: str = ""
 
 
 def sent_operations(document: Document) -> Iterator[SentOperation]:
@@ -450,7 +454,8 @@ def sent_operations(document: Document) -> Iterator[SentOperation]:
     webhooks = document.root.child("webhooks") or Node("", {})
     for name, node in document.expect(webhooks, dict).children():
         for sent in operations_of(document, document.expect(node, dict), ""):
-            yield SentOperation("webhook", f"webhook {name}: {sent.method}", "", sent)
+            title = f"webhook {name}: {sent.method}"
+            yield SentOperation("webhook", str(name), title, "", sent)
 
 
 def _callbacks(document: Document, operation: Operation) -> Iterator[SentOperation]:
@@ -464,4 +469,7 @@ def _callbacks(document: Document, operation: Operation) -> Iterator[SentOperati
             which = f"{name} ({number})" if number > 1 else str(name)
             place = f"{operation.method} {path_shape(operation.path)} callback {which}"
             for sent in operations_of(document, document.expect(node, dict), ""):
-                yield SentOperation("callback", f"{place}: {sent.method}", str(address), sent)
+                title = f"{place}: {sent.method}"
+                yield SentOperation(
+                    "callback", str(name), title, str(address), sent, operation.pointer
+                )

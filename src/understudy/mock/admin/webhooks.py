@@ -1,0 +1,66 @@
+"""Lists and sends what the service of the document in force sends (``openapi/admin.yaml``)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from understudy.errors import NotFound, nearest
+from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.callbacks import Callbacks
+from understudy.mock.server.handlers import Handlers
+
+
+class WebhooksAdmin:
+    """The handlers of webhooks and callbacks.
+
+    Args:
+        callbacks: Sends them.
+    """
+
+    def __init__(self, callbacks: Callbacks) -> None:
+        self._callbacks = callbacks
+
+    @property
+    def handlers(self) -> Handlers:
+        """Method and path to handler."""
+        return {
+            ("GET", "/webhooks"): self.list_webhooks,
+            ("POST", "/webhooks/{name}"): self.send_webhook,
+        }
+
+    def list_webhooks(self, _call: Call) -> HandlerResponse:
+        """Responds to ``GET /webhooks``."""
+        declared = (it.declared for it in self._callbacks.sendables)
+        listed = [
+            {
+                "name": it.key,
+                "kind": it.kind,
+                "method": it.operation.method,
+                "address": it.address or None,
+            }
+            for it in declared
+        ]
+        return HandlerResponse(listed)
+
+    async def send_webhook(
+        self, call: Call, name: str, *, body: Mapping[str, Any]
+    ) -> HandlerResponse:
+        """Responds to ``POST /webhooks/{name}``: sends it at once.
+
+        Raises:
+            NotFound: The document declares none of this name.
+            BadRequest: The receiver is not permitted.
+        """
+        has_body = "body" in body
+        try:
+            sent = await self._callbacks.trigger(
+                name, body["url"], call.world, body.get("body"), has_body=has_body
+            )
+        except LookupError as error:
+            known = [it.declared.key for it in self._callbacks.sendables]
+            msg = (
+                f"The document has no webhook and no callback {name!r}{nearest(name, known) or '.'}"
+            )
+            raise NotFound(msg) from error
+        return HandlerResponse(
+            {"request": sent.number or None, "status": sent.status, "notes": sent.notes}
+        )

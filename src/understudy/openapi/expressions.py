@@ -1,0 +1,93 @@
+"""Evaluates runtime expressions, by which a callback's address is taken from an exchange (OpenAPI 3.1.0, 4.8.20.3)."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from understudy.openapi.pointers import value_at
+
+_EMBEDDED: Final = re.compile(r"\{(\$[^{}]*)\}")
+_EXPRESSION: Final = re.compile(
+    r"\$(?:(?P<plain>url|method|statusCode)"
+    r"|(?P<side>request|response)\."
+    r"(?:(?P<place>header|query|path)\.(?P<name>.+)|body(?P<pointer>#.*)?))"
+)
+
+
+class MessageValues(NamedTuple):
+    """The parts of one message that expressions name.
+
+    Attributes:
+        body: The parsed body; None without one.
+        header: Names in lower case and texts.
+        query: Names and texts.
+        path: Names of path parameters and texts.
+    """
+
+    body: Any
+    header: Mapping[str, str] = {}
+    query: Mapping[str, str] = {}
+    path: Mapping[str, str] = {}
+
+
+class ExchangeValues(NamedTuple):
+    """The parts of an exchange that expressions name.
+
+    Attributes:
+        url: The URL of the request.
+        method: Its method.
+        status: The status of the response.
+        request: The parts of the request.
+        response: Those of the response.
+    """
+
+    url: str
+    method: str
+    status: int
+    request: MessageValues
+    response: MessageValues
+
+
+def unread_expressions(address: str) -> list[str]:
+    """Returns the expressions of an address that are none of OpenAPI's, or the address without any."""
+    expressions = _expressions(address)
+    is_fixed = not expressions and "://" in address
+    unread = [it for it in expressions if _EXPRESSION.fullmatch(it) is None]
+    return unread if expressions or is_fixed else [address]
+
+
+def _expressions(address: str) -> list[str]:
+    return [address] if address.startswith("$") else _EMBEDDED.findall(address)
+
+
+def evaluated(address: str, exchange: ExchangeValues) -> str:
+    """Returns an address with the values of an exchange in place of its expressions.
+
+    Raises:
+        LookupError: The exchange has no such value; the error names the expression.
+    """
+    if address.startswith("$"):
+        return _text(address, exchange)
+    return _EMBEDDED.sub(lambda match: _text(match[1], exchange), address)
+
+
+def _text(expression: str, exchange: ExchangeValues) -> str:
+    match = _EXPRESSION.fullmatch(expression)
+    value = None if match is None else _value(match, exchange)
+    if value is None or isinstance(value, dict | list):
+        raise LookupError(expression)
+    return str(value)
+
+
+def _value(match: re.Match[str], exchange: ExchangeValues) -> Any:
+    if match["plain"]:
+        plain = {"url": exchange.url, "method": exchange.method, "statusCode": exchange.status}
+        return plain[match["plain"]]
+    message: MessageValues = getattr(exchange, match["side"])
+    if match["place"]:
+        name = match["name"].lower() if match["place"] == "header" else match["name"]
+        return getattr(message, match["place"]).get(name)
+    try:
+        return value_at(message.body, match["pointer"] or "#")
+    except LookupError:
+        return None
