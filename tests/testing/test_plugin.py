@@ -125,6 +125,8 @@ def test_stubs(understudy_world):
         assert client.get("/profiles/ada").json()["location"] != "Elsewhere"
     with pytest.raises(StartupError, match="/response/body/display_name"):
         world.stub("getProfile", body={"display_name": 7})
+    with pytest.raises(StartupError, match="no webhook and no callback 'changed'"):
+        world.send_webhook("changed", "http://127.0.0.1:9")
 
 @pytest.mark.understudy_stub("getProfile", status=404, header={"x-case": "7"})
 def test_that_fails(understudy_world):

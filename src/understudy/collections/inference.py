@@ -138,12 +138,11 @@ class _Draft:
         self._names = identifying_names(self._parameter or "id", "".join(self._name))
         self._schema = self._item_schema()
         self._members = schemas.members(self._schema)
-        self._is_catalogue = False
-        """Whether items are only read and listed."""
+        self._is_catalogue = False  # items are only read and listed
         own = (place.find_item("GET"), place.find("GET"), place.find("POST"))
         declared = [it for it in own if it is not None]
+        # nothing is said of what an item is when it is read
         self._is_open = bool(declared) and all(is_open(schemas, it) for it in declared)
-        """Whether nothing is said of what an item is when it is read."""
 
     def collection(self) -> ResourceCollection | None:
         create = self._place.find("POST")

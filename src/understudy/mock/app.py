@@ -250,7 +250,6 @@ class Mock:
     def _build(self) -> None:
         words = vocabulary_of(self.world)
         resource = self._resource_api(words)
-        self._callbacks.declare(resource.document)
         web = web_api(load(self._openapi / "web.yaml"))
         declared = in_words(load(self._openapi / "authorization.yaml"), words)
         authserver = authorization_api(declared, self._approver())
@@ -278,7 +277,7 @@ class Mock:
             ),
             has_sign_in=has_sign_in,
         )
-        self._tell_store((*common.apis, *sign_in))
+        self._announce((*common.apis, *sign_in))
         site = Site(common)
         if is_single:
             self.resource.site = self.authorization.site = site
@@ -300,8 +299,9 @@ class Mock:
         )
         self.resource.site, self.authorization.site = site, authorization_site
 
-    def _tell_store(self, apis: Sequence[Api]) -> None:
-        """Tells the store of a fleet which operations its journals may refer to."""
+    def _announce(self, apis: Sequence[Api]) -> None:
+        """Tells what sends callbacks, and the store of a fleet, which operations are served."""
+        self._callbacks.declare(apis[0].document)
         if self._store is not None:
             self._store.serve(endpoint for api in apis for endpoint in endpoints(api))
 

@@ -171,6 +171,24 @@ class MockWorld:
         ]
         return identifier
 
+    def send_webhook(self, name: str, url: str, **options: Any) -> int:
+        """Sends a webhook or a callback of the document at once, and returns the receiver's status.
+
+        Args:
+            name: Its name in the document.
+            url: The receiver.
+            options: ``body``: what is sent instead of the document's body.
+
+        Returns:
+            The status of the response; 0 if there was none.
+
+        Raises:
+            StartupError: The document has none of this name, or the receiver is not permitted.
+        """
+        sent = self.admin.call("POST", f"/webhooks/{name}", json={"url": url, **options})
+        status: int = sent["status"]
+        return status
+
     def unstub(self, stub: str | None = None) -> None:
         """Removes a stub by its id, or every stub."""
         self.admin.call("DELETE", "/stubs" if stub is None else f"/stubs/{stub}")

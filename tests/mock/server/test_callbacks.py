@@ -61,7 +61,10 @@ class Scene:
 
     async def order(self, **headers: str) -> dict[str, Any]:
         sent = {"item": "tea", "hook": self.url}
-        return await self.ask("POST", "/orders?tenant=a", json=sent, headers=headers)
+        created: dict[str, Any] = await self.ask(
+            "POST", "/orders?tenant=a", json=sent, headers=headers
+        )
+        return created
 
     async def advance(self, seconds: float, count: int) -> None:
         """Advances the clock, and waits until so many requests were received."""
