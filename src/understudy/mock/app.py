@@ -224,7 +224,7 @@ class Mock:
             choose=self._choose,
             response_validation=self._response_validation,
             records=[observe],
-            log=self._callbacks.observe,
+            log=self._callbacks.listener(apis[0].document),
             closed=CLOSED if has_sign_in else guards.PRIVATE_PATHS,
             addresses=self._addresses_of_resource(),
             admin_token=self._settings.admin_token,
@@ -277,7 +277,7 @@ class Mock:
             ),
             has_sign_in=has_sign_in,
         )
-        self._announce((*common.apis, *sign_in))
+        self._tell_store((*common.apis, *sign_in))
         site = Site(common)
         if is_single:
             self.resource.site = self.authorization.site = site
@@ -299,9 +299,8 @@ class Mock:
         )
         self.resource.site, self.authorization.site = site, authorization_site
 
-    def _announce(self, apis: Sequence[Api]) -> None:
-        """Tells what sends callbacks, and the store of a fleet, which operations are served."""
-        self._callbacks.declare(apis[0].document)
+    def _tell_store(self, apis: Sequence[Api]) -> None:
+        """Tells the store of a fleet which operations its journals may refer to."""
         if self._store is not None:
             self._store.serve(endpoint for api in apis for endpoint in endpoints(api))
 

@@ -159,12 +159,13 @@ class Callbacks:
         self._tasks: set[asyncio.Task[Any]] = set()
         self.sendables: Sequence[Sendable] = ()
 
-    def declare(self, document: Document) -> None:
-        """Takes the callbacks and webhooks of the document in force."""
+    def listener(self, document: Document) -> RequestListener | None:
+        """Takes what the document in force declares, and returns what is called with its requests."""
         self._document, self._by_owner = document, {}
         self.sendables = _sendables(document)
         for sendable in self.sendables:
             self._by_owner.setdefault(sendable.declared.owner, []).append(sendable)
+        return self.observe if self._by_owner else self._log
 
     def observe(self, context: RequestContext) -> None:
         """Arranges for the callbacks of a finished request, where it succeeded."""
