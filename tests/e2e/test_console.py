@@ -76,7 +76,7 @@ def test_a_hash_of_capital_letters_is_understood_and_mended_in_two_clicks(consol
     console.open()
     console.click(console.rows().first)
     expect(console.page.locator(".remedy")).to_contain_text("upper case before it was hashed")
-    console.click(console.button("Send again with the right hash"))
+    console.click(console.button("Send again with what was meant"))
     expect(console.page.locator(".exchange-head .badge")).to_have_text("200")
     console.done_in(2)
 
@@ -89,7 +89,7 @@ def test_a_wrong_avatar_leads_to_its_request_the_reason_and_the_switch_in_three_
     console.open()
     console.click(console.rows().first)
     expect(console.page.locator(".why")).to_contain_text("email-hashes=sha256")
-    expect(console.page.locator(".remedy")).to_contain_text("an MD5 hash, as old clients send it")
+    expect(console.page.locator(".remedies")).to_contain_text("an MD5 hash, as old clients send it")
     console.click(console.page.locator(".why").get_by_role("button", name="Other readings").first)
     console.click(console.button("Use md5-too in this world"))
     expect(console.page.locator("#notices")).to_contain_text("md5-too")
@@ -102,7 +102,7 @@ def test_an_avatar_of_a_hash_in_capital_letters_is_mended_in_two_clicks(console:
     assert console.client.get(f"{console.url}/avatar/{wrong}").status_code == 200
     console.open()
     console.click(console.rows().first)
-    console.click(console.button("Send again with the right hash"))
+    console.click(console.button("Send again with what was meant"))
     expect(console.page.locator(".why")).to_contain_text("people/ada.yaml")
     console.done_in(2)
 

@@ -117,7 +117,7 @@ def _show(entry: Any, *, is_json: bool) -> None:
     faint = click.style(printable_line(about), dim=True)
     target = printable_line(f"{request['method']:<6} {request['url']}")
     click.echo(f"{number}  {time}  {coloured}  {target}  {faint}")
-    for note in entry["notes"]:
+    for note in [*filter(None, [entry.get("reason")]), *entry["notes"]]:
         echo(f"                 {printable_line(note)}", fg="yellow")
 
 

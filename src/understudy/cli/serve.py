@@ -38,6 +38,7 @@ from understudy.mock.fixtures import loading
 from understudy.mock.fixtures.curl_examples import curl_lines, sample_credentials
 from understudy.mock.server import serving
 from understudy.mock.server.endpoint import Endpoint
+from understudy.mock.server.guards import PRIVATE_PATHS
 from understudy.mock.server.hosts import is_local
 from understudy.mock.server.journaling import RequestListener
 from understudy.mock.server.listing import ANY_CREDENTIALS, Listing
@@ -269,9 +270,19 @@ def log_lines(log: Log, write: Write, *, is_terminal: bool) -> RequestListener |
     line = _json if log == "json" else _coloured if is_terminal else _text
 
     def record(context: RequestContext) -> None:
-        write(line(context))
+        if not _is_of_console(context):
+            write(line(context))
 
     return record
+
+
+def _is_of_console(context: RequestContext) -> bool:
+    """Tells whether the console asked, a few times a second: it is no client to read about."""
+    if not context.path.startswith(PRIVATE_PATHS):
+        return False
+    headers = context.headers
+    own = (headers.get(b"x-mock-client"), headers.get(b"sec-fetch-site"))
+    return own[0] == b"console" or own[1] == b"same-origin"
 
 
 def _target(context: RequestContext) -> str:

@@ -244,7 +244,7 @@ class MockWorld:
         path.write_bytes(self.admin.fetch("/export"))
 
     def journal(self) -> list[str]:
-        """Returns a readable line for each request, and for each note on it."""
+        """Returns a readable line for each request, with the reason of a refusal and each note below."""
         return [line for entry in self.calls() for line in _lines(entry)]
 
     def close(self) -> None:
@@ -272,4 +272,5 @@ def _lines(entry: JsonObject) -> list[str]:
     request, status = entry["request"], entry["response"]["status"]
     person = entry["person"] or "-"
     line = f"{entry['id']:>4}  {status}  {request['method']:<6} {request['url']}  {person}"
-    return [line, *(f"           {note}" for note in entry["notes"])]
+    reasons = [*filter(None, [entry["reason"]]), *entry["notes"]]
+    return [line, *(f"           {reason}" for reason in reasons)]

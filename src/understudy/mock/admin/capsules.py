@@ -13,7 +13,7 @@ import msgspec
 import orjson
 from msgspec import Meta, Struct
 
-from understudy.errors import BadRequest, Conflict, NotFound, StartupError
+from understudy.errors import BadRequest, Conflict, NotFound, Problem, StartupError
 from understudy.limits import ARCHIVE_BYTES, FAULTS, Count, Integer
 from understudy.mock.admin.capsule_secrets import SecretReferences, SecretResolver
 from understudy.mock.admin.exporting import in_worker
@@ -32,6 +32,7 @@ from understudy.mock.server.preferences import Choose
 from understudy.mock.server.request_context import (
     HeaderFields,
     Peer,
+    RefusalReason,
     RequestContext,
     RequestHead,
     RequestTarget,
@@ -100,6 +101,7 @@ class CapsuleExchange(Struct, frozen=True, forbid_unknown_fields=True):
     status: Annotated[int, Meta(ge=0, le=599)]
     response_fields: Fields
     response_body: CapsuleText
+    reason: str | None = None
 
 
 class CapsuleSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -208,6 +210,7 @@ def recorded(context: RequestContext, references: SecretReferences) -> CapsuleEx
         status=context.status,
         response_fields=_hidden_fields(context.response_headers, references),
         response_body=_hidden_text(context.response_body, references),
+        reason=context.refusal and hidden(context.refusal.problem.message),
     )
 
 
@@ -235,6 +238,9 @@ def restored(
             context.principal = Principal(known.person, known.kind, frozenset(known.scopes), token)
         context.fault = exchange.fault
         context.notes = [resolver.revealed(note) for note in exchange.notes]
+        if exchange.reason is not None:
+            reason = Problem(resolver.revealed(exchange.reason))
+            context.refusal = RefusalReason(reason, ())
         context.status = exchange.status
         context.response_headers = _revealed_fields(exchange.response_fields, resolver)
         context.response_body = _revealed_text(exchange.response_body, resolver)

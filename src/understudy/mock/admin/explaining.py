@@ -49,7 +49,7 @@ class Explainer:
             problem = context.refusal.problem
             breach = problem.breach
             content["refusal"] = {
-                "status": problem.status,
+                "status": context.status,
                 "code": problem.code,
                 "message": problem.message,
                 "breach": breach and masked_breach(breach, context.secret_names),

@@ -52,6 +52,7 @@ def _about(context: RequestContext) -> dict[str, Any]:
         "stub": _answered(context, b"x-mock-stub"),
         "invalid": _answered(context, b"x-mock-violation") is not None,
         "preference": _answered(context, b"preference-applied"),
+        "reason": context.refusal and context.refusal.problem.message,
         "notes": context.notes,
     }
 

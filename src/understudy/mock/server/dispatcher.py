@@ -125,11 +125,7 @@ class Dispatcher:
             fault = endpoint.validator.fault(response)
             if fault is not None:
                 response = self._without_fault(context, endpoint, response, fault)
-        headers = context.extra_headers
-        if response.headers:
-            headers = response.headers + headers
-            response = response._replace(headers=())
-        headers = sent_headers(context, status, headers)
+        headers = sent_headers(context, status, response.headers + context.extra_headers)
         return encode(response, headers, is_own_page=endpoint.page is not None)
 
     def _without_fault(

@@ -77,24 +77,29 @@ class ErrorResponses:
         endpoint = context.endpoint
         if endpoint is not None and context.choices:
             problem = endpoint.api.policies.refusal(context.choices, problem)
+        problem = self._worded(context, problem)
         context.refused(problem)
         response = self._response(context, problem)
         # a document may name what a challenge asks for
         own = ((name, field_value(text).decode("latin-1")) for name, text in response.headers)
         headers = (*own, *context.extra_headers)
         sent = sent_headers(context, response.status, headers)
-        return encode(response._replace(headers=()), sent)
+        return encode(response, sent)
+
+    def _worded(self, context: RequestContext, problem: Problem) -> Problem:
+        """Returns a refusal with its message, which those of Connexion lack."""
+        if problem.message:
+            return problem
+        if isinstance(problem, MethodNotAllowed):
+            return method_not_allowed(context, self._paths.allowed(self._paths.based(context.path)))
+        if isinstance(problem, NotFound):
+            msg = f"There is nothing at {context.path}{self._paths.hint(context.path) or '.'}"
+            return NotFound(msg, code="unknown_path")
+        return problem
 
     def _response(self, context: RequestContext, problem: Problem) -> HandlerResponse:
         if isinstance(problem, MockRefusal):
             return problem_response(problem.status, problem.title, problem.message)
-        if isinstance(problem, MethodNotAllowed) and not problem.message:
-            methods = self._paths.allowed(self._paths.based(context.path))
-            problem = method_not_allowed(context, methods)
-        if isinstance(problem, NotFound) and not problem.message:
-            hint = self._paths.hint(context.path)
-            msg = f"There is nothing at {context.path}{hint or '.'}"
-            problem = NotFound(msg, code="unknown_path")
         endpoint = context.endpoint
         api = endpoint.api if endpoint else self._api_of(self._paths.based(context.path))
         response = api.error_response(problem)

@@ -43,21 +43,21 @@ class WireResponse(Struct, frozen=True):  # made for each request, at no call of
 
 
 def encode(
-    response: HandlerResponse, extra: Headers = (), *, is_own_page: bool = False
+    response: HandlerResponse, headers: Headers | None = None, *, is_own_page: bool = False
 ) -> WireResponse:
     """Encodes a response.
 
     Args:
         response: A body that JSON can express is encoded as JSON, bytes are sent as they are, None
             is no content.
-        extra: Headers beside the response's own.
+        headers: The headers to send in place of the response's own; None: those.
         is_own_page: Whether the mock wrote it to be opened in a browser, with a policy of its own.
 
     Raises:
         ValueError: A header holds what a field value may not (RFC 9110, 5.5).
     """
     body, status, media_type, own = response
-    headers: list[tuple[bytes, bytes]] = [] if is_own_page else [*UNTRUSTED]
+    fields: list[tuple[bytes, bytes]] = [] if is_own_page else [*UNTRUSTED]
     if status == NO_CONTENT:
         content = b""
     else:
@@ -67,15 +67,15 @@ def encode(
             content = b""
         else:
             content = body if isinstance(body, bytes) else json_bytes(body)
-        headers.append((b"content-length", b"%d" % len(content)))
+        fields.append((b"content-length", b"%d" % len(content)))
         if body is not None:
-            headers.append((b"content-type", media_type.encode()))
-    for name, text in own + extra:
+            fields.append((b"content-type", media_type.encode()))
+    for name, text in own if headers is None else headers:
         if _NOT_IN_FIELDS.search(text):
             msg = f"the header {name} would hold a control character"
             raise ValueError(msg)
-        headers.append((name.encode(), text.encode("latin-1")))
-    return WireResponse(status, headers, content)
+        fields.append((name.encode(), text.encode("latin-1")))
+    return WireResponse(status, fields, content)
 
 
 async def send_wire(send: Send, response: WireResponse) -> None:
@@ -87,7 +87,7 @@ async def send_wire(send: Send, response: WireResponse) -> None:
 
 async def send_response(send: Send, response: HandlerResponse, extra: Headers = ()) -> None:
     """Encodes and sends a response, as ``encode`` has it."""
-    await send_wire(send, encode(response, extra))
+    await send_wire(send, encode(response, response.headers + extra))
 
 
 async def stream_response(receive: Receive, send: Send, response: HandlerResponse) -> None:

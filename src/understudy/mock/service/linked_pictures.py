@@ -13,6 +13,7 @@ from understudy.errors import NotFound, nearest
 from understudy.interface.rules import upholds
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.handlers import Handlers
+from understudy.mock.service.misread_identifiers import note_misread
 from understudy.mock.service.person_lookup import find_by_md5, own_email_index, takes_md5
 from understudy.mock.service.picture_work import resized
 from understudy.mock.store.hashing import email_hash, is_md5
@@ -148,6 +149,8 @@ async def _fallback(call: Call, rendition: _Rendition) -> HandlerResponse:
     default = rendition.default
     if is_md5(rendition.name) and not takes_md5(call):
         call.notes.append("an MD5 hash counts only with --choose email-hashes=md5-too")
+    if not rendition.is_forced and _person(call, rendition.name) is None:
+        note_misread(call, rendition.name)
     if default == "404":
         msg = f"There is no avatar for {rendition.name!r}."
         raise NotFound(msg, code="avatar_not_found")

@@ -16,17 +16,17 @@ from understudy.mock.store.people import PEOPLE, SLUGS_BY_HASH, Person, Verified
 
 def slugs_by_md5(world: World) -> Mapping[str, str]:
     """Returns MD5 hash to slug; nobody's addresses change."""
-    return _slugs_by_md5(_People(world.baseline.get(PEOPLE.name, {})))
+    return _slugs_by_md5(People(world.baseline.get(PEOPLE.name, {})))
 
 
 def slugs_by_account(world: World) -> Mapping[str, list[str]]:
     """Returns the user name of a verified account to the slugs of the baseline's people."""
-    return _slugs_by_account(_People(world.baseline.get(PEOPLE.name, {})))
+    return _slugs_by_account(People(world.baseline.get(PEOPLE.name, {})))
 
 
 def service_labels(world: World) -> Mapping[str, str]:
     """Returns the types of services that the baseline's people have accounts at, to their labels."""
-    return _service_labels(_People(world.baseline.get(PEOPLE.name, {})))
+    return _service_labels(People(world.baseline.get(PEOPLE.name, {})))
 
 
 def username(account: VerifiedAccount) -> str:
@@ -34,7 +34,7 @@ def username(account: VerifiedAccount) -> str:
     return account.url.rstrip("/").rpartition("/")[2].lower().removeprefix("@")
 
 
-class _People:
+class People:
     """The people of a baseline, compared by identity.
 
     Args:
@@ -48,11 +48,11 @@ class _People:
         return id(self.records)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _People) and self.records is other.records
+        return isinstance(other, People) and self.records is other.records
 
 
 @lru_cache(maxsize=2)
-def _slugs_by_md5(people: _People) -> Mapping[str, str]:
+def _slugs_by_md5(people: People) -> Mapping[str, str]:
     return {
         md5_hash(email.email): slug
         for slug, person in people.records.items()
@@ -61,7 +61,7 @@ def _slugs_by_md5(people: _People) -> Mapping[str, str]:
 
 
 @lru_cache(maxsize=2)
-def _slugs_by_account(people: _People) -> Mapping[str, list[str]]:
+def _slugs_by_account(people: People) -> Mapping[str, list[str]]:
     slugs: dict[str, list[str]] = {}
     for slug, person in people.records.items():
         for name in {username(account) for account in person.profile.verified_accounts}:
@@ -70,7 +70,7 @@ def _slugs_by_account(people: _People) -> Mapping[str, list[str]]:
 
 
 @lru_cache(maxsize=2)
-def _service_labels(people: _People) -> Mapping[str, str]:
+def _service_labels(people: People) -> Mapping[str, str]:
     return {
         account.service_type: account.service_label
         for _, person in people.records.items()

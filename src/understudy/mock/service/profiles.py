@@ -9,6 +9,7 @@ from understudy.interface.rules import upholds
 from understudy.mock.server.call import Call, HandlerResponse, Principal, SharedBody
 from understudy.mock.server.handlers import Handlers
 from understudy.mock.service import representations
+from understudy.mock.service.misread_identifiers import note_misread
 from understudy.mock.service.person_lookup import find_person, takes_md5
 from understudy.mock.store.hashing import is_md5
 from understudy.mock.store.people import PEOPLE
@@ -25,6 +26,8 @@ def get_profile(call: Call, profile_identifier: str) -> HandlerResponse:
     """
     person = find_person(call, profile_identifier)
     if person is None or person.visibility == "disabled":
+        if person is None:
+            note_misread(call, profile_identifier)
         raise _not_found(call, profile_identifier)
     principal = call.principal
     # an API key authenticates no user, not even the one who created it

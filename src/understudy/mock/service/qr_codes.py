@@ -11,6 +11,7 @@ from understudy.interface.vocabulary import ProfileStatusWords
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.recent import Recent
 from understudy.mock.service import representations
+from understudy.mock.service.misread_identifiers import note_misread
 from understudy.mock.service.person_lookup import find_person
 from understudy.mock.service.qr_options import (
     DEFAULT_SIZE,
@@ -47,6 +48,8 @@ def get_qr_code(  # noqa: PLR0913 - the operation has that many parameters
         BadRequest: The size or the version is not drawn, or the URL is too long.
     """
     person = find_person(call, sha256_hash)
+    if person is None:
+        note_misread(call, sha256_hash)
     url = _profile_url(call, person, sha256_hash)
     text = _with_campaign(url, utm_medium=utm_medium, utm_campaign=utm_campaign)
     words = vocabulary_of(call.world)

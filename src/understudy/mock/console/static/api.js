@@ -104,7 +104,7 @@ export function keepAdminToken(token) {
 
 function encoded(body) {
   const token = adminToken();
-  const headers = token === null ? {} : { Authorization: `Bearer ${token}` };
+  const headers = { "X-Mock-Client": "console", ...(token !== null && { Authorization: `Bearer ${token}` }) };
   if (body === undefined) return { headers };
   if (body instanceof Blob) return { headers: { ...headers, "Content-Type": "application/zip" }, body };
   return { headers: { ...headers, "Content-Type": "application/json" }, body: JSON.stringify(body) };

@@ -6,8 +6,11 @@
 import { admin } from "../api.js";
 import { h } from "../dom.js";
 import { attempt } from "../notices.js";
-import { hasHash, hasMd5, misread } from "./hashes.js";
 import { sendAgain } from "./sending.js";
+
+const MD5 = /(?<![0-9a-z])[0-9a-f]{32}(?![0-9a-z])/i;
+/** What the mock notes of an identifier that leads to nobody quotes last what to send instead. */
+const MEANT = /(?:SHA-256|did you mean) '([^']+)'/;
 
 /**
  * @typedef {object} Remedy
@@ -39,14 +42,8 @@ async function remediesOf(exchange) {
   const found = exchange.fault ? [withoutFault(exchange)] : [];
   if (!exchange.wasMatched) return [...found, ...(await nearMisses(exchange))];
   if (exchange.fault) return found;
-  if (status < 400) return isOfNobody(exchange) ? withRightHash(exchange) : found;
-  const remedy = { 401: signedIn, 403: signedIn, 404: withRightHash, 429: withClearedLimit }[status];
+  const remedy = { 401: signedIn, 403: signedIn, 429: withClearedLimit }[status] ?? withRightIdentifier;
   return [...found, ...((await remedy?.(exchange)) ?? [])];
-}
-
-/** Tells whether a hash led to nobody, and a placeholder or a picture of it was the response. */
-function isOfNobody({ explanation, request }) {
-  return explanation.about === null && hasHash(request.url);
 }
 
 function withoutFault(exchange) {
@@ -84,25 +81,32 @@ function filledIn(template, url) {
   return query ? `${filled}?${query}` : filled;
 }
 
-async function withRightHash(exchange) {
-  const { people } = await admin("GET", "/people?limit=500");
-  const meant = await misread(exchange.request.url, people);
-  if (meant) {
-    return [{
-      text: ["This is a hash of ", h("code", {}, meant.email), `, an address of ${meant.person} that ${meant.mistake} before it was hashed. Trim it and put it in lower case first.`],
-      label: "Send again with the right hash",
-      apply: () => sendAgain(exchange, { url: meant.url }),
-    }];
+function withRightIdentifier(exchange) {
+  const { url } = exchange.request;
+  const note = exchange.explanation.notes.find((it) => MEANT.test(it));
+  const remedies = [];
+  if (note) {
+    const [path, query] = url.split("?");
+    const right = path.replace(/[^/]+$/, note.match(MEANT)[1]);
+    remedies.push({
+      text: note,
+      label: "Send again with what was meant",
+      apply: () => sendAgain(exchange, { url: query ? `${right}?${query}` : right }),
+    });
   }
-  if (!hasMd5(exchange.request.url)) return [];
-  return [{
+  if (exchange.explanation.about === null && MD5.test(url)) remedies.push(acceptedMd5(exchange));
+  return remedies;
+}
+
+function acceptedMd5(exchange) {
+  return {
     text: ["32 digits are an MD5 hash, as old clients send it. The switch ", h("code", {}, "email-hashes"), " makes it count."],
     label: "Accept MD5 in this world and send again",
     async apply() {
       await admin("PATCH", "/choices", { "email-hashes": "md5-too" });
       await sendAgain(exchange);
     },
-  }];
+  };
 }
 
 async function signedIn(exchange) {

@@ -1,0 +1,69 @@
+"""An identifier that leads to nobody is noted with what it was meant to be, and the API says nothing of it."""
+
+import hashlib
+
+import pytest
+from tests.mock.admin.conftest import Driver, Time
+
+from understudy.mock.settings import Settings
+
+ADDRESS = "ada@example.com"
+
+
+@pytest.fixture(scope="module")
+def driver() -> Driver:
+    return Driver(Settings(choices={"rate-limits": "off"}), Time())
+
+
+def sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def notes(driver: Driver) -> str:
+    [entry] = driver.admin("GET", "/requests", params={"limit": 1})["requests"]
+    return " ".join(entry["notes"])
+
+
+@pytest.mark.parametrize(
+    ("identifier", "note"),
+    [
+        (sha256("ADA@EXAMPLE.COM"), "that was in upper case before it was hashed"),
+        (sha256("Ada@example.com"), "that kept its capital first letter"),
+        (sha256("Ada@Example.Com"), "that kept its capital letters"),
+        (sha256(f"{ADDRESS}\n"), "as echo adds one and printf does not"),
+        (sha256(f"mailto:{ADDRESS}"), "that began with mailto:"),
+        (hashlib.md5(ADDRESS.encode()).hexdigest(), "this is the MD5 of ada@example.com"),
+        (hashlib.sha1(ADDRESS.encode()).hexdigest(), f"send its SHA-256 '{sha256(ADDRESS)}'"),
+        (sha256(ADDRESS)[:63], "this has 63 hexadecimal digits; a SHA-256 hash has 64"),
+        (ADDRESS, f"send its SHA-256 '{sha256(ADDRESS)}'"),
+        ("adda", "did you mean 'ada'?"),
+    ],
+)
+@pytest.mark.parametrize("place", ["/v3/profiles/", "/v3/qr-code/"])
+def test_what_was_probably_meant_is_a_note_and_not_in_the_body(
+    driver: Driver, place: str, identifier: str, note: str
+) -> None:
+    answer = driver.get(place + identifier)
+    assert note in notes(driver)
+    assert note.encode() not in answer.content
+
+
+def test_a_hash_in_the_address_of_a_picture_is_noted_too(driver: Driver) -> None:
+    assert driver.get(f"/avatar/{sha256('ADA@EXAMPLE.COM')}.png").status_code == 200
+    assert "was in upper case" in notes(driver)
+
+
+def test_the_address_of_a_person_who_was_added_is_known_too(driver: Driver) -> None:
+    driver.admin(
+        "POST",
+        "/people",
+        {"slug": "zita", "about": "A late comer.", "emails": [{"email": "zita@example.com"}]},
+    )
+    driver.get(f"/v3/profiles/{sha256('ZITA@EXAMPLE.COM')}")
+    assert "zita@example.com, an address of zita" in notes(driver)
+
+
+@pytest.mark.parametrize("identifier", [sha256("nobody@elsewhere.example"), "q" * 30, "0" * 40])
+def test_nothing_is_said_of_what_is_like_nothing(driver: Driver, identifier: str) -> None:
+    driver.get(f"/v3/profiles/{identifier}")
+    assert notes(driver) == ""
