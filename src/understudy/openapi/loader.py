@@ -290,19 +290,6 @@ class Document:
         msg = f"{self.path}: {node.pointer}: the reference leads back to itself."
         raise StartupError(msg)
 
-    def expect(self, node: Node, kind: "type[dict[Any, Any]] | type[list[Any]]") -> Node:
-        """Returns what a node leads to, which must be an object (``dict``) or a ``list``.
-
-        Raises:
-            StartupError: It is something else.
-        """
-        node = self.follow(node)
-        if not isinstance(node.value, kind):
-            wanted = "an object" if kind is dict else "a list"
-            msg = f"{self.path}: {node.pointer} must be {wanted}, and is {node.value!r:.80}."
-            raise StartupError(msg)
-        return node
-
     def _target(self, node: Node) -> Node:
         reference = node.value["$ref"]
         if not reference.startswith("#/"):

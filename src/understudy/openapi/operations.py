@@ -5,14 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
-from understudy.errors import StartupError
-from understudy.openapi.grammar import PATH_PARAMETER
+from understudy.openapi.grammar import METHODS, PATH_PARAMETER
 from understudy.openapi.loader import Document, Node, base_paths
 from understudy.openapi.media_types import is_json
-from understudy.openapi.operation_mends import path_of
+from understudy.openapi.operation_mends import LOCATIONS, path_of
 from understudy.openapi.pointers import steps_of
-
-LOCATIONS = ("path", "query", "header", "cookie")
 
 # OpenAPI 3.0.3, Parameter Object: header parameters of these names "shall be ignored".
 IGNORED_HEADERS = frozenset({"accept", "content-type", "authorization"})
@@ -47,19 +44,12 @@ class Parameter:
     examples: tuple[Any, ...] = field(default=(), compare=False)  # of any type: no part of a key
 
 
-def all_parameters(
+def _all_parameters(
     document: Document, path: str, path_item: Node, operation: Node
 ) -> tuple[Parameter, ...]:
     """Returns the parameters of an operation, with those that only the path's template names.
 
-    Args:
-        document: The document.
-        path: The path template.
-        path_item: Whose parameters all operations of the path have.
-        operation: Whose own parameters win.
-
-    Raises:
-        StartupError: A parameter is not as OpenAPI has it.
+    Its own win over those of the path item; what is not as OpenAPI has it is left out.
     """
     named = PATH_PARAMETER.findall(path)
     parameters = {
@@ -69,56 +59,25 @@ def all_parameters(
         for name in named
     }
     for owner in (path_item, operation):
-        for parameter in _parameters(document, owner):
-            if parameter.location == "path" and parameter.name not in named:
-                msg = (
-                    f"{document.path}: {operation.pointer}: the path parameter "
-                    f"{parameter.name!r} is not in the path {path!r}; put it in braces there."
-                )
-                raise StartupError(msg)
-            parameters[parameter.location, parameter.name] = parameter
+        for _, listed in (owner.child("parameters") or Node("", [])).children():
+            node = document.follow(listed)
+            name, location = node.value.get("name"), node.value.get("in")
+            is_ignored = location == "header" and str(name).lower() in IGNORED_HEADERS
+            is_placed = location in LOCATIONS and (location != "path" or name in named)
+            if isinstance(name, str) and is_placed and not is_ignored:
+                parameters[location, name] = described_parameter(document, node, name, location)
     return tuple(parameters.values())
 
 
-def _parameters(document: Document, owner: Node) -> list[Parameter]:
-    listed = owner.child("parameters")
-    if listed is None:
-        return []
-    parameters = [
-        _parameter(document, node) for _, node in document.expect(listed, list).children()
-    ]
-    return [
-        parameter
-        for parameter in parameters
-        if not (parameter.location == "header" and parameter.name.lower() in IGNORED_HEADERS)
-    ]
-
-
-def _parameter(document: Document, node: Node) -> Parameter:
-    node = document.expect(node, dict)
-    value = node.value
-    if not (isinstance(value.get("name"), str) and value.get("in") in LOCATIONS):
-        msg = (
-            f"{document.path}: {node.pointer}: a parameter needs a 'name', and 'in' "
-            f"as one of {', '.join(LOCATIONS)}."
-        )
-        raise StartupError(msg)
-    return described_parameter(document, node, value["name"], value["in"])
-
-
 def described_parameter(document: Document, node: Node, name: str, location: str) -> Parameter:
-    """Returns a parameter, or a header of a response, as its object describes it.
-
-    Raises:
-        StartupError: Its ``content`` is not an object.
-    """
+    """Returns a parameter, or a header of a response, as its object describes it."""
     value = node.value
     style = value.get("style", "form" if location in {"query", "cookie"} else "simple")
     schema = node.child("schema")
     content = node.child("content")
     media_type = ""
     if schema is None and content is not None:
-        media_types = document.expect(content, dict).children()
+        media_types = document.follow(content).children()
         media_type, media = next(((str(name), it) for name, it in media_types), ("", content))
         schema = media.child("schema")
     return Parameter(
@@ -139,8 +98,8 @@ def _parameter_examples(document: Document, node: Node) -> Iterator[Any]:
     if "example" in node.value:
         yield node.value["example"]
     listed = node.child("examples")
-    for _, example in () if listed is None else document.expect(listed, dict).children():
-        value = document.expect(example, dict).value
+    for _, example in () if listed is None else document.follow(listed).children():
+        value = document.follow(example).value
         if "value" in value:
             yield value["value"]
 
@@ -153,31 +112,25 @@ def security_requirements(
     Returns:
         The alternatives, of which one must be met whole: scheme name to scopes. Empty where no
         credential is required.
-
-    Raises:
-        StartupError: A requirement is not as OpenAPI has it.
     """
     listed = operation.child("security") or document.root.child("security")
     if listed is None:
         return ()
-    alternatives = (
-        document.expect(node, dict) for _, node in document.expect(listed, list).children()
-    )
     return tuple(
-        {
-            str(name): tuple(document.expect(scopes, list).value)
-            for name, scopes in alternative.children()
-        }
-        for alternative in alternatives
+        {str(name): tuple(scopes) for name, scopes in alternative.items()}
+        for alternative in listed.value
     )
-
-
-METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 
 
 def path_shape(template: str) -> str:
     """Returns a path template with ``{}`` for each parameter, as documents name them differently."""
     return PATH_PARAMETER.sub("{}", template)
+
+
+def security_schemes(document: Document) -> dict[str, dict[str, Any]]:
+    """Returns the security schemes of a document by name."""
+    listed = document.root.child("components", "securitySchemes") or Node("", {})
+    return {str(name): document.follow(node).value for name, node in listed.children()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,11 +225,7 @@ _OPERATIONS: WeakKeyDictionary[Document, tuple[Operation, ...]] = WeakKeyDiction
 
 
 def operations(document: Document) -> tuple[Operation, ...]:
-    """Returns the operations of a document, in its order; they are read once.
-
-    Raises:
-        StartupError: A part of it is not as OpenAPI has it.
-    """
+    """Returns the operations of a document, in its order; they are read once."""
     known = _OPERATIONS.get(document)
     if known is None:
         known = _OPERATIONS[document] = _operations(document)
@@ -288,15 +237,7 @@ def _operations(document: Document) -> tuple[Operation, ...]:
     for path, item in Node("#/paths", document.raw.get("paths", {})).children():
         if str(path).startswith("x-"):  # an extension, and no path
             continue
-        path_item = document.expect(item, dict)
-        for operation in operations_of(document, path_item, str(path)):
-            if not str(path).startswith("/"):
-                msg = (
-                    f"{document.path}: {operation.pointer}: a path starts with '/'; "
-                    f"write '/{path}'."
-                )
-                raise StartupError(msg)
-            declared.append(operation)
+        declared += operations_of(document, document.follow(item), str(path))
     return tuple(declared)
 
 
@@ -307,9 +248,6 @@ def operations_of(document: Document, path_item: Node, path: str) -> Iterator[Op
         document: The document.
         path_item: The path item, with its reference followed.
         path: The path template; empty for requests that the service sends, to addresses of others.
-
-    Raises:
-        StartupError: A part of it is not as OpenAPI has it.
     """
     for method, operation in (
         *((name, node) for name, node in path_item.children() if name in METHODS),
@@ -322,13 +260,13 @@ def operations_of(document: Document, path_item: Node, path: str) -> Iterator[Op
 def _operation(
     document: Document, path: str, path_item: Node, method: str, node: Node
 ) -> Operation:
-    node = document.expect(node, dict)
+    node = document.follow(node)
     template = path_of(path)
     return Operation(
         method=method.upper(),
         path=template,
         operation_id=node.value.get("operationId", f"{method.upper()} {path}"),
-        parameters=all_parameters(document, template, path_item, node),
+        parameters=_all_parameters(document, template, path_item, node),
         request_body=_request_body(document, node),
         responses=_responses(document, node),
         security=security_requirements(document, node),
@@ -341,7 +279,7 @@ def _request_body(document: Document, operation: Node) -> RequestBody | None:
     node = operation.child("requestBody")
     if node is None:
         return None
-    node = document.expect(node, dict)
+    node = document.follow(node)
     content = _content(document, node)
     return RequestBody(node.value.get("required", False), content) if content else None
 
@@ -351,10 +289,10 @@ def _responses(document: Document, operation: Node) -> dict[str, DeclaredRespons
     if listed is None:
         return {}
     responses = {}
-    for status, node in document.expect(listed, dict).children():
+    for status, node in document.follow(listed).children():
         if str(status).startswith("x-"):  # an extension, and no status
             continue
-        response = document.expect(node, dict)
+        response = document.follow(node)
         name = str(status)
         key = name.upper() if name[1:].upper() == "XX" else name
         headers = _headers(document, response)
@@ -367,8 +305,8 @@ def _headers(document: Document, response: Node) -> tuple[Parameter, ...]:
     if listed is None:
         return ()
     return tuple(
-        described_parameter(document, document.expect(node, dict), str(name), "header")
-        for name, node in document.expect(listed, dict).children()
+        described_parameter(document, document.follow(node), str(name), "header")
+        for name, node in document.follow(listed).children()
         # OpenAPI 3.0.3, Response Object: a header of this name "shall be ignored"
         if str(name).lower() != "content-type"
     )
@@ -379,8 +317,8 @@ def _content(document: Document, owner: Node) -> dict[str, MediaType]:
     if content is None:
         return {}
     media_types = {}
-    for name, node in document.expect(content, dict).children():
-        media = document.expect(node, dict)
+    for name, node in document.follow(content).children():
+        media = document.follow(node)
         without_options = str(name).partition(";")[0].strip().lower()
         media_types[without_options] = MediaType(
             media.child("schema"),
@@ -411,8 +349,8 @@ def _examples(document: Document, media: Node) -> dict[str, Any]:
     listed = media.child("examples")
     if listed is None:
         return {}
-    named = document.expect(listed, dict).children()
-    examples = {str(name): document.expect(node, dict).value for name, node in named}
+    named = document.follow(listed).children()
+    examples = {str(name): document.follow(node).value for name, node in named}
     return {name: example["value"] for name, example in examples.items() if "value" in example}
 
 
@@ -444,16 +382,12 @@ class SentOperation(NamedTuple):
 
 
 def sent_operations(document: Document) -> Iterator[SentOperation]:
-    """Yields the requests that a service sends, in the order of the document.
-
-    Raises:
-        StartupError: A part of it is not as OpenAPI has it.
-    """
+    """Yields the requests that a service sends, in the order of the document."""
     for operation in operations(document):
         yield from _callbacks(document, operation)
     webhooks = document.root.child("webhooks") or Node("", {})
-    for name, node in document.expect(webhooks, dict).children():
-        for sent in operations_of(document, document.expect(node, dict), ""):
+    for name, node in document.follow(webhooks).children():
+        for sent in operations_of(document, document.follow(node), ""):
             title = f"webhook {name}: {sent.method}"
             yield SentOperation("webhook", str(name), title, "", sent)
 
@@ -461,14 +395,14 @@ def sent_operations(document: Document) -> Iterator[SentOperation]:
 def _callbacks(document: Document, operation: Operation) -> Iterator[SentOperation]:
     owner = document.root.child(*steps_of(operation.pointer)) or Node("", {})
     listed = owner.child("callbacks") or Node("", {})
-    for name, callback in document.expect(listed, dict).children():
-        addresses = document.expect(callback, dict).children()
+    for name, callback in document.follow(listed).children():
+        addresses = document.follow(callback).children()
         declared = [each for each in addresses if not str(each[0]).startswith("x-")]
         for number, (address, node) in enumerate(declared, 1):
             # A name has one address as a rule; several are told apart by their order.
             which = f"{name} ({number})" if number > 1 else str(name)
             place = f"{operation.method} {path_shape(operation.path)} callback {which}"
-            for sent in operations_of(document, document.expect(node, dict), ""):
+            for sent in operations_of(document, document.follow(node), ""):
                 title = f"{place}: {sent.method}"
                 yield SentOperation(
                     "callback", str(name), title, str(address), sent, operation.pointer

@@ -196,3 +196,17 @@ def test_a_webhook_is_triggered_with_the_documents_body_or_another(play: Play) -
         assert "did you mean 'removed'" in json.dumps(failed)
 
     play(act, (200, 200))
+
+
+def test_what_is_wrong_with_a_callback_stops_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "api.yaml").write_text(
+        DOCUMENT.replace(
+            "post:\n              parameters: [", "post:\n              parameters: [{in: query}, "
+        )
+        + "  parameters: {}\n"
+    )
+    text = (tmp_path / "api.yaml").read_text()
+    wrong = "webhooks:\n  odd: {post: {parameters: [{name: a, in: path}, {name: 7}], requestBody: {$ref: '#/none'}}}\n"
+    (tmp_path / "api.yaml").write_text(text.replace("webhooks:\n", wrong))
+    mock = Mock(Settings(document=tmp_path / "api.yaml"))
+    assert [it.operation.path for it in mock.endpoints] == ["/orders"]

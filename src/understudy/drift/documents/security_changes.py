@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from understudy.drift.documents.changes import NO_CLIENT, SENDERS, Audience, DocumentChange
-from understudy.openapi.loader import Document, Node
+from understudy.openapi.loader import Document
+from understudy.openapi.operations import security_schemes
 from understudy.openapi.pointers import escape
 
 _ADDRESSES: Final = ("authorizationUrl", "tokenUrl", "refreshUrl", "openIdConnectUrl")
@@ -34,7 +35,9 @@ class Schemes:
     """
 
     def __init__(self, document: Document) -> None:
-        self._identities = {name: _identity(scheme) for name, scheme in _schemes(document).items()}
+        self._identities = {
+            name: _identity(scheme) for name, scheme in security_schemes(document).items()
+        }
 
     def credentials(self, alternatives: Alternatives) -> tuple[frozenset[str], ...]:
         """Returns the credentials and scopes of each alternative; none need to be sent for one.
@@ -73,7 +76,7 @@ def scheme_changes(old: Document, new: Document) -> Iterator[DocumentChange]:
 
     A scheme alone breaks nobody: what operations need is compared at each of them.
     """
-    before, after = _schemes(old), _schemes(new)
+    before, after = security_schemes(old), security_schemes(new)
     kinds = {_identity(scheme) for scheme in before.values()}
     others = {_identity(scheme) for scheme in after.values()}
     for name, scheme in before.items():
@@ -103,7 +106,7 @@ def _flow_changes(
 
 def scheme_address_changes(old: Document, new: Document) -> Iterator[DocumentChange]:
     """Yields the addresses of authorization that are others, of schemes that both documents have."""
-    before, after = _schemes(old), _schemes(new)
+    before, after = security_schemes(old), security_schemes(new)
     for name in (name for name in before if name in after):
         own, others = _addresses(before[name]), _addresses(after[name])
         for label in own:
@@ -120,11 +123,6 @@ def _change(
 ) -> DocumentChange:
     pointer = f"#/components/securitySchemes/{escape(scheme)}"
     return DocumentChange(kind, "", f"security scheme {scheme}", "", before, after, breaks, pointer)
-
-
-def _schemes(document: Document) -> dict[str, Mapping[str, Any]]:
-    listed = document.root.child("components", "securitySchemes") or Node("", {})
-    return {str(name): document.expect(node, dict).value for name, node in listed.children()}
 
 
 def _flows(scheme: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:

@@ -92,11 +92,18 @@ class Sendable(NamedTuple):
 
     Attributes:
         declared: What the document says of it.
-        endpoint: The same as an operation, which validates the responses.
+        api: All that the service sends, as operations.
+        number: Its place among them.
     """
 
     declared: SentOperation
-    endpoint: Endpoint
+    api: Api
+    number: int
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """The operation, which validates the responses; all are compiled where one is first sent."""
+        return endpoints(self.api)[self.number]
 
 
 def _sendables(document: Document) -> list[Sendable]:
@@ -111,7 +118,7 @@ def _sendables(document: Document) -> list[Sendable]:
         item = {method.lower() if is_usual else method: operation}
         paths[f"/{number}"] = item if is_usual else {"additionalOperations": item}
     api = Api(Document(document.path, {**document.raw, "paths": paths}), "", {}, admin_error)
-    return [Sendable(*pair) for pair in zip(declared, endpoints(api), strict=True)]
+    return [Sendable(sent, api, number) for number, sent in enumerate(declared)]
 
 
 @dataclass(eq=False, slots=True)

@@ -15,8 +15,7 @@ from understudy.mock.server.handlers import Binding, DocumentHandler, PageHandle
 from understudy.mock.server.parameters import ParameterReader
 from understudy.mock.server.recent import Recent
 from understudy.mock.server.response_validation import ResponseValidator
-from understudy.openapi.loader import Document, Node
-from understudy.openapi.operations import Operation, operations
+from understudy.openapi.operations import Operation, operations, security_schemes
 from understudy.openapi.schemas import ALL, Schemas
 
 _BEARER_TYPES = ("oauth2", "openIdConnect")
@@ -66,16 +65,6 @@ class Access:
     alternatives: tuple[tuple[Credential, ...], ...] = ()
     is_optional: bool = False
     declared_scopes: tuple[frozenset[str], ...] = ()
-
-
-def declared_schemes(document: Document) -> dict[str, dict[str, Any]]:
-    """Returns the security schemes of a document by name.
-
-    Raises:
-        StartupError: One of them is not an object.
-    """
-    listed = document.root.child("components", "securitySchemes") or Node("", {})
-    return {str(name): document.expect(node, dict).value for name, node in listed.children()}
 
 
 def access(
@@ -266,7 +255,7 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
     limited = {shape(*key) for key in api.limited}
     scopes = {shape(*key): granted for key, granted in api.scopes.items()}
     aliases = {shape(*key): names for key, names in api.aliases.items()}
-    schemes = declared_schemes(api.document)
+    schemes = security_schemes(api.document)
     usual = usual_errors(declared)
     generated: Recent[tuple[int, int, bytes, str], GeneratedResponse] = Recent(_MOST_GENERATED)
     bodies = [_body_reader(operation, schemas, aliases, json_as_form) for operation in declared]

@@ -19,12 +19,11 @@ from understudy.mock.server.endpoint import (
     Credential,
     Endpoint,
     credentials_of,
-    declared_schemes,
 )
 from understudy.mock.server.forms import URLENCODED, form_fields
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Node
-from understudy.openapi.operations import MediaType, Parameter
+from understudy.openapi.operations import MediaType, Parameter, security_schemes
 from understudy.openapi.parameter_writing import encoded, query_pairs, text_of
 from understudy.openapi.sampler import PLAUSIBLE_REQUEST, Sampler
 
@@ -250,7 +249,7 @@ class Listing:
         """Returns the security schemes that a credential is sent for."""
         if not self.endpoints:
             return []
-        schemes = declared_schemes(self.endpoints[0].api.document)
+        schemes = security_schemes(self.endpoints[0].api.document)
         return [
             ListedScheme(name, credential.described, credential_text(credential, credentials))
             for name, scheme in schemes.items()
