@@ -161,7 +161,7 @@ def test_a_plan_asks_no_clock(tmp_path):
     path = written(tmp_path, "http://127.0.0.1:9", "http://127.0.0.1:9")
     done = verify("--target", path, "--rules", "code-lifetime", "--plan")
     assert done.exit_code == 0
-    assert "6 requests  codes_that_grow_old" in done.output
+    assert "6 requests  code-lifetime" in done.output
 
 
 def test_the_clock_of_a_killed_run_is_cleaned_up(target, admin, tmp_path):

@@ -15,7 +15,7 @@ from understudy.cli.exit_codes import ExitCode
 from understudy.cli.interrupts import noted
 from understudy.cli.output_records import print_record
 from understudy.cli.progress import shown
-from understudy.cli.reporting import Ending, end, first_reason, print_planned
+from understudy.cli.reporting import Ending, Plan, end, first_reason
 from understudy.cli.writing import expect_writable
 from understudy.interface.facts import Fact, Facts, facts_text, is_as_chosen, load_facts
 from understudy.reports.console import Terminal, print_line
@@ -182,28 +182,28 @@ def print_plan(
     Raises:
         StartupError: A file is not as it must be, or a rule leaves nothing open.
     """
-    console = Terminal(highlight=False)
+    plan = Plan(Terminal(highlight=False))
     questions = open_rules(rules)
     deployment = open_deployment(where, environment)
     deployment.close()
-    target, total, again = deployment.target, 0, 0
+    target, again = deployment.target, 0
     document = deployment.document or bundled("service.yaml")
     for probe, reason in chosen(deployment, document, tuple(questions)):
-        total += 0 if reason else probe.cost
         again += probe.cost if reason is None and is_repeatable(probe) else 0
-        print_planned(console, probe.cost, f"probe {probe.name}", reason)
+        plan.add(probe.cost, [rule for rule in probe.rules if rule in questions], reason)
     for each in planned_experiments(questions, target, deployment.time):
-        total += 0 if each.reason else each.requests
         again += 0 if each.reason else each.repetition
-        print_planned(console, each.requests, _described(each), each.reason)
+        plan.add(each.requests, (each.rule,), each.reason, _about(each))
+    plan.print_left()
     for line in described(target):
-        print_line(console, line, hanging=2)
-    print_line(console, f"at most {counted(total, 'request')} to {target.base_url}", hanging=2)
+        print_line(plan.console, line, hanging=2)
+    text = f"at most {counted(plan.total, 'request')} to {target.base_url}"
+    print_line(plan.console, text, hanging=2)
     line = f"and, within the budget, at most {again} to see again what was seen only once"
-    print_line(console, line, hanging=2)
+    print_line(plan.console, line, hanging=2)
 
 
-def _described(experiment: PlannedExperiment) -> str:
+def _about(experiment: PlannedExperiment) -> str:
     sizes = f", at most {experiment.bytes // MEGABYTE} MB" if experiment.bytes else ""
     undo = f"; {experiment.undo}" if experiment.undo else ""
-    return f"{experiment.name} ({experiment.rule}{sizes}){undo}"
+    return f"{sizes}{undo}"

@@ -1,7 +1,7 @@
 """Ends a command that judges: prints and writes its report, the exit code with its reason, what is next."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -146,22 +146,54 @@ def first_reason(*reasons: tuple[ExitCode, int, str]) -> Ending:
 PLAN_INDENT: Final = 15
 """Columns before the names in a plan."""
 
+MOST_NAMED: Final = 6
+"""Rules that a plan names beside a reason why they are not checked."""
 
-def print_planned(console: Console, count: int, text: str, reason: str | None = None) -> None:
-    """Prints a line of a plan.
 
-    Args:
+@dataclass
+class Plan:
+    """Prints the requests of a plan by the rules that they decide, and then what is missing, once.
+
+    Attributes:
         console: Where it is printed.
-        count: The number of requests.
-        text: What sends them, or is judged by them.
-        reason: Why they are not sent; None: they are.
+        total: The requests so far.
+        sent: The rules that they decide.
+        left: Why other requests are not sent, with the rules that they would decide.
     """
-    if reason is not None:
-        text = f"not sent  {text}: {reason}"
-        print_line(console, text, "dim", indent=4, hanging=PLAN_INDENT - 3)
-        return
-    noun = "request " if count == 1 else "requests"
-    print_line(console, f"{count:4} {noun}  {text}", indent=1, hanging=PLAN_INDENT)
+
+    console: Console
+    total: int = 0
+    sent: set[str] = field(default_factory=set)
+    left: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(
+        self, count: int, rules: Collection[str], reason: str | None = None, about: str = ""
+    ) -> None:
+        """Prints requests, or keeps the reason why they are not sent.
+
+        Args:
+            count: The number of requests.
+            rules: The rules that they decide.
+            reason: Why they are not sent; None: they are.
+            about: What else they are about, or need.
+        """
+        if reason is not None:
+            self.left.setdefault(reason, []).extend(rules)
+            return
+        self.total += count
+        self.sent.update(rules)
+        noun = "request " if count == 1 else "requests"
+        text = f"{count:4} {noun}  {', '.join(rules)}{about}"
+        print_line(self.console, text, indent=1, hanging=PLAN_INDENT)
+
+    def print_left(self) -> None:
+        """Prints each reason with the rules that nothing else decides."""
+        for reason, rules in self.left.items():
+            names = [name for name in dict.fromkeys(rules) if name not in self.sent]
+            more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+            text = f"not sent  {reason}: {', '.join(names[:MOST_NAMED])}{more}"
+            if names:
+                print_line(self.console, text, "dim", indent=4, hanging=PLAN_INDENT - 3)
 
 
 def ending(outcome: Outcome, wanted: frozenset[str], findings: int, lost: int = 0) -> Ending:

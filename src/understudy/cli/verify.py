@@ -16,7 +16,7 @@ from understudy.cli.init_target import ask_for_target, template
 from understudy.cli.interrupts import noted
 from understudy.cli.losses import print_losses
 from understudy.cli.progress import shown
-from understudy.cli.reporting import console_of, end, prepared, print_planned, reported
+from understudy.cli.reporting import Plan, console_of, end, prepared, reported
 from understudy.collections.judging import collections_judge
 from understudy.errors import StartupError
 from understudy.interface.recognition import interface_operations
@@ -29,7 +29,7 @@ from understudy.verify.deployment import Deployment
 from understudy.verify.findings import Listener, Outcome
 from understudy.verify.ledger import is_store
 from understudy.verify.permits import described
-from understudy.verify.probing import Probe, chosen, needs_of
+from understudy.verify.probing import chosen, needs_of
 from understudy.verify.recorded_traffic import judge_recorded
 from understudy.verify.reports import by_cause
 from understudy.verify.run import RunOptions
@@ -164,64 +164,43 @@ def print_plan(options: VerifyOptions, environment: Mapping[str, str]) -> None:
     Raises:
         StartupError: A file is not as it must be, or there is no such rule.
     """
-    console = Terminal(highlight=False)
+    plan = Plan(Terminal(highlight=False))
     issuing = tokens = 0
     deployment = open_deployment(options.where, environment)
     deployment.close()
     document = deployment.document or bundled("service.yaml")
     probes = chosen(deployment, document, options.rules)
-    total = _print_preflight(console, options, deployment, probes)
-    total += _print_inferred(console, deployment.target, document)
+    target = deployment.target
+    if probes and not options.where.is_mock:
+        count = planned_requests(target, needs_of(probes))
+        plan.add(count, (), about="preflight: each credential, slug and secret once")
+    _add_inferred(plan, target, document)
     for probe, reason in probes:
+        plan.add(probe.cost, probe.rules, reason)
         if reason is None:
-            total += probe.cost
             issuing += probe.cost * ("tokens" in probe.needs)
             tokens += probe.tokens
-        rules = ", ".join(probe.rules)
-        print_planned(
-            console, probe.cost, probe.name if reason else f"{probe.name}: {rules}", reason
-        )
-    target = deployment.target
+    plan.print_left()
     for line in (*_cases(options, document), *described(target)):
-        print_line(console, line, hanging=2)
+        print_line(plan.console, line, hanging=2)
     before = ", before the generated cases" if _number_of_cases(options, document) else ""
     issued = _issued(issuing, tokens, target)
     most = deployment.allowance.requests
     limit = f"; at most {most} in all (--max-requests)" if most is not None else ""
-    text = f"about {total} requests to {target.base_url}{before}{issued}{limit}"
-    print_line(console, text, hanging=2)
+    text = f"about {plan.total} requests to {target.base_url}{before}{issued}{limit}"
+    print_line(plan.console, text, hanging=2)
 
 
-def _print_preflight(
-    console: Console,
-    options: VerifyOptions,
-    deployment: Deployment,
-    probes: list[tuple[Probe, str | None]],
-) -> int:
-    """Prints how many requests try the values of the target, and returns the number."""
-    if options.where.is_mock or not probes:
-        return 0
-    count = planned_requests(deployment.target, needs_of(probes))
-    print_planned(console, count, "preflight: each credential, slug and secret once")
-    return count
-
-
-def _print_inferred(console: Console, target: Target, document: Document) -> int:
-    """Prints what is sent to judge inferred state, and returns the number of requests."""
+def _add_inferred(plan: Plan, target: Target, document: Document) -> None:
+    """Adds what is sent to judge inferred state."""
     if interface_operations(document):
-        return 0
+        return
     judge = collections_judge(target, document)
-    if not judge.can_judge:
-        return 0
-    reasons = judge.unchecked_rules()
-    total = 0
-    for count, text in judge.planned():
-        total += count
-        print_planned(console, count, f"inferred state of {text}")
-    for reason in dict.fromkeys(reasons.values()):
-        rules = ", ".join(rule for rule, why in reasons.items() if why == reason)
-        print_planned(console, 0, rules, reason)
-    return total
+    if judge.can_judge:
+        for count, text in judge.planned():
+            plan.add(count, (), about=f"inferred state of {text}")
+        for rule, reason in judge.unchecked_rules().items():
+            plan.add(0, (rule,), reason)
 
 
 def _cases(options: VerifyOptions, document: Document) -> Iterator[str]:
