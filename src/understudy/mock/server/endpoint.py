@@ -277,11 +277,7 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
             ),
             is_limited=shape(operation.method, operation.path) in limited,
             page=pages.get(shape(operation.method, operation.path)),
-            parameters=_parameter_readers(
-                operation,
-                schemas,
-                reads_numbers=shape(operation.method, operation.path) in numeric_booleans,
-            ),
+            parameters=_parameter_readers(operation, schemas, numeric_booleans),
             reads_query=any(p.location == "query" for p in operation.parameters),
             reads_headers=any(p.location in {"header", "cookie"} for p in operation.parameters),
             body=body,
@@ -332,8 +328,9 @@ def _declared(operation: Operation, schemas: Schemas, body: BodyReader | None) -
 
 
 def _parameter_readers(
-    operation: Operation, schemas: Schemas, *, reads_numbers: bool
+    operation: Operation, schemas: Schemas, numeric_booleans: Container[tuple[str, str]]
 ) -> tuple[ParameterReader, ...]:
+    reads_numbers = shape(operation.method, operation.path) in numeric_booleans
     return tuple(
         ParameterReader(parameter, schemas.for_requests, reads_numbers=reads_numbers)
         for parameter in operation.parameters
