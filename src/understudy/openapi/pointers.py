@@ -1,5 +1,6 @@
 """JSON pointers into a document, written as URI fragments: ``#/paths/~1a/get`` (RFC 6901, 6)."""
 
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
@@ -37,3 +38,15 @@ def value_at(root: Any, pointer: str) -> Any:
         else:
             raise KeyError(step)
     return value
+
+
+def objects_in(root: Any) -> Iterator[dict[str, Any]]:
+    """Yields every object of a tree, in no particular order; data and schemas alike."""
+    pending = [root]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict):
+            yield value
+            pending += value.values()
+        elif isinstance(value, list):
+            pending += value

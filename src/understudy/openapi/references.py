@@ -13,7 +13,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from understudy.errors import StartupError
 from understudy.limits import DOCUMENT_FILES
-from understudy.openapi.pointers import escape, value_at
+from understudy.openapi.pointers import escape, objects_in, value_at
 from understudy.openapi.yaml_files import read_yaml
 
 FILES = "x-files"
@@ -226,16 +226,9 @@ def _indexed(content: Any, file: str, base: str) -> _Index:
 
 def _has_names(content: Any) -> bool:
     """Tells whether any schema has a name of its own, as hardly one has: an index takes longer."""
-    pending = [content]
-    while pending:
-        value = pending.pop()
-        if isinstance(value, dict):
-            if "$id" in value or "$anchor" in value or "$dynamicAnchor" in value:
-                return True
-            pending += value.values()
-        elif isinstance(value, list):
-            pending += value
-    return False
+    return any(
+        "$id" in it or "$anchor" in it or "$dynamicAnchor" in it for it in objects_in(content)
+    )
 
 
 def _relative(path: str, referrer: str) -> PurePosixPath:

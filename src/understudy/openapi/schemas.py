@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 
 from understudy.errors import StartupError
 from understudy.openapi.loader import LITERALS, NAME_MAPS, Document, Node
+from understudy.openapi.pointers import objects_in
 from understudy.openapi.validators import COMPOSING, Compiler, SchemaValidator
 
 # Tells what a request and what a response have of a schema (OpenAPI 3.0.3, Schema Object). A
@@ -46,16 +47,9 @@ def is_flagged(member: Node, flag: Flag, follow: Follow, depth: int = 0) -> bool
 
 def flags_of(document: Document) -> frozenset[Flag]:
     """Returns the flags that any schema of a document has."""
-    known: set[Flag] = set()
-    pending: list[Any] = [document.raw]
-    while pending:
-        current = pending.pop()
-        if isinstance(current, dict):
-            known |= {flag for flag in FLAGS if current.get(flag) is True}
-            pending += current.values()
-        elif isinstance(current, list):
-            pending += current
-    return frozenset(known)
+    return frozenset(
+        flag for it in objects_in(document.raw) for flag in FLAGS if it.get(flag) is True
+    )
 
 
 def without_required(document: Document, flag: Flag) -> Document:

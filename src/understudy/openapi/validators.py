@@ -27,7 +27,7 @@ import jsonschema_rs
 from understudy.errors import StartupError
 from understudy.limits import COMPOSED_SCHEMAS
 from understudy.openapi.loader import LITERALS, NAME_MAPS, Document, Node
-from understudy.openapi.pointers import as_reference, steps_of, value_at
+from understudy.openapi.pointers import as_reference, objects_in, steps_of, value_at
 
 COMPOSING: Final = ("allOf", "anyOf", "oneOf")
 
@@ -370,30 +370,16 @@ def _levels(value: Any) -> int:
 
 def _referring(schema: Any) -> tuple[set[str], int]:
     """Returns where a schema refers to, and the most alternatives in it that refer to others."""
-    places, most, parts = set(), 1, [schema]
-    while parts:
-        part = parts.pop()
-        if isinstance(part, dict):
-            if isinstance(part.get("$ref"), str):
-                places.add(unquote(part["$ref"]))
-            listed = [it for it in map(part.get, COMPOSING) if isinstance(it, list)]
-            most = max([most, *(sum("$ref" in str(one) for one in it) for it in listed)])
-        parts += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
-    return places, most
+    parts = list(objects_in(schema))
+    references = (part["$ref"] for part in parts if isinstance(part.get("$ref"), str))
+    listed = (it for part in parts for it in map(part.get, COMPOSING) if isinstance(it, list))
+    most = max((sum("$ref" in str(one) for one in it) for it in listed), default=0)
+    return {unquote(it) for it in references}, max(most, 1)
 
 
 def _counts(raw: Any) -> Counter[str]:
     """Counts the references of a document and the keywords that look through them."""
-    counts: Counter[str] = Counter()
-    pending: list[Any] = [raw]
-    while pending:
-        value = pending.pop()
-        if isinstance(value, dict):
-            counts.update(_COUNTED & value.keys())
-            pending += value.values()
-        elif isinstance(value, list):
-            pending += value
-    return counts
+    return Counter(name for it in objects_in(raw) for name in _COUNTED & it.keys())
 
 
 class Composition:
