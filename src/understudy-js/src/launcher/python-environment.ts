@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
-import { homedir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { UnderstudyError } from "../errors.js";
+import { cacheDirectory } from "./cache.js";
 import { onEnd } from "./ending.js";
 import { type Environment, onPath, output } from "./programs.js";
 
@@ -57,19 +57,40 @@ export async function cachedEnvironment(
   const cache = cacheDirectory(environment);
   const directory = join(cache, `python-${python.version}-${fingerprint(python, requirement)}`);
   const program = programOf(directory);
-  if (existsSync(program)) return program;
+  if (existsSync(program)) {
+    const now = new Date();
+    utimesSync(directory, now, now);
+    return program;
+  }
   mkdirSync(cache, { recursive: true });
-  removeAbandoned(cache);
+  removeUnused(cache);
   const draft = `${directory}.${process.pid}.draft`;
   const cancel = onEnd(() => removeDraft(draft));
-  const made = `an environment with Python ${python.version}, once; this takes half a minute`;
-  process.stderr.write(`understudy-js: making ${made}…\n`);
+  const shared = `once for all projects; this takes half a minute`;
+  process.stderr.write(`understudy-js: making an environment with Python ${python.version}, ${shared}…\n`);
   await run(python.program, ["-m", "venv", draft], environment);
-  const quiet = ["--quiet", "--disable-pip-version-check", "--no-compile"];
-  await run(programOf(draft), ["-m", "pip", "install", ...quiet, requirement], environment);
+  const quiet = ["--disable-pip-version-check", "--no-compile", "--progress-bar", "off"];
+  await run(programOf(draft), ["-m", "pip", "install", ...quiet, requirement], environment, showPackages());
   publish(draft, directory);
   cancel();
+  process.stderr.write(`understudy-js: made ${directory} (${megabytes(directory)} MB)\n`);
   return program;
+}
+
+/** Returns what shows each package that pip begins to install, in one line of a terminal. */
+function showPackages(): (line: string) => void {
+  const isTerminal = process.stderr.isTTY;
+  return (line) => {
+    const name = /^(?:Collecting|Installing collected) (\S+)/.exec(line)?.[1];
+    if (isTerminal && name !== undefined) process.stderr.write(`\r\u001b[Kunderstudy-js: ${name}\r`);
+  };
+}
+
+/** Returns the size of a directory, in millions of bytes. */
+function megabytes(directory: string): number {
+  const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const bytes = files.reduce((sum, file) => sum + statSync(join(file.parentPath ?? file.path, file.name)).size, 0);
+  return Math.round(bytes / 1_000_000);
 }
 
 function publish(draft: string, directory: string): void {
@@ -90,24 +111,25 @@ function removeDraft(draft: string): void {
   }
 }
 
-function removeAbandoned(cache: string): void {
-  const drafts = readdirSync(cache).filter((name) => name.endsWith(".draft"));
-  for (const path of drafts.map((name) => join(cache, name))) {
-    const changed = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
-    if (changed !== undefined && Date.now() - changed > DAY) rmSync(path, { recursive: true, force: true });
+/** Removes drafts that were given up, and environments that nobody has used for a month. */
+function removeUnused(cache: string): void {
+  for (const name of readdirSync(cache).filter((it) => it.startsWith("python-"))) {
+    const path = join(cache, name);
+    const used = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+    const kept = name.endsWith(".draft") ? DAY : 30 * DAY;
+    if (used !== undefined && Date.now() - used > kept) rmSync(path, { recursive: true, force: true });
   }
 }
 
-function cacheDirectory(environment: Environment): string {
-  const local = process.platform === "win32" ? environment["LOCALAPPDATA"] : environment["XDG_CACHE_HOME"];
-  return join(local || join(environment["HOME"] ?? homedir(), ".cache"), "understudy-js");
-}
-
-/** Identifies what is installed: a wheel by its content, as a new build has the name of the old one. */
+/**
+ * Identifies what is installed: a wheel by its content and not its place, so that all projects share one environment,
+ * and a new build, which has the name of the old one, gets its own.
+ */
 function fingerprint(python: Python, requirement: string): string {
-  const hash = createHash("sha256").update(python.program).update("\0").update(requirement);
+  const hash = createHash("sha256").update(python.program).update("\0");
   const file = /file:\S+\.whl$/.exec(requirement)?.[0];
-  if (file !== undefined) hash.update(readFileSync(fileURLToPath(file)));
+  if (file === undefined) hash.update(requirement);
+  else hash.update(requirement.replace(file, "")).update(readFileSync(fileURLToPath(file)));
   return hash.digest("hex").slice(0, 12);
 }
 
@@ -115,8 +137,14 @@ function programOf(directory: string): string {
   return process.platform === "win32" ? join(directory, "Scripts", "python.exe") : join(directory, "bin", "python");
 }
 
-async function run(program: string, args: string[], environment: Environment): Promise<void> {
+async function run(
+  program: string,
+  args: string[],
+  environment: Environment,
+  show: (line: string) => void = () => undefined,
+): Promise<void> {
   const running = promisify(execFile)(program, args, { env: environment, maxBuffer: 16 * 1024 * 1024 });
+  running.child.stdout?.on("data", (text: string) => text.split("\n").forEach(show));
   const cancel = onEnd(() => running.child.kill());
   try {
     await running;
