@@ -3,8 +3,9 @@ import { defineConfig } from "@playwright/test";
 const PORT = Number(process.env["PORT"] ?? "5173");
 const url = `http://127.0.0.1:${PORT}/`;
 
-// `npm test` runs this with a mock, which the dev server and the tests find by UNDERSTUDY_URL.
+// The dev server starts the mock, and the set-up of the tests finds it.
 export default defineConfig({
+  globalSetup: "understudy-js/global-setup",
   testDir: "tests",
   fullyParallel: true,
   reporter: "list",

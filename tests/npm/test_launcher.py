@@ -1,5 +1,6 @@
 """``npx understudy-js``: which understudy it finds, and that it is as if one had called that."""
 
+import os
 import shutil
 import signal
 import subprocess
@@ -128,6 +129,32 @@ def test_python_gets_an_environment_that_is_made_once(machine: Machine):
     assert first[:2] == second[:2] == (0, "-m understudy serve --port 0\n")
     assert "making an environment with Python 3.12.1, once" in first[2]
     assert second[2] == ""
+
+
+def test_another_project_with_the_same_wheel_uses_the_same_environment(machine: Machine):
+    machine.has_python()
+    machine.run("rules")
+    machine.command = installed(machine.place / "second") / "dist" / "esm" / "launcher" / "cli.js"
+    assert machine.run("rules") == (0, "-m understudy rules\n", "")
+
+
+def test_an_environment_that_nobody_used_for_a_month_is_removed(machine: Machine):
+    machine.has_python()
+    machine.run("rules")
+    old = machine.place / ".cache" / "understudy-js" / "python-3.11.2-unused"
+    old.mkdir()
+    os.utime(old, (0, 0))
+    machine.run("verify")  # needs another environment, with an extra
+    assert not old.exists()
+    assert len(machine.cached()) == 2
+
+
+def test_a_mock_that_was_named_and_does_not_respond_is_mentioned(machine: Machine):
+    machine.has("understudy", installed_command("exit 0"))
+    errors = machine.run("serve", UNDERSTUDY_URL="http://127.0.0.1:9")[2]
+    assert errors == (
+        "No mock responds at http://127.0.0.1:9 (UNDERSTUDY_URL), so one is started here.\n"
+    )
 
 
 def test_first_starts_at_the_same_moment_leave_one_environment(machine: Machine):

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from tests import patient
+from tests.cli.conftest import Running
 from tests.e2e.conftest import browser_program
 from tests.e2e.test_proxies import free_port
 from tests.house.documentation import ROOT
@@ -60,15 +61,34 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {**environment, "PIP_NO_DEPS": "1", "PIP_NO_INDEX": "1", "PYTHONPATH": packages}
 
 
-def test_its_tests_pass_on_a_machine_that_has_only_python(place: Path, machine: dict[str, str]):
-    path = browser_program()
-    browser = Path(machine["PATH"]) / "chromium"
-    browser.write_text(RUNS_BROWSER.format(path=path))
-    browser.chmod(0o755)
-    variables = {**machine, "CHROMIUM": str(browser), "PORT": str(free_port())}
+@pytest.fixture(scope="module")
+def browser(machine: dict[str, str]) -> str:
+    """The browser as a program of that machine."""
+    program = Path(machine["PATH"]) / "chromium"
+    program.write_text(RUNS_BROWSER.format(path=browser_program()))
+    program.chmod(0o755)
+    return str(program)
+
+
+def test_its_tests_pass_on_a_machine_that_has_only_python(
+    place: Path, machine: dict[str, str], browser: str
+):
+    variables = {**machine, "CHROMIUM": browser, "PORT": str(free_port())}
     done = run_in(place, variables, "npm", "test")
-    assert "6 passed" in done.stdout, done.stdout + done.stderr
+    assert "6 passed" in done.stdout, done.stdout[-6000:] + done.stderr
     assert "making an environment with Python" in done.stderr
+    assert done.stderr.count("(of the dev server)") == 1  # and no second mock was started
+
+
+def test_a_page_that_talks_to_another_mock_fails_its_test(
+    tmp_path: Path, machine: dict[str, str], browser: str
+):
+    place = project(tmp_path / "project", PROJECTS / "elsewhere")
+    with two_mocks(tmp_path) as (tests, pages):
+        variables = {**machine, "CHROMIUM": browser, "UNDERSTUDY_URL": tests, "BASE_URL": pages}
+        done = run_in(place, variables, "npm", "exec", "playwright", "test")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert f"{pages}/v3/profiles/ada was answered by another mock" in done.stdout
 
 
 def test_the_dev_server_starts_and_stops_a_mock_and_prints_where_it_is(
@@ -96,6 +116,20 @@ def test_the_dev_server_starts_and_stops_a_mock_and_prints_where_it_is(
 def test_its_types_are_right(place: Path, machine: dict[str, str]):
     done = run_in(place, machine, "npm", "run", "--silent", "check")
     assert (done.returncode, done.stdout) == (0, "")
+
+
+@contextmanager
+def two_mocks(place: Path) -> Iterator[tuple[str, str]]:
+    """Yields the addresses of two mocks that know nothing of each other."""
+    places = [place / "first", place / "second"]
+    for each in places:
+        each.mkdir()
+    first, second = (Running(each, "--log", "off", "--single-port") for each in places)
+    try:
+        yield first.base_url.removesuffix("/v3"), second.base_url.removesuffix("/v3")
+    finally:
+        first.stop()
+        second.stop()
 
 
 def children(process: "subprocess.Popen[str]", program: str) -> list[str]:

@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
 import type { Plugin, ProxyOptions, ViteDevServer } from "vite";
 import { RefusedError } from "./errors.js";
+import { publish } from "./launcher/dev-server.js";
 import { type RunningMock, startMock } from "./launcher/start.js";
 import { Mock } from "./mock.js";
 
@@ -23,6 +24,7 @@ export interface UnderstudyPluginOptions {
 export default function understudy(options: UnderstudyPluginOptions = {}): Plugin {
   const { prefix = "/mock", serve = [], redirects = { "browser-app": "/" } } = options;
   let mock: RunningMock | undefined;
+  let withdraw = (): void => undefined;
   return {
     name: "understudy",
     apply: (_, { command, isPreview }) => command === "serve" && !isPreview && !process.env["VITEST"],
@@ -30,6 +32,7 @@ export default function understudy(options: UnderstudyPluginOptions = {}): Plugi
     async config() {
       mock = await startMock({ serve: ["--single-port", ...serve] });
       const { url, baseUrl, authUrl } = mock;
+      withdraw = publish(url);
       const isSinglePort = new URL(authUrl).origin === url;
       const address = `import.meta.env.VITE_UNDERSTUDY`;
       return {
@@ -52,6 +55,7 @@ export default function understudy(options: UnderstudyPluginOptions = {}): Plugi
     },
 
     async buildEnd() {
+      withdraw();
       await mock?.stop();
     },
   };

@@ -8,9 +8,13 @@ import { locate } from "./locate.js";
 async function main(args: string[]): Promise<number> {
   const command = args.find((argument) => !argument.startsWith("-"));
   const url = process.env["UNDERSTUDY_URL"];
-  if (command === "serve" && url !== undefined && (await new Mock(url).isRunning())) {
-    process.stderr.write(`A mock is running at ${url} (UNDERSTUDY_URL), so no other one was started.\n`);
-    return 0;
+  if (command === "serve" && url !== undefined) {
+    if (await new Mock(url).isRunning()) {
+      const advice = args.length > 1 ? "; it keeps its own options. Unset the variable to have yours" : "";
+      process.stderr.write(`A mock is running at ${url} (UNDERSTUDY_URL), so no other one was started${advice}.\n`);
+      return 0;
+    }
+    process.stderr.write(`No mock responds at ${url} (UNDERSTUDY_URL), so one is started here.\n`);
   }
   return runInForeground(await locate(command), args);
 }

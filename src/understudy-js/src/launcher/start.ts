@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { UnderstudyError } from "../errors.js";
 import { Mock } from "../mock.js";
+import { findPublished } from "./dev-server.js";
 import { onEnd } from "./ending.js";
 import { locate } from "./locate.js";
 
@@ -12,6 +13,8 @@ import { locate } from "./locate.js";
 export interface StartOptions {
   /** Options of `understudy serve`, such as `["--choose", "rate-limits=off"]`; ports are free ones by default. */
   serve?: string[];
+  /** Whether the mock of this project's dev server is used where one is running, as pages of the tests talk to it. */
+  shared?: boolean;
 }
 
 /** A mock that is running, and how it ends. */
@@ -33,24 +36,40 @@ interface Addresses {
 }
 
 /**
- * Returns the mock at `UNDERSTUDY_URL`, or starts one on free ports.
+ * Returns the mock at `UNDERSTUDY_URL`, else if asked for that of a dev server, or starts one on free ports.
+ *
+ * A mock that is running keeps the options that it was started with; it is said which one is used.
  *
  * @throws {@link UnderstudyError} - No mock responds at `UNDERSTUDY_URL`, there is no understudy to start, or it
  *   refuses its options; the message has what it printed.
  */
-export async function startMock({ serve = [] }: StartOptions = {}): Promise<RunningMock> {
+export async function startMock({ serve = [], shared = false }: StartOptions = {}): Promise<RunningMock> {
   const url = process.env["UNDERSTUDY_URL"];
-  return url === undefined ? start(serve) : runningAt(url);
+  if (url !== undefined) return runningAt(url, "UNDERSTUDY_URL", serve);
+  const published = shared ? await findPublished() : undefined;
+  return published === undefined ? start(serve) : runningAt(published, "of the dev server", serve);
 }
 
-async function runningAt(url: string): Promise<RunningMock> {
+async function runningAt(url: string, origin: string, serve: string[]): Promise<RunningMock> {
   const mock = new Mock(url);
   if (!(await mock.isRunning())) {
     const advice = "Start it by `npx understudy-js serve`, or unset the variable to have one started";
     throw new UnderstudyError(`UNDERSTUDY_URL is ${url}, where no mock responds. ${advice}.`);
   }
+  sayWhichIsUsed(mock.url, origin, serve);
   const world = await mock.world();
   return running(mock.url, world.baseUrl, world.authUrl, () => Promise.resolve());
+}
+
+/** Says which mock is used, and which options of a mock of one's own it does not have; once, not in each worker. */
+function sayWhichIsUsed(url: string, origin: string, serve: string[]): void {
+  if (process.env["UNDERSTUDY_SAID"] === url) return;
+  process.env["UNDERSTUDY_SAID"] = url;
+  const settings = /^UNDERSTUDY_(CHOOSE|DOCUMENT|FIXTURES|LIKE|SEED)/;
+  const variables = Object.keys(process.env).filter((name) => settings.test(name));
+  const ignored = [...serve.filter((word) => word !== "--single-port"), ...variables].join(" ");
+  const advice = ignored === "" ? "" : `; it keeps its own options, so these have no effect: ${ignored}`;
+  process.stderr.write(`understudy-js: uses the mock at ${url} (${origin})${advice}\n`);
 }
 
 async function start(serve: string[]): Promise<RunningMock> {

@@ -99,7 +99,8 @@ class ErrorResponses:
 
     def _response(self, context: RequestContext, problem: Problem) -> HandlerResponse:
         if isinstance(problem, MockRefusal):
-            return problem_response(problem.status, problem.title, problem.message)
+            refusal = problem_response(problem.status, problem.title, problem.message)
+            return refusal._replace(headers=(("x-mock-refusal", problem.title),))
         endpoint = context.endpoint
         api = endpoint.api if endpoint else self._api_of(self._paths.based(context.path))
         response = api.error_response(problem)
