@@ -59,6 +59,8 @@ class Finding:
         count: The number of times that it was seen.
         attempts: How often the first step is to be sent until the others show it.
         needs_time: True if it is seen only after the time that passed between the steps.
+        again: Whether the steps showed it again when they were sent once more; empty where they were
+            not sent.
     """
 
     rule: Rule
@@ -69,6 +71,7 @@ class Finding:
     count: int = 1
     attempts: int = 1
     needs_time: bool = False
+    again: str = ""
 
     @property
     def exchange(self) -> Exchange:

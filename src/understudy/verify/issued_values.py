@@ -127,6 +127,25 @@ def created_items(steps: Sequence[Exchange]) -> Iterator[tuple[int, IssuedValue]
         yield place, item
 
 
+def issued_anew(one: IssuedValue, exchange: Exchange, known: Mapping[str, str]) -> str | None:
+    """Returns the value that a new response issues in place of an earlier one; None where it has none.
+
+    Args:
+        one: The value of the earlier response.
+        exchange: The new exchange.
+        known: The new values of earlier steps, by their variables.
+    """
+    if one.source != "item":
+        named = ((source, key, text) for source, key, text in values_in(exchange))
+        return next((text for *name, text in named if name == [one.source, one.key]), None)
+    numbered = {place: text for text, place in _members(exchange.body)}
+    text = numbered.get((one.key, one.position))
+    start = one.start
+    for variable, value in known.items():
+        start = start.replace(f"${variable}", value)
+    return None if text is None else start + quote(text, safe="")
+
+
 def _item_path(path: str, members: Mapping[str, tuple[str, int]]) -> str | None:
     """Returns the beginning of a path up to a segment that is the value of a member, or None."""
     segments = path.split("/")

@@ -1,10 +1,10 @@
 """Reads what successive responses say of an hourly limit; conditions that follow from it."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
 from understudy.exchange.messages import Exchange
-from understudy.interface.limit_headers import limit_headers_in, moment_of
+from understudy.interface.limit_headers import LIMIT_HEADERS, limit_headers_in, moment_of
 from understudy.interface.operations import AVATARS, COUNTED, QR_CODE
 from understudy.verify.checks import TOO_MANY, found, tells
 from understudy.verify.history import History
@@ -41,11 +41,13 @@ def count_in(exchange: Exchange) -> Count | None:
     if exchange.status == UNAUTHORIZED:
         return None
     headers = limit_headers_in(exchange.response.header)
-    texts = headers[1] if headers else ("", "", "")
+    name, texts = headers or ("", ("", "", ""))
     if not all(text.isdecimal() and text.isascii() and len(text) < DIGITS for text in texts):
         return None
     limit, remaining, reset = map(int, texts)
-    return Count(limit, remaining, moment_of(reset, exchange.at))
+    is_moment = name == LIMIT_HEADERS[0]  # by other names it may be so many seconds from now
+    moment = datetime.fromtimestamp(reset, UTC) if is_moment else moment_of(reset, exchange.at)
+    return Count(limit, remaining, moment)
 
 
 def by_address(exchange: Exchange) -> bool:

@@ -260,7 +260,10 @@ class _Filling:
         """Returns one finding."""
         exchanges = "\n\n".join(shown(exchange, self.secrets) for exchange in finding.steps)
         folded = (("Exchanges", exchanges), ("Python", snippet(finding, self.secrets)))
-        facts = (("expected", finding.expected), ("actual", finding.actual))
+        facts = (
+            *(("expected", finding.expected), ("actual", finding.actual)),
+            ("once more", finding.again),
+        )
         return Entry(
             label=_where(finding),
             summary=finding.summary,
@@ -396,6 +399,7 @@ def described(finding: Finding, secrets: Mapping[str, str]) -> dict[str, Any]:
         },
         "attempts": finding.attempts,
         "needs_time": finding.needs_time,
+        "again": finding.again,
         "exchanges": [exchange_record(exchange, secrets) for exchange in finding.steps],
     }
 

@@ -78,6 +78,9 @@ def published_document(gateway: Gateway) -> Document:
     return document_of(content, _NAME)
 
 
+AGAIN = "finding shown again"
+"""The source of requests that are sent to show a finding once more, and judged by that alone."""
+
 GIVE_UP = 5
 """Requests in a row without a response, after which the run ends."""
 
@@ -252,7 +255,7 @@ def start(deployment: Deployment, options: RunOptions) -> Run:
 
     def evaluate(exchange: Exchange) -> None:
         run.exchanges.append(exchange)
-        for finding in judged(evaluator, exchange):
+        for finding in judged(evaluator, exchange) if exchange.source != AGAIN else ():
             run.announce(Found(finding))
         most = deployment.allowance.requests
         allowed = None if most is None else most - gateway.sent

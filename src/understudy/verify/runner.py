@@ -27,6 +27,7 @@ from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Probe, candidates, needs_of, order_of_parts
 from understudy.verify.readings import Trials
 from understudy.verify.run import Phase, Run, RunOptions, start
+from understudy.verify.showing_again import show_again
 from understudy.verify.target import Known, Target, TargetApplication
 from understudy.verify.wording import as_on_the_wire
 
@@ -281,6 +282,7 @@ def run_phases(run: Run) -> Outcome:
             *_FIRST,
             *((("facts", _experiments),) if run.evaluator.facts else ()),
             *run.options.phases,
+            ("findings once more", show_again),
             ("rate limits", _exhausting),
         ):
             run.announce(PhaseStarted(name))

@@ -318,17 +318,68 @@ for _name, _convert in CAMPAIGNS.items():
     _campaign(_name, _convert)
 
 
-def _cached(name, rules, is_meant, key):
-    """Registers a cache that leaves something out of its key."""
+CACHES = (
+    ("codes", "campaign", ("qr-utm-parameters",), QR, "utm_campaign"),
+    ("codes", "medium", ("qr-utm-parameters",), QR, "utm_medium"),
+    ("codes", "size", ("qr-size-exact", "qr-default-size"), QR, "size"),
+    ("codes", "version", ("qr-versions",), QR, "version"),
+    ("codes", "icon", ("qr-centre-icon",), QR, "type"),
+    ("codes", "person", ("qr-points-to-profile",), QR, "path"),
+    ("addresses", "caller", ("associated-email",), ASSOCIATED, "caller"),
+    ("addresses", "hash", ("associated-email",), ASSOCIATED, "email_hash"),
+    ("lists", "caller", ("avatar-list-of-caller",), LIST, "caller"),
+    ("lists", "address", ("avatar-email-assign",), LIST, "selected_email_hash"),
+    ("profiles", "caller", ("profile-hash-is-primary", "own-profile-is-full"), OWN, "caller"),
+    ("lookups", "caller", ("authenticated-only-fields",), LOOKUP, "caller"),
+    ("lookups", "person", ("profile-by-hash-or-slug", "profile-hash-is-primary"), LOOKUP, "path"),
+    ("validations", "client", ("token-info-foreign",), INFO, "client_id"),
+    ("validations", "token", ("token-info-foreign", "token-info"), INFO, "token"),
+)
+"""What is cached, what its key lacks, the rules that this breaks, where, and the name of the part."""
+
+UPLOADED, ASSIGNED, DELETED, EDITED = "POST", "/email", "DELETE", "PATCH"
+
+STALE = (
+    ("lists", "an_upload", ("avatar-delete-no-content",), LIST, UPLOADED),
+    ("lists", "a_deletion", ("avatar-upload-returns-avatar",), LIST, DELETED),
+    ("lists", "an_assignment", ("avatar-upload-returns-avatar",), LIST, ASSIGNED),
+    ("lists", "an_edit", ("avatar-upload-returns-avatar",), LIST, EDITED),
+    ("profiles", "an_upload", ("profile-patch-seven-fields",), OWN, UPLOADED),
+    ("profiles", "an_assignment", ("profile-patch-seven-fields",), OWN, ASSIGNED),
+    ("lookups", "an_upload", ("profile-patch-seven-fields",), LOOKUP, UPLOADED),
+    ("lookups", "a_deletion", ("profile-patch-seven-fields",), LOOKUP, DELETED),
+    ("validations", "a_deletion", ("code-replay-revokes", "token-info"), INFO, DELETED),
+)
+"""What is cached, the one kind of write that empties the cache, the rules, where, and the write."""
+
+
+def _keyed(request, without):
+    parts = {"path": path_of(request), "caller": who(request), **query_of(request)}
+    return tuple(sorted(pair for pair in parts.items() if pair[0] != without))
+
+
+def _empties(request, write):
+    if write == UPLOADED:
+        return request.method == "POST" and path_of(request) == LIST
+    return request.method == write or path_of(request).endswith(write)
+
+
+def _cached(name, rules, where, without="", write=""):
+    """Registers a cache that leaves a part out of its key, or that one kind of write alone empties."""
 
     def make():
         kept: dict[object, httpx.Response] = {}
 
         def change(request, send):
+            is_read, key = at(request, "GET", where), _keyed(request, without)
+            if is_read and key in kept:
+                return kept[key]
             response = send(request)
-            if not is_meant(request) or response.status_code != 200:
-                return response
-            return kept.setdefault(key(request), response)
+            if write and _empties(request, write):
+                kept.clear()
+            if is_read and response.status_code == 200:
+                kept[key] = response
+            return response
 
         return change
 
@@ -336,30 +387,10 @@ def _cached(name, rules, is_meant, key):
     stateful(*rules)(make)
 
 
-_cached(
-    "codes_are_cached_without_their_campaign",
-    ("qr-utm-parameters",),
-    lambda r: at(r, "GET", QR),
-    lambda r: (path_of(r), *(query_of(r).get(name) for name in ("size", "version", "type"))),
-)
-_cached(
-    "codes_are_cached_without_their_size",
-    ("qr-size-exact", "qr-default-size"),
-    lambda r: at(r, "GET", QR),
-    lambda r: (path_of(r), query_of(r).get("utm_campaign"), query_of(r).get("version")),
-)
-_cached(
-    "addresses_are_cached_without_the_caller",
-    ("associated-email",),
-    lambda r: at(r, "GET", ASSOCIATED),
-    lambda r: str(r.url),
-)
-_cached(
-    "lists_are_cached_until_the_end",
-    ("avatar-upload-returns-avatar", "avatar-delete-no-content"),
-    lambda r: at(r, "GET", LIST),
-    lambda r: (str(r.url), who(r)),
-)
+for _what, _part, _rules, _where, _without in CACHES:
+    _cached(f"{_what}_are_cached_without_their_{_part}", _rules, _where, without=_without)
+for _what, _part, _rules, _where, _write in STALE:
+    _cached(f"{_what}_are_cached_until_{_part}", _rules, _where, write=_write)
 
 
 @mutant(

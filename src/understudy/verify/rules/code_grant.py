@@ -10,13 +10,14 @@ from urllib.parse import parse_qsl
 
 from understudy.exchange.masking import is_masked
 from understudy.exchange.messages import Exchange
-from understudy.interface.operations import AUTHORIZE, OWN_PROFILE, TOKEN
+from understudy.interface.operations import AUTHORIZE, OWN_PROFILE, TOKEN, TOKEN_INFO
 from understudy.interface.scopes import SCOPES
 from understudy.verify.browsing import (
     code,
     code_in,
     decide,
     form_of,
+    info,
     parameters,
     post,
     spare_code,
@@ -183,8 +184,10 @@ def code_redeemed_twice(client: ProbeClient) -> Parts:
     exchange = post(client, form)
     yield exchange
     token = token_in(client, exchange, SCOPES[:2])
+    info(client, token)
     yield post(client, form)
     yield client.get("/me/profile", token)
+    yield info(client, token)
 
 
 @probe(
@@ -308,7 +311,7 @@ def spent_code_is_refused(exchange: Exchange, history: History) -> CheckResult:
     return expect(is_right, "invalid_grant the second time", shown_error(exchange), spent)
 
 
-@check("code-replay-revokes", on=[OWN_PROFILE], when=[code_was_replayed])
+@check("code-replay-revokes", on=[OWN_PROFILE, TOKEN_INFO], when=[code_was_replayed])
 def replay_revokes_token(exchange: Exchange, history: History) -> CheckResult:
     """Redeeming a code again revokes the token that it gave (RFC 6749, 4.1.2)."""
     issued, replay = issue_of(exchange, history), replay_of(exchange, history)

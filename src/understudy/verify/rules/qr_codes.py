@@ -178,9 +178,13 @@ def plain_codes(client: ProbeClient) -> Parts:
 
 @probe("qr-points-to-profile", needs=("hashes",))
 def code_by_hash(client: ProbeClient) -> None:
-    """Draws a code by the hash of an e-mail address."""
+    """Draws a code by the hash of an e-mail address, and the same one of another person."""
     client.recall(f"/profiles/{client.known.own_hashes[0]}", is_lasting=True)
-    client.get(f"/qr-code/{client.known.own_hashes[0]}", query={"size": fitting(client, LARGE)})
+    size = {"size": fitting(client, LARGE)}
+    client.get(f"/qr-code/{client.known.own_hashes[0]}", query=size)
+    if client.known.other_slug:
+        client.recall(f"/profiles/{client.known.other_slug}", is_lasting=True)
+        client.get(f"/qr-code/{client.known.other_slug}", query=size)
 
 
 @probe("qr-utm-parameters", needs=("slug",))
@@ -190,6 +194,7 @@ def code_with_campaign(client: ProbeClient) -> None:
     draw(client, size=size, utm_medium="print & web", utm_campaign="Spring Fair +2")
     for text in BITING[:2]:
         draw(client, size=size, utm_campaign=text)
+    draw(client, size=size, utm_medium="screen", utm_campaign="Spring Fair +2")
 
 
 @probe("qr-size-bounds", "error-shape", "qr-size-exact", needs=("slug",))

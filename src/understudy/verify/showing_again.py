@@ -1,0 +1,147 @@
+"""Sends what shows each finding once more before it is printed, so that its commands are known to work.
+
+A value that a response issues differs each time, so later requests are sent with the new one. Where
+the steps alone do not show a finding, requests from before them come along: all of the same sender
+and all writes at first, then the later half again and again as long as that is enough.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+from urllib.parse import quote, quote_plus
+
+from understudy.exchange.messages import Exchange, Request
+from understudy.verify.evaluator import is_shown
+from understudy.verify.findings import Finding, steps_of
+from understudy.verify.gateway import BOOKKEEPING, Gateway
+from understudy.verify.history import WRITES
+from understudy.verify.issued_values import issued_anew, issued_values
+from understudy.verify.permits import NotPermitted, Refusal
+from understudy.verify.reproducing import turns
+from understudy.verify.run import AGAIN, Run
+
+MOST_SENT: Final = 150
+"""Requests after which no further finding of a run is shown again."""
+
+MOST_BEFORE: Final = 24
+"""Requests from before the steps of a finding that come along, at most."""
+
+
+def show_again(run: Run) -> None:
+    """Sends the steps of each finding once more, and says in it whether they show it."""
+    begun = run.gateway.sent
+    for record in list(run.evaluator.records.values()):
+        for place, finding in enumerate(record.findings):
+            if finding.is_note or finding.needs_time or finding.attempts > 1:
+                continue  # a limit is used up, or time passes, at the end of a run alone
+            if run.gateway.sent - begun >= MOST_SENT:
+                return
+            try:
+                record.findings[place] = _tried(run, finding)
+            except Refusal:
+                return
+
+
+def _tried(run: Run, finding: Finding) -> Finding:
+    if _shows(run, finding):
+        return replace(finding, again="shown again")
+    earlier = _before(run, finding)
+    longer = _preceded(run, finding, earlier)
+    if not earlier or not _shows(run, longer):
+        return replace(finding, again="not shown again by the same requests")
+    while len(earlier) > 1:
+        half = earlier[len(earlier) // 2 :]
+        shorter = _preceded(run, finding, half)
+        if not _shows(run, shorter):
+            break
+        earlier, longer = half, shorter
+    return replace(longer, again="shown again with the requests before it")
+
+
+def _before(run: Run, finding: Finding) -> list[Exchange]:
+    """Returns the requests that a finding may rest on beside its steps, the oldest first."""
+    numbers = {step.number for step in finding.steps}
+    sources = {step.source for step in finding.steps}
+    earlier = [
+        each
+        for each in run.exchanges
+        if each.number < finding.exchange.number
+        and each.number not in numbers
+        and each.source not in {*BOOKKEEPING, AGAIN}
+        and (each.source in sources or each.request.method in WRITES)
+    ]
+    return earlier[-MOST_BEFORE:]
+
+
+def _preceded(run: Run, finding: Finding, earlier: Sequence[Exchange]) -> Finding:
+    """Returns a finding with earlier requests, and with those that issued what they send."""
+    steps = run.evaluator.history.with_origins((*earlier, *finding.steps))
+    return replace(finding, steps=steps_of(finding.exchange, steps))
+
+
+def _shows(run: Run, finding: Finding) -> bool:
+    """Sends the steps of a finding from where the run began, and tells whether they show it."""
+    if any(step.request.method in WRITES for step in finding.steps):
+        run.undo.restore_changes()
+    try:
+        sent = _sent(run.gateway, finding)
+    except (
+        NotPermitted
+    ):  # to change what is not of this run, as an avatar that was deleted meanwhile
+        return False
+    history, rule = run.evaluator.history, finding.rule.id
+    if is_shown(rule, finding.steps, history):
+        return is_shown(rule, sent, history)
+    return _form(sent[-1]) == _form(
+        finding.exchange
+    )  # no check, but a document or a model finds it
+
+
+def _form(exchange: Exchange) -> tuple[object, ...]:
+    return exchange.status, exchange.response.media_type, sorted(exchange.json_object)
+
+
+def _sent(gateway: Gateway, finding: Finding) -> list[Exchange]:
+    """Sends the steps of a finding as its commands do; some at the same moment, some repeatedly."""
+    sent: list[Exchange] = []
+    fresh: dict[str, str] = {}
+    variables: dict[str, str] = {}
+    issued = issued_values(finding.steps)
+    for turn in turns(finding, issued):
+        requests = [_renewed(finding.steps[place].request, fresh) for place in turn.places]
+        for _ in range(turn.times):
+            exchanges = (
+                gateway.send_together(requests, AGAIN)
+                if len(requests) > 1
+                else [gateway.send(requests[0], AGAIN)]
+            )
+            sent += exchanges
+        for one in issued.get(turn.places[0], ()):
+            value = issued_anew(one, exchanges[0], variables)
+            if value is not None:
+                fresh[one.value] = variables[one.variable] = value
+        _learn(gateway, finding.steps, fresh)
+    return sent
+
+
+def _learn(gateway: Gateway, steps: Sequence[Exchange], fresh: Mapping[str, str]) -> None:
+    """Makes the gateway know whose the new tokens are."""
+    for step in steps:
+        token = fresh.get(step.request.token or "")
+        if token is not None:
+            gateway.learn(token, step.identity)
+
+
+def _renewed(request: Request, fresh: Mapping[str, str]) -> Request:
+    """Returns a request with the values of new responses, in the spellings of the old ones."""
+    spellings = {
+        spell(old): spell(new)
+        for old, new in fresh.items()
+        for spell in (str, quote_plus, lambda text: quote(text, safe=""))
+    }
+    url, headers, body = request.url, request.headers, request.body
+    for old, new in spellings.items():
+        url = url.replace(old, new)
+        headers = tuple((name, text.replace(old, new)) for name, text in headers)
+        body = body.replace(old.encode(), new.encode())
+    return replace(request, url=url, headers=headers, body=body)

@@ -1,0 +1,68 @@
+"""A finding says whether the same requests showed it again, and has the earlier ones that they need."""
+
+import httpx
+import pytest
+from tests.proofs.mutants.callers import ASSOCIATED
+from tests.proofs.mutants.edge import Mutant, answer, at, query_of, said
+from tests.proofs.mutants.verifying import verified
+
+RULE = "associated-email"
+
+
+def always():
+    def change(request, send):
+        response = send(request)
+        is_asked = at(request, "GET", ASSOCIATED) and "email_hash" in query_of(request)
+        return answer(response, body={"associated": "yes"}) if is_asked else response
+
+    return change
+
+
+def once():
+    asked: list[httpx.Request] = []
+
+    def change(request, send):
+        response = send(request)
+        if at(request, "GET", ASSOCIATED) and said(response).get("associated") and not asked:
+            asked.append(request)
+            return answer(response, body={"associated": False})
+        return response
+
+    return change
+
+
+def after_another():
+    """The answer to the question before is given again, as by a cache without the hash in its key."""
+    before: list[httpx.Response] = []
+
+    def change(request, send):
+        response = send(request)
+        if not at(request, "GET", ASSOCIATED):
+            return response
+        known, before[:] = before[:], [response]
+        return httpx.Response(200, json=said(known[0])) if known else response
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("fault", "again", "steps"),
+    [
+        (always, "shown again", 1),
+        (once, "not shown again by the same requests", 1),
+        (after_another, "shown again with the requests before it", 2),
+    ],
+)
+def test_a_finding_says_whether_the_same_requests_showed_it_again(fault, again, steps):
+    outcome = verified(Mutant(fault.__name__, (RULE,), fault), (RULE,), is_mock=False)
+    finding = outcome.findings[0]
+    assert (finding.again, len(finding.steps)) == (again, steps)
+
+
+def test_what_is_sent_once_more_is_counted_and_judged_by_nothing_else():
+    mutant = Mutant("always", (RULE,), always)
+    outcome = verified(mutant, (RULE,), is_mock=False)
+    again = [each for each in outcome.exchanges if each.source == "finding shown again"]
+    assert again
+    assert sum(finding.count for finding in outcome.findings) + len(again) <= outcome.requests
+    assert outcome.not_restored == ()
