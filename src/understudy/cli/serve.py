@@ -35,7 +35,7 @@ from understudy.interface.facts import Facts, choices_of
 from understudy.interface.rules import choose, load_rules, switches
 from understudy.mock.app import Mock
 from understudy.mock.fixtures import loading
-from understudy.mock.fixtures.curl_examples import curl_lines, sample_credentials
+from understudy.mock.fixtures.listing import curl_lines, sample_credentials
 from understudy.mock.server import serving
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.guards import PRIVATE_PATHS

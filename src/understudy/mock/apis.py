@@ -5,13 +5,14 @@ from dataclasses import replace
 from understudy import plugins
 from understudy.errors import Problem, StartupError
 from understudy.interface.vocabulary import OWN_WORDS, Vocabulary
-from understudy.mock.authserver import applications_admin, authorization_operations, sign_in_traces
+from understudy.mock.authserver import applications_admin, sign_in_traces, token_endpoint
+from understudy.mock.authserver.approval import deciding
 from understudy.mock.authserver.oauth_errors import error_response as authorization_error
 from understudy.mock.policies import OAUTH_POLICIES, POLICIES, opening
 from understudy.mock.server import guards
 from understudy.mock.server.api import Api
 from understudy.mock.server.call import HandlerResponse
-from understudy.mock.server.handlers import Handlers, shape
+from understudy.mock.server.handlers import Handler, Handlers, shape
 from understudy.mock.service import (
     linked_pictures,
     own_profile,
@@ -83,24 +84,37 @@ def with_foreign_handlers(api: Api, settings: Settings) -> Api:
     return replace(api, handlers=handlers)
 
 
+def _of_one(path: str, summary: str, handler: Handler, like: Api) -> Api:
+    """Returns an API of one operation that reads JSON, which is in no document of ours.
+
+    Args:
+        path: Its path.
+        summary: What it is for.
+        handler: Responds to it.
+        like: The API whose base path and errors it has.
+    """
+    operation = {
+        "summary": summary,
+        "responses": {"200": {"description": "It is shown.", "content": {JSON: {}}}},
+        "security": [],
+    }
+    paths = {} if path in like.paths else {path: {"get": operation}}
+    raw = {"openapi": "3.0.3", "info": {"title": summary, "version": "1"}, "paths": paths}
+    return Api(
+        document=Document(like.document.path, raw),
+        base_path=like.base_path,
+        handlers={("GET", path): handler},
+        error_response=like.error_response,
+    )
+
+
 def definition_api(resource: Api) -> Api:
     """Returns what publishes the document in force under the name that most tools look for.
 
     It is an API of its own, so that the document is published as it is, and does not list it.
     """
-    operation = {
-        "summary": "Read this document under another name",
-        "responses": {"200": {"description": "As at /openapi.", "content": {JSON: {}}}},
-        "security": [],
-    }
-    paths = {} if JSON_PATH in resource.paths else {JSON_PATH: {"get": operation}}
-    raw = {"openapi": "3.0.3", "info": {"title": "Definition", "version": "1"}, "paths": paths}
-    return Api(
-        document=Document(resource.document.path, raw),
-        base_path=resource.base_path,
-        handlers={("GET", JSON_PATH): publish(resource.document, resource.base_path)},
-        error_response=resource.error_response,
-    )
+    handler = publish(resource.document, resource.base_path)
+    return _of_one(JSON_PATH, "Read this document under another name", handler, resource)
 
 
 def web_api(document: Document) -> Api:
@@ -124,29 +138,17 @@ def authorization_api(document: Document, auto_approve: str | None = None) -> Ap
     return Api(
         document=document,
         base_path="",
-        handlers=authorization_operations.HANDLERS,
+        handlers=token_endpoint.HANDLERS,
         error_response=authorization_error,
-        pages=authorization_operations.pages(auto_approve),
+        pages={token_endpoint.AUTHORIZE: deciding(auto_approve)},
         policies=OAUTH_POLICIES,
     )
 
 
 def metadata_api(like: Api) -> Api:
     """Returns what describes the authorization server (RFC 8414), which the interface does not have."""
-    method, path = authorization_operations.METADATA
-    operation = {
-        "summary": "Read what the authorization server can do",
-        "responses": {"200": {"description": "Its metadata.", "content": {JSON: {}}}},
-        "security": [],
-    }
-    paths = {path: {method.lower(): operation}}
-    raw = {"openapi": "3.0.3", "info": {"title": "Metadata", "version": "1"}, "paths": paths}
-    return Api(
-        document=Document(like.document.path, raw),
-        base_path="",
-        handlers={(method, path): authorization_operations.metadata},
-        error_response=authorization_error,
-    )
+    summary = "Read what the authorization server can do"
+    return _of_one(token_endpoint.METADATA, summary, token_endpoint.metadata, like)
 
 
 def user_info_api(document: Document, vocabulary: Vocabulary) -> Api:

@@ -56,9 +56,8 @@ from understudy.mock.server.worlds import Baseline, Identifiers, World
 from understudy.mock.service.published import PATH
 from understudy.mock.service.resource_operations import uncovered_names
 from understudy.mock.settings import ResponseValidation, Settings
-from understudy.mock.store.fingerprint import fingerprint
 from understudy.mock.store.people import PEOPLE
-from understudy.mock.store.persisting import persisted
+from understudy.mock.store.persisting import fingerprint, persisted
 from understudy.mock.store.vocabulary import vocabulary_of
 from understudy.openapi.bundled import fixtures_directory, openapi_directory
 from understudy.openapi.diagnostics import Diagnostic

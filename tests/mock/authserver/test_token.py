@@ -8,7 +8,7 @@ from tests.mock.authserver.conftest import CALLBACK, CHALLENGE, SERVER, VERIFIER
 from understudy.errors import BadRequest, TooManyRequests
 from understudy.mock.authserver.approval import approve
 from understudy.mock.authserver.authorization_request import AuthorizationRequest, ReturnAddress
-from understudy.mock.authserver.grants.authorization_code import REMEMBERED
+from understudy.mock.authserver.grants import REMEMBERED
 from understudy.mock.authserver.oauth_errors import InvalidClient, OAuthError, error_response
 from understudy.mock.authserver.token_endpoint import issue_token
 from understudy.mock.store.applications import CODES, SPENT_CODES

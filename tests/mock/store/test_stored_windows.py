@@ -3,12 +3,9 @@
 import sqlite3
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
-import msgspec
 import pytest
-from tests.mock.admin.conftest import START, Driver
-from tests.mock.store.conftest import end_store, written
+from tests.mock.admin.conftest import START
 
 from understudy.mock.server.windows import Window
 from understudy.mock.store.sqlite import FILE, SqliteStore
@@ -79,31 +76,3 @@ def test_worlds_that_are_due_to_end_do_not_hinder_the_undoing_of_a_write(
     edit = {"location": "Lost"}
     assert driver.ask("PATCH", "/v3/me/profile", json=edit, token="ada-full").status_code == 507
     assert driver.get("/v3/me/profile", token="ada-full").json()["location"] != "Lost"
-
-
-def test_a_database_of_version_2_is_upgraded_with_its_windows(started, tmp_path: Path) -> None:
-    driver = started()
-    driver.get("/v3/profiles/ada")
-    settings = as_version_2(driver)
-    end_store(driver)
-    written(tmp_path, "DELETE FROM records WHERE collection = 'windows'")
-    written(tmp_path, "UPDATE worlds SET settings = ?", settings)
-    written(tmp_path, "PRAGMA user_version = 2")
-    upgraded = started()
-    upgraded.get("/v3/profiles/ada")
-    again = started().get("/v3/profiles/ada")
-    assert again.headers["x-ratelimit-remaining"] == "97"
-
-
-def as_version_2(driver: Driver) -> bytes:
-    """Returns the settings of the world as version 2 wrote them: windows among them."""
-    windows = {name: tuple(window) for name, window in driver.mock.world.windows.items()}
-    settings: dict[str, Any] = {
-        "clock": None,
-        "seed": 1,
-        "issued": 0,
-        "choices": {},
-        "limits": {},
-        "faults": {},
-    }
-    return msgspec.msgpack.encode({**settings, "windows": windows})

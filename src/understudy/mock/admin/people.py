@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from understudy.errors import BadRequest, Conflict, FixtureError, NotFound, nearest
+from understudy.errors import BadRequest, Conflict, FixtureError
 from understudy.mock.fixtures.archive import person_fixture
 from understudy.mock.fixtures.conversion import converted
 from understudy.mock.fixtures.listing import person_members
@@ -19,6 +19,7 @@ from understudy.mock.store.people import (
     PEOPLE,
     Person,
     is_changed,
+    named_person,
     with_password,
 )
 
@@ -54,7 +55,7 @@ def get_person(call: Call, slug: str) -> HandlerResponse:
     Raises:
         NotFound: There is no such person.
     """
-    return HandlerResponse(msgspec.to_builtins(_person(call.world, slug)))
+    return HandlerResponse(msgspec.to_builtins(named_person(call.world, slug)))
 
 
 def replace_person(call: Call, slug: str, *, body: Mapping[str, Any]) -> HandlerResponse:
@@ -65,7 +66,7 @@ def replace_person(call: Call, slug: str, *, body: Mapping[str, Any]) -> Handler
         BadRequest: The person is not a valid fixture, or has another slug.
         Conflict: An address or an avatar belongs to somebody else.
     """
-    before = _person(call.world, slug)
+    before = named_person(call.world, slug)
     person = _checked(call.world, body)
     if person.slug != slug:
         msg = f"slug: {person.slug!r} is not {slug!r}; a person keeps the slug."
@@ -81,17 +82,8 @@ def get_fixture(call: Call, slug: str) -> HandlerResponse:
         NotFound: There is no such person.
     """
     headers = (("content-disposition", f'attachment; filename="{slug}.yaml"'),)
-    content = person_fixture(call.world, _person(call.world, slug))
+    content = person_fixture(call.world, named_person(call.world, slug))
     return HandlerResponse(content, 200, "application/yaml", headers)
-
-
-def _person(world: World, slug: str) -> Person:
-    person = world.get(PEOPLE, slug)
-    if person is None:
-        hint = nearest(slug, list(world.keys(PEOPLE))) or "."
-        msg = f"There is no person {slug!r} in this world{hint} GET /__admin/people lists them."
-        raise NotFound(msg)
-    return person
 
 
 def _contains(person: Person, search: str) -> bool:
@@ -111,7 +103,7 @@ def _listed(call: Call, person: Person) -> dict[str, Any]:
 
 
 def _whole(world: World, slug: str) -> Any:
-    return msgspec.to_builtins(_person(world, slug))
+    return msgspec.to_builtins(named_person(world, slug))
 
 
 def _checked(world: World, body: Mapping[str, Any]) -> Person:

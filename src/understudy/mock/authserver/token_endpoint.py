@@ -1,4 +1,7 @@
-"""Issues and validates tokens, and authenticates clients (interface, Code grant; RFC 6749, 2.3, 3.2)."""
+"""Issues and validates tokens, authenticates clients, and describes the server to them.
+
+Source: interface, Code grant and Authorization-server endpoints; RFC 6749, 2.3 and 3.2; RFC 8414.
+"""
 
 import base64
 import hmac
@@ -7,7 +10,7 @@ from urllib.parse import unquote_plus
 
 from understudy.interface.rules import upholds
 from understudy.mock.authserver.client_advice import note_problem
-from understudy.mock.authserver.grants import authorization_code, password
+from understudy.mock.authserver.grants import redeem_code, redeem_password
 from understudy.mock.authserver.oauth_errors import (
     INVALID_REQUEST,
     NO_STORE,
@@ -18,6 +21,7 @@ from understudy.mock.authserver.oauth_errors import (
 )
 from understudy.mock.authserver.throttling import hold_off
 from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.handlers import Handlers
 from understudy.mock.store.applications import (
     APPLICATIONS,
     FAILED_CLIENT_AUTHENTICATIONS,
@@ -74,9 +78,9 @@ def _basic(authorization: str) -> tuple[str | None, str | None]:
         text = base64.b64decode(encoded, validate=True).decode()
     except ValueError:
         return None, None
-    user, colon, password = text.partition(":")
+    user, colon, authorization_code = text.partition(":")
     is_basic = scheme.lower() == "basic" and colon
-    return (unquote_plus(user), unquote_plus(password)) if is_basic else (None, None)
+    return (unquote_plus(user), unquote_plus(authorization_code)) if is_basic else (None, None)
 
 
 def _missing(call: Call, client_id: str | None) -> InvalidClient:
@@ -94,8 +98,8 @@ def _missing(call: Call, client_id: str | None) -> InvalidClient:
 Redeem = Callable[[Call, Application, Mapping[str, str]], Token]
 
 GRANTS: Mapping[str, Redeem] = {
-    "authorization_code": authorization_code.redeem,
-    "password": password.redeem,
+    "authorization_code": redeem_code,
+    "password": redeem_password,
 }
 
 _SECRETS = frozenset({"client_secret", "password", "code", "code_verifier"})
@@ -175,4 +179,31 @@ def validate_token(call: Call, *, client_id: str, token: str) -> HandlerResponse
             "scope": " ".join(record.scopes),
         },
         headers=NO_STORE,
+    )
+
+
+AUTHORIZE = ("GET", "/oauth2/authorize")
+TOKEN = ("POST", "/oauth2/token")
+TOKEN_INFO = ("GET", "/oauth2/token-info")
+METADATA = "/.well-known/oauth-authorization-server"
+
+HANDLERS: Handlers = {TOKEN: issue_token, TOKEN_INFO: validate_token}
+
+
+def metadata(call: Call) -> HandlerResponse:
+    """Describes the authorization server to clients that configure themselves (RFC 8414, 2)."""
+    site, words = call.authorization_url, vocabulary_of(call.world)
+    basic = ["client_secret_basic"] if takes_basic(call) else []
+    return HandlerResponse(
+        {
+            "issuer": site,
+            "authorization_endpoint": site + AUTHORIZE[1],
+            "token_endpoint": site + TOKEN[1],
+            "scopes_supported": list(words.scope_names),
+            "response_types_supported": ["code", "token"],
+            "response_modes_supported": ["query", "fragment"],
+            "grant_types_supported": [*GRANTS, "implicit"],
+            "token_endpoint_auth_methods_supported": ["client_secret_post", *basic],
+            "code_challenge_methods_supported": ["S256", "plain"],
+        }
     )

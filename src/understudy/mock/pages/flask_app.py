@@ -8,7 +8,7 @@ from jinja2 import StrictUndefined
 from werkzeug.datastructures import Headers
 from werkzeug.exceptions import HTTPException
 
-from understudy.mock.pages import dashboard, operations_page, public_pages, public_profile, sign_in
+from understudy.mock.pages import dashboard, public_pages, public_profile, sign_in
 from understudy.mock.pages.page_groups import PageGroup
 from understudy.mock.pages.wsgi_bridge import (
     address,
@@ -25,7 +25,7 @@ STATIC_PATH = "/static"
 
 BLUEPRINTS: Final[Mapping[PageGroup, Sequence[Blueprint]]] = {
     "people": (public_pages.blueprint,),
-    "operations": (operations_page.blueprint,),
+    "operations": (public_pages.operations_blueprint,),
     "authorization": (sign_in.blueprint, dashboard.blueprint),
 }
 

@@ -2,13 +2,14 @@
 
 from itertools import islice
 
-from flask import Blueprint, abort, redirect, render_template
+from flask import Blueprint, abort, current_app, redirect, render_template
 from werkzeug.wrappers import Response as Redirect
 
-from understudy.mock.fixtures.curl_examples import curl_lines
+from understudy.mock.fixtures.listing import curl_lines, sample_credentials
 from understudy.mock.pages import public_profile
 from understudy.mock.pages.wsgi_bridge import address, base_url, exchange
 from understudy.mock.server.hosts import is_local
+from understudy.mock.server.listing import ANY_CREDENTIALS, Listing, SampleCredentials
 from understudy.mock.server.worlds import World
 from understudy.mock.store.people import PEOPLE
 from understudy.mock.store.tokens import TOKENS, is_valid
@@ -75,4 +76,34 @@ def profile_page(slug: str) -> str | Redirect:
         avatar_alt=public_profile.avatar_alt(person),
         backdrop=public_profile.backdrop(person.profile, address("/image")),
         language=public_profile.language(person.profile),
+    )
+
+
+# Shows the start page of another service's document: its operations, and credentials that work.
+
+SHOWN_OPERATIONS = 200
+"""Operations on the page; a document may have thousands."""
+
+HIDDEN = SampleCredentials("TOKEN", "NAME:PASSWORD")
+"""The placeholders that other machines see: a token lets anybody in who reads it."""
+
+operations_blueprint = Blueprint("operations", __name__)
+
+
+@operations_blueprint.get("/")
+def operations() -> str:
+    """Shows every operation as a command, and the security schemes."""
+    listing: Listing = current_app.config["LISTING"]
+    credentials = ANY_CREDENTIALS
+    if listing.are_credentials_checked:
+        is_open = is_local(exchange().client)
+        credentials = (
+            sample_credentials(exchange().world, exchange().started) if is_open else HIDDEN
+        )
+    listed = listing.operations(base_url(), credentials)
+    return render_template(
+        "operations.html",
+        operations=listed[:SHOWN_OPERATIONS],
+        operations_count=len(listed),
+        schemes=listing.schemes(credentials),
     )

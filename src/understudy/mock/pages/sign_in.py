@@ -23,7 +23,7 @@ from understudy.errors import TooManyRequests
 from understudy.interface.rules import upholds
 from understudy.interface.scopes import AUTH, READ_PROFILE
 from understudy.mock.authserver import accounts, authorization_request
-from understudy.mock.authserver.approval import approve
+from understudy.mock.authserver.approval import APPROVE, approve, note_risks, refused
 from understudy.mock.authserver.authorization_request import (
     CALLBACK_PATH,
     AuthorizationRequest,
@@ -34,7 +34,6 @@ from understudy.mock.authserver.authorization_request import (
     validate,
 )
 from understudy.mock.authserver.oauth_errors import RefusedPage, RefusedRedirect
-from understudy.mock.authserver.unattended import APPROVE, note_risks, refused
 from understudy.mock.pages import sessions
 from understudy.mock.pages.wsgi_bridge import (
     address,

@@ -17,7 +17,7 @@ from PIL import ImageDraw, ImageFont, ImageOps, UnidentifiedImageError
 
 from understudy.errors import BadRequest, ContentTooLarge, missing_extra
 from understudy.interface.vocabulary import OWN_WORDS
-from understudy.mock.store.people import Image
+from understudy.mock.store.people import SIGNATURES, Image
 
 MAX_PIXELS = 40_000_000
 """Pixels of one frame; a file of 48 KB can decompress to ten times as many."""
@@ -41,11 +41,7 @@ LARGEST_SIZE = 2048  # pixels of a side; larger pictures are never served
 MEDIA_TYPES = {"GIF": "image/gif", "JPEG": "image/jpeg", "PNG": "image/png"}
 
 _FORMATS = {media_type: name for name, media_type in MEDIA_TYPES.items()}
-_SIGNATURES = (
-    (b"GIF8", "GIF"),
-    (b"\xff\xd8\xff", "JPEG"),
-    (b"\x89PNG\r\n\x1a\n", "PNG"),
-)
+_SIGNATURES = tuple((start, _FORMATS[media_type]) for media_type, start in SIGNATURES.items())
 _OTHER_SIGNATURES = (
     (b"ftyphei", 4, "HEIC"),
     (b"ftypmif1", 4, "HEIC"),

@@ -9,7 +9,7 @@ import hashlib
 from typing import NamedTuple
 from xml.sax.saxutils import escape
 
-from understudy.errors import NotFound, nearest
+from understudy.errors import NotFound
 from understudy.interface.rules import upholds
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.handlers import Handlers
@@ -19,21 +19,20 @@ from understudy.mock.service.picture_work import resized
 from understudy.mock.store.hashing import email_hash, is_md5
 from understudy.mock.store.people import (
     IMAGES,
+    MEDIA_TYPES,
     PEOPLE,
     SLUGS_BY_HASH,
     SLUGS_BY_IMAGE_ID,
     Avatar,
     Image,
     Person,
+    named_person,
 )
 
 DEFAULT_SIZE = 80  # pixels, as real deployments have it
 LARGEST_SIZE = 2048
 DEFAULT_PLACEHOLDER = "mp"
 RATINGS = ("g", "pg", "r", "x")
-
-EXTENSIONS = {"gif": "image/gif", "jpeg": "image/jpeg", "jpg": "image/jpeg", "png": "image/png"}
-"""Extension of an avatar's address to the type that is returned."""
 
 _SIZE_DIGITS = 9
 
@@ -77,7 +76,7 @@ async def get_avatar(  # noqa: PLR0913 - each parameter has a long and a short n
     name, _, extension = identifier.lower().partition(".")
     rendition = _Rendition(
         name,
-        EXTENSIONS.get(extension),
+        MEDIA_TYPES.get(f".{extension}"),
         _pixels(call, s or size),
         d or default,
         _rating(call, r or rating),
@@ -208,11 +207,7 @@ async def get_person_avatar(call: Call, slug: str, *, size: int = 80) -> Handler
     Raises:
         NotFound: There is no such person.
     """
-    person = call.world.get(PEOPLE, slug)
-    if person is None:
-        hint = nearest(slug, list(call.world.keys(PEOPLE))) or "."
-        msg = f"There is no person {slug!r} in this world{hint}"
-        raise NotFound(msg)
+    person = named_person(call.world, slug)
     return await get_avatar(call, email_hash(person.emails[0].email), s=str(size))
 
 

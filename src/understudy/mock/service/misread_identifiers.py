@@ -8,14 +8,13 @@ which sends again what the note quotes last.
 import hashlib
 import re
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from itertools import islice
 from typing import Final
 
 from understudy.errors import nearest
 from understudy.mock.server.call import Call
 from understudy.mock.server.worlds import World
-from understudy.mock.service.person_lookup import People
+from understudy.mock.service.person_lookup import OfPeople
 from understudy.mock.store.hashing import email_hash
 from understudy.mock.store.people import PEOPLE, Person
 
@@ -59,18 +58,12 @@ def _misread(world: World, identifier: str) -> str | None:
     if "@" in word:
         return f"this is an e-mail address; send its SHA-256 {email_hash(word)!r}"
     if _DIGITS.fullmatch(word):
-        known = _mistaken(People(world.baseline.get(PEOPLE.name, {}))).get(word)
+        known = _mistaken(world).get(word)
         return known or _hashes(_added(world)).get(word)
     if _NEARLY_HASH.fullmatch(word):
         return f"this has {len(word)} hexadecimal digits; a SHA-256 hash has 64"
     slug = nearest(word, list(islice(world.keys(PEOPLE), _MOST_PEOPLE)))
     return f"{identifier!r} is nobody's slug{slug}" if slug else None
-
-
-@lru_cache(maxsize=2)
-def _mistaken(people: People) -> Mapping[str, str]:
-    """Returns wrong hashes of the addresses of people to whose they are, and what went wrong."""
-    return _hashes(people.records)
 
 
 def _added(world: World) -> Mapping[str, Person]:
@@ -82,6 +75,7 @@ def _added(world: World) -> Mapping[str, Person]:
 
 
 def _hashes(people: Mapping[str, Person]) -> Mapping[str, str]:
+    """Returns wrong hashes of the addresses of people to whose they are, and what went wrong."""
     hashes: dict[str, str] = {}
     for slug, person in islice(people.items(), _MOST_PEOPLE):
         for email in person.emails:
@@ -99,3 +93,6 @@ def _hashes(people: Mapping[str, Person]) -> Mapping[str, str]:
                 wrong = hashlib.new(name, address.encode(), usedforsecurity=False).hexdigest()
                 hashes.setdefault(wrong, f"this is the {kind} of {whose}; {right}")
     return hashes
+
+
+_mistaken: Final = OfPeople(_hashes)

@@ -1,6 +1,6 @@
 """Handles the caller's own profile (interface, Authenticated own-profile operations)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import Any, Final, get_args, get_type_hints
 
@@ -166,8 +166,8 @@ def _expect_lengths(call: Call, members: Mapping[str, Any]) -> None:
         BadRequest: One is longer than its switch allows.
     """
     for name, value in members.items():
-        if isinstance(value, str) and len(value) > ALWAYS_ALLOWED and name in _LONGEST:
-            longest = _LONGEST[name](call.choices)
+        if isinstance(value, str) and len(value) > ALWAYS_ALLOWED and name in EDITABLE:
+            longest = int(call.choices.get(LONGEST[name], "10000"))
             if len(value) > longest:
                 msg = (
                     f"{name}: the text has {len(value):,} characters; "
@@ -179,16 +179,8 @@ def _expect_lengths(call: Call, members: Mapping[str, Any]) -> None:
 ALWAYS_ALLOWED: Final = 100
 """Characters that a text may have whatever is chosen: no such switch takes a smaller number."""
 
-_LONGEST: Final[Mapping[str, Callable[[Mapping[str, str]], int]]] = {
-    "display_name": lambda choices: int(choices.get("display-name-longest", "10000")),
-    "description": lambda choices: int(choices.get("description-longest", "10000")),
-    "pronunciation": lambda choices: int(choices.get("pronunciation-longest", "10000")),
-    "pronouns": lambda choices: int(choices.get("pronouns-longest", "10000")),
-    "location": lambda choices: int(choices.get("location-longest", "10000")),
-    "job_title": lambda choices: int(choices.get("job-title-longest", "10000")),
-    "company": lambda choices: int(choices.get("company-longest", "10000")),
-}
-"""Member to what reads how many characters its text may have from the options in force."""
+LONGEST: Final = {name: f"{name.replace('_', '-')}-longest" for name in EDITABLE}
+"""Member to the switch that says how many characters its text may have."""
 
 
 @upholds("associated-email")

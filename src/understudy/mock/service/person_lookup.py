@@ -1,81 +1,76 @@
 """Finds people by e-mail hash, by slug, or by the token of a call."""
 
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Callable, Mapping
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from understudy.errors import Unauthorized
 from understudy.interface.rules import upholds
 from understudy.mock.server.call import Call
+from understudy.mock.server.recent import Recent
 from understudy.mock.server.worlds import World
 from understudy.mock.store.hashing import email_hash, is_hash, is_md5, md5_hash
 from understudy.mock.store.people import PEOPLE, SLUGS_BY_HASH, Person, VerifiedAccount
 
-# Indexes the people of a baseline, at the first request that needs it: decoding all takes a
-# second. A baseline never changes; what a world changes is looked at apart.
+
+class Indexes(NamedTuple):
+    """What the people of a baseline are found by.
+
+    Attributes:
+        by_md5: MD5 hash of an address to a slug; nobody's addresses change.
+        by_account: User name of a verified account to slugs.
+        services: Types of services that accounts are verified at, to their labels.
+    """
+
+    by_md5: dict[str, str]
+    by_account: dict[str, list[str]]
+    services: dict[str, str]
 
 
-def slugs_by_md5(world: World) -> Mapping[str, str]:
-    """Returns MD5 hash to slug; nobody's addresses change."""
-    return _slugs_by_md5(People(world.baseline.get(PEOPLE.name, {})))
+Made = TypeVar("Made")
 
 
-def slugs_by_account(world: World) -> Mapping[str, list[str]]:
-    """Returns the user name of a verified account to the slugs of the baseline's people."""
-    return _slugs_by_account(People(world.baseline.get(PEOPLE.name, {})))
+class OfPeople(Generic[Made]):
+    """Makes something of the people that a world begins with, once for each baseline.
+
+    It is made at the first request that needs it, as decoding all people takes a second. A baseline never
+    changes; what a world changes is looked at apart.
+
+    Args:
+        make: Makes it of slugs and people.
+    """
+
+    def __init__(self, make: Callable[[Mapping[str, Person]], Made]) -> None:
+        self._make = make
+        # by the identity of the people, which they keep for as long as they are kept here
+        self._made: Recent[int, tuple[Mapping[str, Person], Made]] = Recent(2)
+
+    def __call__(self, world: World) -> Made:
+        """Returns what is made of the people of a world's baseline."""
+        people: Mapping[str, Person] = world.baseline.get(PEOPLE.name, {})
+        made = self._made.get(id(people))
+        if made is None:
+            made = self._made.put(id(people), (people, self._make(people)))
+        return made[1]
 
 
-def service_labels(world: World) -> Mapping[str, str]:
-    """Returns the types of services that the baseline's people have accounts at, to their labels."""
-    return _service_labels(People(world.baseline.get(PEOPLE.name, {})))
+def _indexed(people: Mapping[str, Person]) -> Indexes:
+    found = Indexes({}, {}, {})
+    for slug, person in people.items():
+        found.by_md5.update((md5_hash(email.email), slug) for email in person.emails)
+        accounts = person.profile.verified_accounts
+        for name in {username(account) for account in accounts}:
+            found.by_account.setdefault(name, []).append(slug)
+        found.services.update((it.service_type, it.service_label) for it in accounts)
+    return found
+
+
+indexes: Final = OfPeople(_indexed)
+"""Returns the indexes of the people that a world begins with."""
 
 
 def username(account: VerifiedAccount) -> str:
     """Returns the user name that ends an account's URL, in lower case."""
     return account.url.rstrip("/").rpartition("/")[2].lower().removeprefix("@")
-
-
-class People:
-    """The people of a baseline, compared by identity.
-
-    Args:
-        records: Slug to person.
-    """
-
-    def __init__(self, records: Mapping[str, Person]) -> None:
-        self.records = records
-
-    def __hash__(self) -> int:
-        return id(self.records)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, People) and self.records is other.records
-
-
-@lru_cache(maxsize=2)
-def _slugs_by_md5(people: People) -> Mapping[str, str]:
-    return {
-        md5_hash(email.email): slug
-        for slug, person in people.records.items()
-        for email in person.emails
-    }
-
-
-@lru_cache(maxsize=2)
-def _slugs_by_account(people: People) -> Mapping[str, list[str]]:
-    slugs: dict[str, list[str]] = {}
-    for slug, person in people.records.items():
-        for name in {username(account) for account in person.profile.verified_accounts}:
-            slugs.setdefault(name, []).append(slug)
-    return slugs
-
-
-@lru_cache(maxsize=2)
-def _service_labels(people: People) -> Mapping[str, str]:
-    return {
-        account.service_type: account.service_label
-        for _, person in people.records.items()
-        for account in person.profile.verified_accounts
-    }
 
 
 @upholds("profile-by-hash-or-slug", "email-hash-normalised")
@@ -97,7 +92,7 @@ def find_by_md5(call: Call, digits: str) -> Person | None:
     """
     if not (is_md5(digits) and takes_md5(call)):
         return None
-    slug = slugs_by_md5(call.world).get(digits)
+    slug = indexes(call.world).by_md5.get(digits)
     return None if slug is None else call.world.get(PEOPLE, slug)
 
 

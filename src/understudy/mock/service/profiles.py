@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from understudy.errors import Forbidden, NotFound, Problem, nearest
+from understudy.errors import Forbidden, NotFound, Problem
 from understudy.interface.rules import upholds
 from understudy.mock.server.call import Call, HandlerResponse, Principal, SharedBody
 from understudy.mock.server.handlers import Handlers
@@ -12,7 +12,7 @@ from understudy.mock.service import representations
 from understudy.mock.service.misread_identifiers import note_misread
 from understudy.mock.service.person_lookup import find_person, takes_md5
 from understudy.mock.store.hashing import is_md5
-from understudy.mock.store.people import PEOPLE
+from understudy.mock.store.people import named_person
 from understudy.mock.store.vocabulary import vocabulary_of
 
 
@@ -69,10 +69,7 @@ def get_person_views(call: Call, slug: str) -> HandlerResponse:
         NotFound: There is no such person.
     """
     world = call.world
-    if world.get(PEOPLE, slug) is None:
-        hint = nearest(slug, list(world.keys(PEOPLE))) or "."
-        msg = f"There is no person {slug!r} in this world{hint}"
-        raise NotFound(msg)
+    named_person(world, slug)
     scopes = frozenset(vocabulary_of(world).scope_names)
     public = _looked_up(call, slug, None)
     own = _looked_up(call, slug, Principal(slug, "oauth", scopes, ""))

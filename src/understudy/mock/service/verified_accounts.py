@@ -24,7 +24,7 @@ def search_profiles(
     """
     world, wanted = call.world, username.lower().removeprefix("@")
     changed = (person.slug for person in world.added(PEOPLE))
-    slugs = dict.fromkeys((*person_lookup.slugs_by_account(world).get(wanted, ()), *changed))
+    slugs = dict.fromkeys((*person_lookup.indexes(world).by_account.get(wanted, ()), *changed))
     matches = [
         person
         for person in (world.get(PEOPLE, slug) for slug in slugs)
@@ -53,7 +53,7 @@ def list_services(call: Call) -> HandlerResponse:
         for person in call.world.added(PEOPLE)
         for account in person.profile.verified_accounts
     }
-    labels = {**person_lookup.service_labels(call.world), **changed}
+    labels = {**person_lookup.indexes(call.world).services, **changed}
     services = [
         {
             "service_type": service_type,

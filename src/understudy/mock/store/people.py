@@ -10,12 +10,13 @@ again would take half the time of loading them.
 
 import hashlib
 from collections.abc import ItemsView, Iterator, Mapping
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import force_setattr, replace
 
+from understudy.errors import NotFound, nearest
 from understudy.limits import PICTURE_BYTES, Integer
 from understudy.mock.server.journal import ABSENT
 from understudy.mock.server.recent import Recent, Recurring
@@ -196,10 +197,39 @@ def is_changed(world: World, slug: str) -> bool:
     return over is not ABSENT and over is not world.baseline[PEOPLE.name].get(slug)
 
 
+def named_person(world: World, slug: str) -> Person:
+    """Returns a person whom a request names.
+
+    Raises:
+        NotFound: There is no such person.
+    """
+    person = world.get(PEOPLE, slug)
+    if person is None:
+        hint = nearest(slug, list(world.keys(PEOPLE))) or "."
+        msg = f"There is no person {slug!r} in this world{hint} GET /__admin/people lists them."
+        raise NotFound(msg)
+    return person
+
+
 def account_number(slug: str) -> str:
     """Returns the number of an account and of its site (``user_id``, ``blog_id``)."""
     return str(int(hashlib.sha256(slug.encode()).hexdigest()[:8], 16) % 90_000_000 + 10_000_000)
 
+
+MEDIA_TYPES: Final = {
+    ".gif": "image/gif",
+    ".jpeg": "image/jpeg",
+    ".jpg": "image/jpeg",
+    ".png": "image/png",
+}
+"""Suffix of a picture's file to its media type."""
+
+SIGNATURES: Final = {
+    "image/gif": b"GIF8",
+    "image/jpeg": b"\xff\xd8\xff",
+    "image/png": b"\x89PNG\r\n\x1a\n",
+}
+"""Media types of pictures, each with the first bytes of its files."""
 
 IMAGES: Collection[Image] = Collection("images", Image)
 """Name of a fixture image, or image_id of an uploaded one, to its bytes."""

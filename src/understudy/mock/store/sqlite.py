@@ -100,10 +100,6 @@ class PendingChanges:
 
 FILE = "worlds.sqlite"
 VERSION = 3
-_UPGRADED = 2
-"""The version that kept the rate-limit windows of a world in its settings."""
-
-MARK_VERSION = f"PRAGMA user_version = {VERSION}"
 
 _LOGGED_PAGES = 4000
 """Pages of the write-ahead log, 16 MB, after which it is written into the database.
@@ -207,11 +203,6 @@ def identity(directory: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def is_of_older_version(database: sqlite3.Connection) -> bool:
-    """Tells whether the rate-limit windows are still to be moved into rows."""
-    return bool(database.execute("PRAGMA user_version").fetchone()[0] == _UPGRADED)
-
-
 def set_aside(database: sqlite3.Connection, directory: Path, broken: list[BrokenRow]) -> Path:
     """Moves rows that cannot be read into a file beside the database.
 
@@ -269,7 +260,7 @@ def _prepare(database: sqlite3.Connection, path: Path) -> None:
     if version == 0 and tables:
         msg = f"it has the tables {', '.join(sorted(tables))}"
         raise sqlite3.DatabaseError(msg)
-    if version not in {0, _UPGRADED, VERSION}:
+    if version not in {0, VERSION}:
         msg = (
             f"{path} was written by another version of understudy ({version}); "
             "move it away, or give --state another directory."
@@ -279,7 +270,7 @@ def _prepare(database: sqlite3.Connection, path: Path) -> None:
         database.execute(f"CREATE TABLE IF NOT EXISTS {name} ({columns}) WITHOUT ROWID")
         database.execute(f"SELECT * FROM {name} LIMIT 1").fetchone()
     if version == 0:
-        database.execute(MARK_VERSION)
+        database.execute(f"PRAGMA user_version = {VERSION}")
 
 
 _log = logging.getLogger(__name__)
@@ -345,12 +336,6 @@ class SqliteStore:
         self._worlds = worlds
         if not self._database.execute("SELECT 1 FROM worlds WHERE name = ?", (DEFAULT,)).fetchone():
             self.world_created(worlds.default, worlds.beginning(), None)
-            self.commit(worlds.default)
-        if is_of_older_version(self._database):
-            for world in worlds:
-                self.windows_changed(world, world.windows)
-                self.settings_changed(world)
-            self._pending.add_for_all(MARK_VERSION)
             self.commit(worlds.default)
 
     def _read(self, worlds: Worlds) -> list[BrokenRow]:

@@ -23,7 +23,7 @@ class WorldSettings(Struct):
     """The state of a world beside its records.
 
     Attributes:
-        windows: Those of a snapshot, and of a world that version 2 wrote; else they are rows.
+        windows: Those of a snapshot; else they are rows.
     """
 
     clock: ClockSetting | None
@@ -142,8 +142,7 @@ class Rows:
         decoded = msgspec.msgpack.decode(settings, type=WorldSettings)
         records = self._records(overlay)
         windows: dict[str, Window] = records.pop(WINDOWS.name, {})
-        in_order = sorted(windows.items(), key=lambda item: item[1].opened)
-        decoded.windows.update(in_order)
+        decoded.windows = dict(sorted(windows.items(), key=lambda item: item[1].opened))
         return self._as_snapshot(own, records, decoded)
 
     def _own(self, baseline: Baseline) -> Blobs | None:

@@ -1,4 +1,4 @@
-"""Redeems authorization codes (interface, Code grant; RFC 6749, 4.1.3; RFC 7636, 4.6)."""
+"""Redeems authorization codes and passwords (interface, Code grant, Password grant; RFC 6749, 4.1.3; RFC 7636, 4.6)."""
 
 import base64
 import hashlib
@@ -8,7 +8,14 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from understudy.interface.rules import upholds
-from understudy.mock.authserver.oauth_errors import INVALID_GRANT, INVALID_REQUEST, OAuthError
+from understudy.mock.authserver import accounts, authorization_request
+from understudy.mock.authserver.oauth_errors import (
+    INVALID_GRANT,
+    INVALID_REQUEST,
+    INVALID_SCOPE,
+    NEEDS_2FA,
+    OAuthError,
+)
 from understudy.mock.authserver.throttling import hold_off
 from understudy.mock.authserver.token_lifecycle import issue, revoke
 from understudy.mock.server.call import Call
@@ -21,13 +28,14 @@ from understudy.mock.store.applications import (
     AuthorizationCode,
 )
 from understudy.mock.store.tokens import Token
+from understudy.mock.store.vocabulary import vocabulary_of
 
 REMEMBERED = 1000
 """Spent codes that a world remembers to detect replays; older ones are refused as unknown."""
 
 
 @upholds("code-exchange", "code-bound-to-client", "code-single-use", "code-replay-revokes")
-def redeem(call: Call, application: Application, form: Mapping[str, str]) -> Token:
+def redeem_code(call: Call, application: Application, form: Mapping[str, str]) -> Token:
     """Exchanges a code for a token.
 
     Raises:
@@ -90,3 +98,39 @@ def _verifies(verifier: str | None, code: AuthorizationCode) -> bool:
         digest = hashlib.sha256(verifier.encode()).digest()
         derived = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
     return hmac.compare_digest(derived.encode(), code.challenge.encode())
+
+
+@upholds(
+    "password-grant-owner-only",
+    "password-grant-scopes",
+    "password-grant-token-no-expiry",
+    "password-grant-two-step",
+    "password-grant-two-step-error",
+)
+def redeem_password(call: Call, application: Application, form: Mapping[str, str]) -> Token:
+    """Exchanges the owner's user name and password for a token.
+
+    Raises:
+        OAuthError: The credentials are wrong, or not those of the owner.
+        TooManyRequests: There were too many failed attempts.
+    """
+    username, password = form.get("username"), form.get("password")
+    if username is None or password is None:
+        missing = "username" if username is None else "password"
+        raise OAuthError(INVALID_REQUEST, f"{missing} is missing; send it as a form field.")
+    vocabulary = vocabulary_of(call.world)
+    scopes = authorization_request.requested(tuple(form.items())) or vocabulary.scope_names
+    scope_error = authorization_request.error_in(scopes, vocabulary)
+    if scope_error is not None:
+        raise OAuthError(INVALID_SCOPE, scope_error)
+    person = accounts.find_account(call.world, username)
+    check = accounts.check_password(call.world, username, password)
+    if person is None or check == "wrong":
+        raise OAuthError(INVALID_GRANT, "The user name or password is wrong.")
+    if person.slug != application.owner:
+        description = "This grant is for the application's owner only; send others to authorize."
+        raise OAuthError(INVALID_GRANT, description)
+    if person.application_password is not None and check == "password":
+        description = "The owner uses two-step authentication; send an application password."
+        raise OAuthError(NEEDS_2FA, description)
+    return issue(call.world, application, person.slug, scopes)

@@ -1,1 +1,0 @@
-"""The grants, one module each (RFC 6749, 1.3)."""
