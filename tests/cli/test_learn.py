@@ -7,7 +7,7 @@ from click.testing import CliRunner, Result
 
 from understudy.cli import main
 from understudy.cli.mock_commands import serve
-from understudy.mock.settings import Settings
+from understudy.mock.settings import Settings, settings_like
 
 RULES = ("--rules", "profile-private,qr-unknown-hash,own-profile-disabled-404")
 
@@ -28,6 +28,23 @@ def test_facts_are_printed_and_written_with_what_to_do_next(out: Path) -> None:
     assert "3 questions settled, 0 of them otherwise than assumed" in done.output
     assert f"understudy serve --facts {out}" in done.output
     assert "reading: picture" in out.read_text()
+
+
+def test_a_profile_gains_the_facts_and_keeps_what_it_says(out: Path) -> None:
+    profile = out.with_name("deployment.yaml")
+    profile.write_text("user-info: true\nvocabulary: {upload_field: image}\n")
+    for _ in range(2):
+        done = run(
+            "learn", "--rules", "qr-unknown-hash", "--out", str(out), "--profile", str(profile)
+        )
+        assert f"understudy serve --like {profile}" in done.output
+    settings = settings_like(profile)
+    assert (settings.user_info, settings.vocabulary) == (True, profile)
+    assert [fact.rule for each in settings.facts for fact in each.facts] == ["qr-unknown-hash"]
+
+
+def test_a_profile_needs_the_facts_file_that_it_names() -> None:
+    assert "--out" in run("learn", "--profile", "deployment.yaml").output
 
 
 def test_a_plan_names_cost_and_undo_of_each_experiment_and_what_is_not_permitted(

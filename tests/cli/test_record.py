@@ -17,7 +17,7 @@ from tests.patient import PATIENCE, get, request
 
 from understudy.cli import main
 from understudy.mock.fixtures import loading
-from understudy.mock.settings import Settings
+from understudy.mock.settings import Settings, settings_like
 from understudy.testing.background import Background
 
 ADA = {"Authorization": "Bearer ada-full"}
@@ -116,7 +116,8 @@ def test_a_recording_is_served_at_once_and_nothing_of_a_token_is_on_the_disk(tar
         get(f"{proxy.base_url}/me/profile?canary=Canary7Q", headers={**ADA, "X-C": "Canary7Q"})
         get(f"{proxy.base_url}/me/profile", headers={"Authorization": "Bearer Canary7Q"})
         assert proxy.end(signal.SIGINT) == 0, proxy.output
-    assert f"understudy serve --fixtures {out}" in proxy.output
+    assert f"understudy serve --like {out}/deployment.yaml" in proxy.output
+    assert settings_like(out / "deployment.yaml").fixtures == out
     assert "keep it out of version control" in proxy.output
     assert key.stat().st_mode & 0o777 == 0o600
     written = [path for path in out.parent.rglob("*") if path.is_file()]

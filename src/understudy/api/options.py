@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from understudy.api.bundled_target import TARGET
 from understudy.errors import StartupError
 from understudy.interface.deployment_profile import load_profile
-from understudy.verify.target import Mode, Target, load_target, target_of
+from understudy.verify.target import PUBLISHED, Mode, Target, load_target, target_of
 
 ADMIN_TOKEN = "UNDERSTUDY_ADMIN_TOKEN"
 """The environment variable of every command that calls the admin API of a mock."""
@@ -107,6 +108,16 @@ def _like(target: Target, path: Path | None) -> Target:
         if name in _OF_PROFILE and not getattr(target, name)
     }
     return msgspec.structs.replace(target, **applied)
+
+
+def profile_files(target: Target) -> dict[str, Any]:
+    """Returns what the profile of a target's deployment names, by the keys of ``write_profile``."""
+    return {
+        "document": None if target.document == PUBLISHED else target.document,
+        "overlay": target.overlays,
+        "vocabulary": target.vocabulary,
+        "state-model": target.state_model,
+    }
 
 
 def expect_document(options: DeploymentOptions, of_target: str | None = None) -> None:

@@ -135,6 +135,11 @@ class LearnOptions:
         help="Facts file to write; one that exists is brought up to date, and what changed is"
         " printed.",
     )
+    profile: Path | None = option(
+        metavar="DEPLOYMENT.yaml",
+        help="Profile of the deployment to write, for `--like`: its document, its words and --out; one"
+        " that exists gains the facts.",
+    )
     rules: tuple[str, ...] = option(
         default=(), help="Settle only these questions, by the ids of their rules.", **RULES
     )

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 import click
 import msgspec
@@ -9,7 +10,7 @@ from rich.console import Console
 
 from understudy.api.judging import learn_from
 from understudy.api.opening import open_deployment
-from understudy.api.options import DeploymentOptions
+from understudy.api.options import DeploymentOptions, profile_files
 from understudy.cli.commands import LearnOptions
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.interrupts import noted
@@ -17,6 +18,7 @@ from understudy.cli.output_records import print_record
 from understudy.cli.progress import shown
 from understudy.cli.reporting import Ending, Plan, end, first_reason
 from understudy.cli.writing import expect_writable
+from understudy.interface.deployment_profile import write_profile
 from understudy.interface.facts import Fact, Facts, facts_text, is_as_chosen, load_facts
 from understudy.reports.console import Terminal, print_line
 from understudy.terminal import counted, echo
@@ -28,6 +30,7 @@ from understudy.verify.permits import described
 from understudy.verify.probing import chosen
 from understudy.verify.run import RunOptions
 from understudy.verify.shapes import bundled
+from understudy.verify.target import Target
 
 
 def learn(options: LearnOptions, environment: Mapping[str, str]) -> int:
@@ -44,11 +47,7 @@ def learn(options: LearnOptions, environment: Mapping[str, str]) -> int:
         return _planned(options, environment)
     console = Terminal(highlight=False, stderr=options.is_json)
     open_rules(options.rules)  # before anything is written or sent
-    earlier = None
-    if options.out is not None:
-        expect_writable(options.out, "--out")
-        if options.out.exists() and options.out.stat().st_size:
-            earlier = load_facts(options.out, catalogue().values())
+    earlier = _earlier(options)
     if options.where.is_mock:
         echo("Asks the mock itself, in this process; --target names a deployment.", err=True)
     deployment = open_deployment(options.where, environment)
@@ -66,7 +65,7 @@ def learn(options: LearnOptions, environment: Mapping[str, str]) -> int:
     facts = result.facts if earlier is None else merged(earlier, result.facts)
     _print(console, result.facts, earlier)
     if options.out is not None:
-        options.out.write_text(facts_text(facts), encoding="utf-8")
+        _write(options.out, facts, options.profile, deployment.target)
         print_line(console, f"The facts were written to {options.out}.")
     if options.is_json:
         print_record(facts)
@@ -93,10 +92,38 @@ def ending(outcome: Outcome) -> Ending:
 
 def _following(options: LearnOptions) -> str:
     """Returns the command that uses the facts, or keeps them."""
+    if options.profile is not None:
+        return shlex.join(["understudy", "serve", "--like", str(options.profile)])
     if options.out is not None:
         return shlex.join(["understudy", "serve", "--facts", str(options.out)])
     target = [] if options.target is None else ["--target", str(options.target)]
     return shlex.join(["understudy", "learn", *target, "--out", "facts.yaml"])
+
+
+def _earlier(options: LearnOptions) -> Facts | None:
+    """Returns the facts of the file to bring up to date, once what is to be written can be.
+
+    Raises:
+        StartupError: A file cannot be written, or what is there is no facts file.
+        UsageError: There is a profile, and no facts file that it could name.
+    """
+    if options.out is None:
+        if options.profile is not None:
+            msg = "--profile names the facts file that --out writes; give both."
+            raise click.UsageError(msg)
+        return None
+    expect_writable(options.out, "--out")
+    if options.profile is not None:
+        expect_writable(options.profile, "--profile")
+    is_there = options.out.exists() and options.out.stat().st_size
+    return load_facts(options.out, catalogue().values()) if is_there else None
+
+
+def _write(out: Path, facts: Facts, profile: Path | None, target: Target) -> None:
+    """Writes the facts, and the profile that names them."""
+    out.write_text(facts_text(facts), encoding="utf-8")
+    if profile is not None:
+        write_profile(profile, profile_files(target) | {"facts": (out,)})
 
 
 def _planned(options: LearnOptions, environment: Mapping[str, str]) -> int:

@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Final
 
 from understudy.api.opening import open_deployment
+from understudy.api.options import profile_files
 from understudy.cli.commands import RecordOptions
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.writing import ReadyFile, ready_file
 from understudy.errors import StartupError
 from understudy.exchange.messages import Identity
+from understudy.interface.deployment_profile import write_profile
 from understudy.mock.server import serving
 from understudy.record.messages import place_of
 from understudy.record.recorder import Recorder, expect_new, key_file, load_key, write_whole
@@ -137,10 +139,11 @@ def write(recorder: Recorder, out: Path) -> None:
     )
     if recorder.left_out:
         echo(f"Exchanges that were too many to keep: {recorder.left_out}.")
-    quoted = shlex.quote(str(out))
     if has_people:
-        facts = f" --facts {quoted}/facts.yaml" if "facts.yaml" in files else ""
-        echo(f"Next: understudy serve --fixtures {quoted}{facts}")
+        profile = out / "deployment.yaml"
+        others = {"fixtures": out, "facts": [out / "facts.yaml"] * ("facts.yaml" in files)}
+        write_profile(profile, profile_files(recorder.target) | others)
+        echo(f"Next: understudy serve --like {shlex.quote(str(profile))}")
     else:
         echo("Nobody's profile was read, so there are no fixtures.")
 

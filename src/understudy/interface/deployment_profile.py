@@ -3,10 +3,12 @@
 Its keys are options of ``serve``, so that a profile says nothing that cannot be tried one by one.
 """
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
 
+import yaml
 from msgspec import Struct, ValidationError, convert
 
 from understudy.errors import StartupError, nearest
@@ -46,6 +48,28 @@ class DeploymentProfile(Struct, frozen=True, forbid_unknown_fields=True, rename=
     seed_data: str | None = None
     user_info: bool | None = None
     validate_responses: Literal["refuse", "warn", "off"] | None = None
+
+
+def write_profile(path: Path, files: Mapping[str, Any]) -> None:
+    """Writes the profile of a deployment; one that is there keeps what it says, and gains its facts.
+
+    Args:
+        path: The file.
+        files: Key to the path of a file, or to paths; a key without any is left out.
+    """
+
+    def named(file: Path | str) -> str:
+        return Path(os.path.relpath(file, path.parent)).as_posix()
+
+    content = (read_yaml(path) or {}) if path.exists() else {}
+    for key, value in files.items():
+        if not value:
+            continue
+        if isinstance(value, Path | str):
+            content.setdefault(key, named(value))
+        else:
+            content[key] = list(dict.fromkeys((*content.get(key, ()), *map(named, value))))
+    path.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
 
 
 _FILES: Final = ("document", "vocabulary", "fixtures", "state_model", "seed_data")
