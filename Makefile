@@ -141,6 +141,11 @@ image: install  ## build and run the images of the Dockerfile; without a builder
 corpus: install  ## 51 documents as other services write them, beside two peers from npm (needs node)
 	$(BIN)/python -m tests.proofs.corpus $(ARGS)
 
+.PHONY: clients
+clients: install  ## sign-in libraries and generated clients in their newest versions against the mock (needs node)
+	@$(PYTHON) tests/tools/bring.py --need npm node
+	$(BIN)/python -m tests.tools.clients
+
 .PHONY: cases
 cases: install  ## the mock against 2,000 edge cases an operation, and 200 of Schemathesis
 	UNDERSTUDY_CASES=2000 UNDERSTUDY_SCHEMATHESIS=200 $(BIN)/pytest tests/cases/test_agreement.py \
