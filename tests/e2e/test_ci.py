@@ -184,7 +184,7 @@ def staging():
 
 
 def target_file(directory: Path, site: str) -> None:
-    (directory / "staging.toml").write_text(f'base_url = "{site}/v3"\n')
+    (directory / "staging.toml").write_text(f'base_url = "{site}/v3"\n[known]\nslug = "ada"\n')
 
 
 def test_the_count_of_requests_is_kept_over_runs(act, staging, tmp_path):

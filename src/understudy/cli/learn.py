@@ -96,8 +96,10 @@ def _following(options: LearnOptions) -> str:
         return shlex.join(["understudy", "serve", "--like", str(options.profile)])
     if options.out is not None:
         return shlex.join(["understudy", "serve", "--facts", str(options.out)])
-    target = [] if options.target is None else ["--target", str(options.target)]
-    return shlex.join(["understudy", "learn", *target, "--out", "facts.yaml"])
+    words = ["understudy", "learn"]
+    words += [] if options.target is None else ["--target", str(options.target)]
+    words += ["--rules", ",".join(options.rules)] if options.rules else []
+    return shlex.join([*words, "--out", "facts.yaml"])
 
 
 def _earlier(options: LearnOptions) -> Facts | None:
