@@ -13,7 +13,7 @@ from tests.proofs.entrances.comparison import Wire
 from uvicorn.server import ServerState
 
 from understudy.mock.server.protocol import HttpConnection
-from understudy.mock.server.serving import configuration, warm_up
+from understudy.mock.server.serving import configuration
 
 _LENGTH = re.compile(rb"\r\ncontent-length: (\d+)\r\n", re.IGNORECASE)
 
@@ -49,7 +49,6 @@ class DirectTransport(httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Returns the response to a request; a lost connection is an error, as at a socket."""
-        await warm_up(self._application)
         settings = configuration(self._application)
         settings.load()
         connection = HttpConnection(settings, ServerState(), {})

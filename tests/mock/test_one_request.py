@@ -13,7 +13,7 @@ from uvicorn.server import ServerState
 import understudy
 from understudy.mock.app import Mock
 from understudy.mock.server.protocol import HttpConnection
-from understudy.mock.server.serving import configuration, warm_up
+from understudy.mock.server.serving import configuration
 from understudy.mock.settings import Settings
 
 MOST_CALLS = 60
@@ -35,7 +35,6 @@ def calls(requests: int) -> list[str]:
 
     async def converse() -> bytes:
         mock = Mock(Settings())
-        await warm_up(mock.resource)
         settings = configuration(mock.resource)
         settings.load()
         connection = HttpConnection(settings, ServerState(), {})

@@ -11,8 +11,8 @@ from understudy.fleet.copies import UNKNOWN_ENTRY, LoggedChange, WorldCopy
 from understudy.fleet.journal_rows import exercised_row, history_row, journal_row
 from understudy.limits import JOURNAL_BYTES
 from understudy.mock.server.guards import PRIVATE_PATHS
-from understudy.mock.server.journal import RequestChanges
-from understudy.mock.server.journaling import collected, settle_numbered, shorten
+from understudy.mock.server.journal import HistoryEntry, RequestChanges
+from understudy.mock.server.journaling import collected, shorten
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.worlds import Identifiers, RecordChange, Snapshot, World
 from understudy.mock.store.state_rows import WINDOWS, Rows
@@ -68,7 +68,8 @@ def settle_requests(
                 world.journal.add(context)
         if request.changes is not None:
             call = context.method, context.path
-            settle_numbered(world, context.started, call, numbers, request.changes)
+            last, own = numbers
+            world.history.settle(HistoryEntry(context.started, call, last, request.changes, own))
 
 
 def _numbered(

@@ -19,7 +19,8 @@ from understudy.fleet.journal_rows import (
 )
 from understudy.fleet.replicated_worlds import ReplicatedWorlds
 from understudy.limits import WORLD_COPIES
-from understudy.mock.server.journaling import collected, settle_numbered
+from understudy.mock.server.journal import HistoryEntry
+from understudy.mock.server.journaling import collected
 from understudy.mock.server.windows import Window, Windows
 from understudy.mock.server.worlds import DEFAULT, Identifiers, RecordChange, Snapshot, World
 from understudy.mock.store.state_rows import WINDOWS, Blobs, Rows, WorldSettings
@@ -279,7 +280,8 @@ class Copies:
         changes = collected(world)
         if changes is not None:
             numbers = (number - 1, number) if change.is_journalled else (number, None)
-            settle_numbered(world, change.at, (change.method, change.path), numbers, changes)
+            call = change.method, change.path
+            world.history.settle(HistoryEntry(change.at, call, numbers[0], changes, numbers[1]))
 
     def _windows(self, blobs: dict[str, bytes]) -> Windows:
         decoded: list[tuple[str, Window]] = [

@@ -247,19 +247,12 @@ def history_entry(rows: Rows, number: int, row: bytes) -> HistoryEntry:
         ValueError: They were not encoded by this version.
     """
     stored = _decode_changes(row)
-    entry = HistoryEntry(stored.at, (stored.method, stored.path), number - stored.is_journalled)
-    entry.request = number if stored.is_journalled else None
-    entry.steps = [_step(rows, step) for step in stored.steps]
-    entry.issued, entry.weight = stored.issued, stored.weight
-    settings = stored.settings
-    if settings is not None:
-        entry.settings = {
-            "clock": settings.clock,
-            "choices": settings.choices,
-            "limits": settings.limits,
-            "faults": settings.faults,
-        }
-    return entry
+    steps = [_step(rows, step) for step in stored.steps]
+    settings = None if stored.settings is None else _settings(stored.settings)
+    changes = RequestChanges(steps, stored.issued, settings, stored.weight, is_lost=False)
+    request = number if stored.is_journalled else None
+    after = number - stored.is_journalled
+    return HistoryEntry(stored.at, (stored.method, stored.path), after, changes, request)
 
 
 def _stored_step(rows: Rows, step: Step) -> StoredStep:
@@ -278,6 +271,10 @@ def _step(rows: Rows, step: StoredStep) -> Step:
     if step.before is not None:
         before = rows.decoded(step.collection, step.before)
     return RecordStep(step.collection, step.key, before, step.is_removed)
+
+
+def _settings(stored: WorldSettings) -> Settings:
+    return {name: getattr(stored, name) for name in ("clock", "choices", "limits", "faults")}
 
 
 def _stored_settings(settings: Settings) -> WorldSettings:

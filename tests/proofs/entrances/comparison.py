@@ -23,7 +23,7 @@ from understudy.mock.app import Mock
 from understudy.mock.server.clock import Clock
 from understudy.mock.server.protocol import HttpConnection
 from understudy.mock.server.request_context import RequestContext
-from understudy.mock.server.serving import configuration, warm_up
+from understudy.mock.server.serving import configuration
 from understudy.mock.settings import Settings
 
 SERVICE = Settings(seed=3, user_info=True)
@@ -144,7 +144,6 @@ class Entrance:
     async def send(self, sent: Sent) -> Wire:
         """Sends bytes on a new connection, and returns what came back."""
         site = self.mock.authorization if sent.is_authorization else self.mock.resource
-        await warm_up(site)
         settings = configuration(site if self._is_direct else _by_the_stack(site), None)
         settings.load()
         connection = HttpConnection(settings, ServerState(), {})

@@ -83,11 +83,11 @@ def _entry(entry: HistoryEntry) -> dict[str, Any]:
                 "key": step.key,
                 "change": "removed" if step.is_removed else "put",
             }
-            for step in entry.steps
+            for step in entry.changes.steps
             if isinstance(step, RecordStep)
         ],
-        "replaced": any(not isinstance(step, RecordStep) for step in entry.steps),
-        "settings": entry.settings is not None,
+        "replaced": any(not isinstance(step, RecordStep) for step in entry.changes.steps),
+        "settings": entry.changes.settings is not None,
     }
 
 

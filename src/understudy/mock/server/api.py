@@ -51,18 +51,8 @@ def strict_query(_choices: Choices) -> QueryReading:
     return STRICT_QUERY
 
 
-def opens_nothing(_choices: Choices, _handler: object, _granted: frozenset[str]) -> bool:
-    """Returns False whatever is chosen."""
-    return False
-
-
-def nowhere(_choices: Choices, _handler: object) -> bool:
+def never(_choices: Choices, *_request: object) -> bool:
     """Returns False whatever is chosen, for every operation."""
-    return False
-
-
-def never(_choices: Choices) -> bool:
-    """Returns False whatever is chosen."""
     return False
 
 
@@ -106,10 +96,10 @@ class Policies:
     aligns_windows: Policy = never
     limit_headers: Callable[[Choices], str] = as_declared
     ignores_scopes: Policy = never
-    opens: ScopePolicy = opens_nothing
+    opens: ScopePolicy = never
     ignores_invalid_token: Policy = never
     defers_missing_scope: Policy = never
-    drops_unknown_members: OperationPolicy = nowhere
+    drops_unknown_members: OperationPolicy = never
     defers_invalid_token: Policy = never
     query_reading: Callable[[Choices], QueryReading] = strict_query
     refusal: RefusalPolicy = as_raised

@@ -19,7 +19,6 @@ from understudy.mock.server.forms import (
 )
 from understudy.mock.server.json_bodies import read_json
 from understudy.mock.server.parameters import ABSENT, convert
-from understudy.mock.server.recent import Recent, Recurring
 from understudy.mock.server.validation_errors import breach, describe, validation_errors, violations
 from understudy.mock.server.xml_bodies import XmlReader
 from understudy.openapi.loader import Node
@@ -30,12 +29,6 @@ from understudy.openapi.schemas import ALL, Schemas
 JSON = "application/json"
 
 _FORMS: Final = frozenset({URLENCODED, MULTIPART})
-
-_MOST_ACCEPTED: Final = 16
-"""Bodies of an operation that are kept: the few that clients send over and over."""
-
-_LONGEST_ACCEPTED: Final = 2048
-"""Bytes of a body that is kept."""
 
 
 class BodyReader:
@@ -70,8 +63,6 @@ class BodyReader:
             self._fields[media_type] = form_fields(media.schema, schemas, aliases, media.encoding)
         first = declared.content.get(JSON) or next(iter(declared.content.values()), None)
         self.members = frozenset(schemas.members(first.schema, ALL) if first else ())
-        self._accepted: Recent[tuple[bytes, bytes, bool], Any] = Recurring(_MOST_ACCEPTED)
-        """Short bodies that the schema allows, to what they say; nobody changes that."""
 
     def read(self, content: bytes, content_type: bytes, *, drop_unknown: bool) -> Any:
         """Reads a body.
@@ -94,17 +85,6 @@ class BodyReader:
                 msg = f"The body is missing; send {' or '.join(self._declared.content)}."
                 raise BadRequest(msg, code="missing_body")
             return ABSENT
-        if len(content) > _LONGEST_ACCEPTED:
-            return self._read(content, content_type, drop_unknown=drop_unknown)
-        key = content_type, content, drop_unknown
-        accepted = self._accepted.get(key)
-        if accepted is None:
-            accepted = self._read(content, content_type, drop_unknown=drop_unknown)
-            self._accepted.put(key, accepted)
-        return accepted
-
-    def _read(self, content: bytes, content_type: bytes, *, drop_unknown: bool) -> Any:
-        """Reads a body that has bytes, as ``read`` does."""
         media_type, options = _media_type(content_type, self._assumed)
         if self._reads_json_as_form and media_type == URLENCODED and content.lstrip()[:1] == b"{":
             media_type = JSON

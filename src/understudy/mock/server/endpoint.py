@@ -1,10 +1,10 @@
 """Compiles at start everything that serving an operation needs, and who may call it."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from understudy.mock.server.api import Api
 from understudy.mock.server.bodies import BodyReader
@@ -19,6 +19,8 @@ from understudy.openapi.operations import Operation, operations, security_scheme
 from understudy.openapi.schemas import ALL, Schemas
 
 _BEARER_TYPES = ("oauth2", "openIdConnect")
+
+Value = TypeVar("Value")
 
 
 class Credential(NamedTuple):
@@ -249,34 +251,47 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
     schemas = Schemas(api.document)
     declared = operations(api.document)
     bindings = bind(declared, api.handlers)
-    pages = {shape(*key): page for key, page in api.pages.items()}
-    json_as_form = {shape(*key) for key in api.json_as_form}
-    numeric_booleans = {shape(*key) for key in api.numeric_booleans}
-    limited = {shape(*key) for key in api.limited}
-    scopes = {shape(*key): granted for key, granted in api.scopes.items()}
-    aliases = {shape(*key): names for key, names in api.aliases.items()}
+    pages, scopes = _by_shape(api.pages), _by_shape(api.scopes)
+    aliases = _by_shape(api.aliases)
+    shapes = [shape(it.method, it.path) for it in declared]
+    limited, numeric_booleans, json_as_form = (
+        {shape(*key) for key in keys}
+        for keys in (api.limited, api.numeric_booleans, api.json_as_form)
+    )
     schemes = security_schemes(api.document)
     usual = usual_errors(declared)
     generated: Recent[tuple[int, int, bytes, str], GeneratedResponse] = Recent(_MOST_GENERATED)
-    bodies = [_body_reader(operation, schemas, aliases, json_as_form) for operation in declared]
+    bodies = [
+        None
+        if operation.request_body is None
+        else BodyReader(
+            operation.request_body,
+            schemas.for_requests,
+            aliases.get(key, ()),
+            reads_json_as_form=key in json_as_form,
+        )
+        for operation, key in zip(declared, shapes, strict=True)
+    ]
     return tuple(
         Endpoint(
             api=api,
             operation=operation,
             schemas=schemas,
             binding=binding,
-            document_handler=_document_handler(api, operation, binding),
+            document_handler=None
+            if binding.handler
+            else api.document_handlers.get((operation.method, operation.path)),
             # who may call the admin API is decided before routing, by admin_guard
             access=Access("unread")
             if api.is_steering
             else access(
                 operation,
                 schemes,
-                scopes.get(shape(operation.method, operation.path)),
+                scopes.get(key),
                 is_implemented=binding.handler is not None,
             ),
-            is_limited=shape(operation.method, operation.path) in limited,
-            page=pages.get(shape(operation.method, operation.path)),
+            is_limited=key in limited,
+            page=pages.get(key),
             parameters=_parameter_readers(operation, schemas, numeric_booleans),
             reads_query=any(p.location == "query" for p in operation.parameters),
             reads_headers=any(p.location in {"header", "cookie"} for p in operation.parameters),
@@ -292,25 +307,13 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
             declared=_declared(operation, schemas.for_responses, body),
             generated=generated,
         )
-        for operation, binding, body in zip(declared, bindings, bodies, strict=True)
+        for operation, key, binding, body in zip(declared, shapes, bindings, bodies, strict=True)
     )
 
 
-def _body_reader(
-    operation: Operation,
-    schemas: Schemas,
-    aliases: Mapping[tuple[str, str], Sequence[str]],
-    json_as_form: Container[tuple[str, str]],
-) -> BodyReader | None:
-    if operation.request_body is None:
-        return None
-    key = shape(operation.method, operation.path)
-    return BodyReader(
-        operation.request_body,
-        schemas.for_requests,
-        aliases.get(key, ()),
-        reads_json_as_form=key in json_as_form,
-    )
+def _by_shape(named: Mapping[tuple[str, str], Value]) -> dict[tuple[str, str], Value]:
+    """Returns what is named by method and path by what is compared of them."""
+    return {shape(*key): value for key, value in named.items()}
 
 
 def _declared(operation: Operation, schemas: Schemas, body: BodyReader | None) -> OperationSummary:
@@ -335,9 +338,3 @@ def _parameter_readers(
         ParameterReader(parameter, schemas.for_requests, reads_numbers=reads_numbers)
         for parameter in operation.parameters
     )
-
-
-def _document_handler(api: Api, operation: Operation, binding: Binding) -> DocumentHandler | None:
-    if binding.handler is not None:
-        return None
-    return api.document_handlers.get((operation.method, operation.path))

@@ -14,13 +14,10 @@ from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.faults import (
     BufferedResponse,
     EffectNotApplicable,
-    InjectedFault,
+    Fault,
     apply_effect,
 )
-from understudy.mock.server.preferences import (
-    RequestPreferences,
-    preferences_of,
-)
+from understudy.mock.server.preferences import NO_PREFERENCES, RequestPreferences, preferences_of
 from understudy.mock.server.request_context import (
     LAST_EVENT_ID,
     OWN_PREFIX,
@@ -126,15 +123,15 @@ class FaultInjection:
             await self._app(scope, receive, send)
             return
         send = _with_delay(context, scope, receive, send)
-        preferences = _preferences(context) or RequestPreferences()
-        fault = _fault(context, preferences)
+        preferences = _preferences(context) or NO_PREFERENCES
+        fault, seconds = _fault(context, preferences)
         plan = preferences.stream(context.headers.get(LAST_EVENT_ID))
         if fault is None and not preferences.is_from_document:
             context.stream = plan
             await self._app(scope, receive, _with_headers(send, preferences))
             return
-        fault = fault or InjectedFault("")
-        await delay(scope, receive, fault.delay)
+        fault = fault or _NO_FAULT
+        await delay(scope, receive, seconds)
         is_stale = fault.effect == "stale-field"
         stale = await self._body_by_the_fixtures(context, scope, receive) if is_stale else None
         # a thread, as a body from the document may have thousands of values
@@ -224,12 +221,19 @@ def _preferences(context: RequestContext) -> RequestPreferences | None:
     return preferences
 
 
-def _fault(context: RequestContext, preferences: RequestPreferences) -> InjectedFault | None:
-    """Returns the fault that the request names, or the first of the world's that it gets."""
+_NO_FAULT = Fault("")
+"""Changes nothing of a response that is the document's."""
+
+
+def _fault(context: RequestContext, preferences: RequestPreferences) -> tuple[Fault | None, float]:
+    """Returns the fault that the request names, or the first of the world's that it gets.
+
+    Returns:
+        The fault, and the seconds that the response is delayed.
+    """
     if preferences.fault is not None or preferences.delay:
-        return InjectedFault(
-            "Prefer", preferences.delay, None, preferences.fault, preferences.field
-        )
+        named = Fault("Prefer", effect=preferences.fault, field=preferences.field)
+        return named, preferences.delay
     world = context.world
     endpoint = context.endpoint
     operation = endpoint.operation.operation_id if endpoint else None
@@ -237,20 +241,20 @@ def _fault(context: RequestContext, preferences: RequestPreferences) -> Injected
     headers = {n.decode("latin-1"): t.decode("latin-1") for n, t in context.headers.items()}
     for key, fault in tuple(world.faults.items()):
         if fault.fits(operation, person, headers):
-            world.faults[key], injected = fault.draw(world.identifiers.seed)
+            world.faults[key], seconds = fault.draw(world.identifiers.seed)
             world.note_fault_use()
-            if injected is not None:
-                context.fault = injected.fault
-                context.notes.append(f"the fault {injected.fault} was injected")
-                return injected
-    return None
+            if seconds is not None:
+                context.fault = fault.id
+                context.notes.append(f"the fault {fault.id} was injected")
+                return fault, seconds
+    return None, 0.0
 
 
 def _changed(
     context: RequestContext,
     endpoint: Endpoint,
     response: BufferedResponse,
-    fault: InjectedFault,
+    fault: Fault,
     stale: object,
 ) -> BufferedResponse:
     if fault.effect is None:
@@ -268,15 +272,13 @@ def _changed(
         return response._replace(headers=[*response.headers, (b"x-mock-note", field_value(note))])
 
 
-def _with_headers(
-    send: Send, preferences: RequestPreferences, fault: InjectedFault | None = None
-) -> Send:
+def _with_headers(send: Send, preferences: RequestPreferences, fault: Fault | None = None) -> Send:
     """Returns a send that adds the headers that name the fault."""
     extra = []
     if preferences.applied:
         extra.append((b"preference-applied", field_value(preferences.applied)))
-    if fault is not None and fault.fault:
-        extra.append((b"x-mock-fault", field_value(fault.fault)))
+    if fault is not None and fault.id:
+        extra.append((b"x-mock-fault", field_value(fault.id)))
 
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -287,7 +289,7 @@ def _with_headers(
 
 
 async def _deliver(
-    fault: InjectedFault, response: BufferedResponse, scope: Scope, receive: Receive, send: Send
+    fault: Fault, response: BufferedResponse, scope: Scope, receive: Receive, send: Send
 ) -> None:
     """Sends a response the way the fault has it."""
     start = {"type": "http.response.start", "status": response.status, "headers": response.headers}

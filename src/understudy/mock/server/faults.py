@@ -149,14 +149,15 @@ class Fault(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
             and all(headers.get(name.lower()) == text for name, text in self.header.items())
         )
 
-    def draw(self, seed: int) -> tuple["Fault", "InjectedFault | None"]:
+    def draw(self, seed: int) -> tuple["Fault", float | None]:
         """Draws whether the next fitting request gets the fault.
 
         Args:
             seed: The world's.
 
         Returns:
-            The fault with its counts brought up to date, and what is done to this request; None: nothing.
+            The fault with its counts brought up to date, and the seconds that this request is delayed;
+            None: it does not get the fault.
         """
         chance = Random(f"{seed} {self.id} {self.met}")
         met = replace(self, met=self.met + 1)
@@ -164,28 +165,7 @@ class Fault(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
             return met, None
         left = None if self.times is None else self.times - 1
         delay = self.delay.seconds(chance) if self.delay else 0.0
-        strike = InjectedFault(self.id, delay, self.status, self.effect, self.field, self.seconds)
-        return replace(met, times=left, struck=self.struck + 1), strike
-
-
-class InjectedFault(Struct, frozen=True):
-    """The effect of a fault on one request.
-
-    Attributes:
-        fault: The fault's id.
-        delay: Seconds to wait before the response.
-        status: The status of the response; None: the handler's.
-        effect: A key of EFFECTS; None: nothing else.
-        field: The member that the effect changes.
-        seconds: How long a slow body takes to send.
-    """
-
-    fault: str
-    delay: float = 0.0
-    status: int | None = None
-    effect: str | None = None
-    field: str | None = None
-    seconds: float = 5.0
+        return replace(met, times=left, struck=self.struck + 1), delay
 
 
 # One table: a kind that changes the bytes of a response is added by its row here and its name in

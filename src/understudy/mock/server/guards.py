@@ -270,17 +270,9 @@ def expect_own_host(context: RequestContext, hosts: frozenset[str]) -> None:
     Raises:
         Forbidden: The Host header is neither a loopback name nor one of ``hosts``.
     """
-    if not is_local(context.client):
-        return
-    host = context.headers.get(b"host", b"").decode("latin-1")
-    name = host_name(host)
-    if is_local(name) or name in hosts:
-        return
-    msg = (
-        f"The Host {host!r} is not a loopback host name; call 127.0.0.1 or localhost, "
-        f"or start the mock with --admin-host {name or 'NAME'}."
-    )
-    raise Forbidden(msg, code="host_not_allowed")
+    reason = _reason_against_host(context.headers, hosts) if is_local(context.client) else None
+    if reason is not None:
+        raise Forbidden(reason, code="host_not_allowed")
 
 
 MOST_DRAINED_BYTES = 64 * 1024 * 1024

@@ -165,7 +165,7 @@ Step = RecordStep | StateStep
 
 
 class RequestChanges(NamedTuple):
-    """The changes of one request, until it is known where it stands in the journal.
+    """The changes of one request.
 
     Attributes:
         steps: The changes, in their order.
@@ -203,41 +203,30 @@ class HistoryEntry:
         at: The world's time.
         call: Method and path of the request.
         after: The number of the last request that was in the journal.
+        changes: What it changed.
+        request: The request's number in the journal; None: it is not in it, as calls of the admin API,
+            or not yet.
 
     Attributes:
-        steps: The changes, in their order.
-        issued: How many identifiers had been generated before.
-        settings: The settings before; None: they did not change.
-        weight: The approximate memory in bytes.
-        request: The request's number in the journal; None: it is not in it, as calls of the admin API.
         earlier: An earlier entry of the same request, until it has its number.
-        is_lost: Whether it cannot be undone.
     """
 
-    __slots__ = (  # one is made by every write, so it costs as little as it can
-        "after",
-        "at",
-        "call",
-        "earlier",
-        "is_lost",
-        "issued",
-        "request",
-        "settings",
-        "steps",
-        "weight",
-    )
+    __slots__ = ("after", "at", "call", "changes", "earlier", "request")  # one for every write
 
-    def __init__(self, at: datetime, call: tuple[str, str], after: int) -> None:
+    def __init__(
+        self,
+        at: datetime,
+        call: tuple[str, str],
+        after: int,
+        changes: RequestChanges,
+        request: int | None = None,
+    ) -> None:
         self.at = at
         self.call = call
         self.after = after
-        self.steps: list[Step] = []
-        self.issued = 0
-        self.settings: Settings | None = None
-        self.weight = 0
-        self.request: int | None = None
+        self.changes = changes
+        self.request = request
         self.earlier: HistoryEntry | None = None
-        self.is_lost = False
 
     @property
     def place(self) -> int:
@@ -375,17 +364,16 @@ class WorldHistory:
         self._has_settings = self._is_lost = False
         return changes
 
-    def settle(self, entry: HistoryEntry, changes: RequestChanges) -> None:
+    def settle(self, entry: HistoryEntry) -> None:
         """Adds the entry of the request that made changes."""
-        entry.steps, entry.issued, entry.settings, entry.weight, entry.is_lost = changes
-        if entry.is_lost:
+        if entry.changes.is_lost:
             self.forget(entry.place)
             return
         self._entries.append(entry)
-        self._bytes += entry.weight
+        self._bytes += entry.changes.weight
         while len(self._entries) > MOST_ENTRIES or self._bytes > HISTORY_BYTES.most:
             oldest = self._entries.pop(0)
-            self._bytes -= oldest.weight
+            self._bytes -= oldest.changes.weight
             self.forgotten = max(self.forgotten, oldest.place)
             self._began_at = None
 
@@ -399,7 +387,7 @@ class WorldHistory:
         if self._began_at != self.forgotten:
             return
         self._entries[:0] = earlier
-        self._bytes += sum(entry.weight for entry in earlier)
+        self._bytes += sum(entry.changes.weight for entry in earlier)
         self.forgotten = forgotten
 
     def expect_number(self, context: object, entry: HistoryEntry) -> None:
@@ -412,7 +400,7 @@ class WorldHistory:
         entry = self.unnumbered.pop(id(context), None)
         while entry is not None:
             entry.request = number
-            if entry.is_lost:
+            if entry.changes.is_lost:
                 self.forgotten = max(self.forgotten, number)
             earlier, entry.earlier = entry.earlier, None
             entry = earlier

@@ -41,8 +41,10 @@ def settle(context: RequestContext) -> None:
         return
     if world.store is not None and world.store.numbers_requests:
         return
-    entry = HistoryEntry(context.started, (context.method, context.path), world.journal.total)
-    history.settle(entry, history.collect(issued, lambda: world.settings))
+    changes = history.collect(issued, lambda: world.settings)
+    call = context.method, context.path
+    entry = HistoryEntry(context.started, call, world.journal.total, changes)
+    history.settle(entry)
     if not context.path.startswith(BASE_PATH):
         history.expect_number(context, entry)
 
@@ -53,27 +55,6 @@ def collected(world: World) -> RequestChanges | None:
     if world.history.is_settled(issued):
         return None
     return world.history.collect(issued, lambda: world.settings)
-
-
-def settle_numbered(
-    world: World,
-    at: datetime,
-    call: tuple[str, str],
-    numbers: tuple[int, int | None],
-    changes: RequestChanges,
-) -> None:
-    """Attributes changes to a request whose number in the journal is known.
-
-    Args:
-        world: The world.
-        at: The world's time of the request.
-        call: Its method and path.
-        numbers: The number of the last request before it, and its own; None: it has none.
-        changes: What the request changed.
-    """
-    entry = HistoryEntry(at, call, numbers[0])
-    entry.request = numbers[1]
-    world.history.settle(entry, changes)
 
 
 def undone(world: World, number: int) -> tuple[HistoryEntry, ...]:
@@ -116,7 +97,7 @@ def state_before(world: World, number: int) -> Snapshot:
 
 def _without(snapshot: Snapshot, entry: HistoryEntry) -> Snapshot:
     """Returns a state without the changes of an entry, which were the last ones made to it."""
-    for step in reversed(entry.steps):
+    for step in reversed(entry.changes.steps):
         if isinstance(step, StateStep):
             before: Snapshot = step.before
             overlay = {name: dict(records) for name, records in before.overlay.items()}
@@ -129,8 +110,8 @@ def _without(snapshot: Snapshot, entry: HistoryEntry) -> Snapshot:
             records.pop(step.key, None)
         else:
             records[step.key] = step.before
-    settings: Mapping[str, Any] = entry.settings or {}
-    return snapshot._replace(issued=entry.issued, **settings)
+    settings: Mapping[str, Any] = entry.changes.settings or {}
+    return snapshot._replace(issued=entry.changes.issued, **settings)
 
 
 def _windows_before(

@@ -7,7 +7,6 @@ added. Unlike there, an unknown preference is refused.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import unquote_plus
 
@@ -26,13 +25,6 @@ FOREIGN = frozenset({"handling", "respond-async", "return", "wait"})
 """Preferences of RFC 7240, section 4, that real clients send; they are ignored."""
 
 TITLE = "No such preference"
-
-_STATUS = re.compile("[2-5][0-9][0-9]")
-_SEED = re.compile("-?[0-9]{1,18}")
-_LONGEST = 60.0
-"""Longest delay, in seconds."""
-_MOST_EVENTS = 10_000
-"""Items of a stream that a request may prefer."""
 
 
 class RequestPreferences(NamedTuple):
@@ -122,59 +114,9 @@ def _read(texts: Mapping[str, str]) -> RequestPreferences:
         if name not in NAMES:
             msg = f"{name!r} is not a preference{nearest(name, NAMES) or '.'} There are {_all(NAMES)}."
             raise MockRefusal(400, TITLE, msg)
-        values |= _READERS[name](text)
+        values |= _fault(text) if name == "fault" else {name: _value(name, text)}
     applied = ", ".join(f"{name}={text}" for name, text in texts.items())
     return RequestPreferences(**values, applied=applied)
-
-
-def _code(text: str) -> dict[str, Any]:
-    if not _STATUS.fullmatch(text):
-        msg = f"code={text:.40} is not a status; use one from 200 to 599."
-        raise MockRefusal(400, TITLE, msg)
-    return {"code": int(text)}
-
-
-def _example(text: str) -> dict[str, Any]:
-    return {"example": text}
-
-
-def _dynamic(text: str) -> dict[str, Any]:
-    if text not in {"true", "false"}:
-        msg = f"dynamic={text:.40} is neither true nor false."
-        raise MockRefusal(400, TITLE, msg)
-    return {"dynamic": text == "true"}
-
-
-def _seed(text: str) -> dict[str, Any]:
-    if not _SEED.fullmatch(text):
-        msg = f"seed={text:.40} is not a whole number of at most 18 digits."
-        raise MockRefusal(400, TITLE, msg)
-    return {"seed": int(text)}
-
-
-def _seconds(name: str, text: str) -> dict[str, Any]:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1
-    if not 0 <= seconds <= _LONGEST:
-        msg = f"{name}={text:.40} is not a number of seconds from 0 to {_LONGEST:g}."
-        raise MockRefusal(400, TITLE, msg)
-    return {name: seconds}
-
-
-def _events(text: str) -> dict[str, Any]:
-    if not _SEED.fullmatch(text) or not 0 <= int(text) <= _MOST_EVENTS:
-        msg = f"events={text:.40} is not a whole number from 0 to {_MOST_EVENTS:,}."
-        raise MockRefusal(400, TITLE, msg)
-    return {"events": int(text)}
-
-
-def _then(text: str) -> dict[str, Any]:
-    if text not in {"end", "stay"}:
-        msg = f"then={text:.40} is neither end nor stay."
-        raise MockRefusal(400, TITLE, msg)
-    return {"then": text}
 
 
 def _fault(text: str) -> dict[str, Any]:
@@ -195,17 +137,34 @@ def _fault(text: str) -> dict[str, Any]:
     return {"fault": effect, "field": field or None}
 
 
-_READERS: Mapping[str, Callable[[str], dict[str, Any]]] = {
-    "code": _code,
-    "example": _example,
-    "dynamic": _dynamic,
-    "seed": _seed,
-    "delay": partial(_seconds, "delay"),
-    "fault": _fault,
-    "events": _events,
-    "interval": partial(_seconds, "interval"),
-    "then": _then,
+def _value(name: str, text: str) -> Any:
+    """Reads a value by its row of the table."""
+    pattern, read, expected = _VALUES[name]
+    if not pattern.fullmatch(text) or (name in _MOST and read(text) > _MOST[name]):
+        msg = f"{name}={text:.40} is {expected}."
+        raise MockRefusal(400, TITLE, msg)
+    return read(text)
+
+
+def _is_true(text: str) -> bool:
+    return text == "true"
+
+
+_SECONDS = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
+_MOST: Final[Mapping[str, float]] = {"delay": 60.0, "interval": 60.0, "events": 10_000}
+"""The longest times in seconds, and the most items of a stream."""
+
+_VALUES: Final[Mapping[str, tuple[re.Pattern[str], Callable[[str], Any], str]]] = {
+    "code": (re.compile("[2-5][0-9][0-9]"), int, "not a status; use one from 200 to 599"),
+    "example": (re.compile(".*", re.DOTALL), str, "not the name of an example"),
+    "dynamic": (re.compile("true|false"), _is_true, "neither true nor false"),
+    "seed": (re.compile("-?[0-9]{1,18}"), int, "not a whole number of at most 18 digits"),
+    "delay": (_SECONDS, float, "not a number of seconds from 0 to 60"),
+    "events": (re.compile("[0-9]{1,18}"), int, "not a whole number from 0 to 10,000"),
+    "interval": (_SECONDS, float, "not a number of seconds from 0 to 60"),
+    "then": (re.compile("end|stay"), str, "neither end nor stay"),
 }
+"""Name of each preference but ``fault`` to the form of its value, what reads it, and what is expected."""
 
 
 def _all(words: Any) -> str:

@@ -280,8 +280,6 @@ async def serve(
         certificate: Certificate chain and private key, as PEM files, for https; None for http.
         grace: Seconds in which requests in flight are finished.
     """
-    for application in applications.values():
-        await warm_up(application)
     watchdog = LoopWatchdog(asyncio.get_running_loop())
     stopping = _Stopping(grace, watchdog)
     listeners = stopping.listeners = [
@@ -339,15 +337,3 @@ def configuration(
         ws=getattr(application, "websocket_protocol", "none"),
         timeout_keep_alive=IDLE_SECONDS.most,
     )
-
-
-async def warm_up(application: ASGIApp) -> None:
-    """Calls the application once, so that it builds its middleware stack."""
-
-    async def receive() -> dict[str, str]:
-        return {"type": "lifespan.startup"}
-
-    async def send(_message: object) -> None:
-        return None
-
-    await application({"type": "lifespan", "asgi": {"version": "3.0"}}, receive, send)

@@ -8,7 +8,7 @@ again: handlers are functions of the request and the world, so nobody can tell.
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
@@ -201,6 +201,38 @@ class SharedStore(Protocol):
         """Takes the operations of the documents in force, which journals refer to."""
 
 
+async def committed(
+    store: SharedStore, selected: WorldSelection, attempt: Callable[[Transaction], Awaitable[None]]
+) -> None:
+    """Makes attempts until one is committed.
+
+    Args:
+        store: What the replicas share.
+        selected: The world that is worked on; an attempt may turn out to need others, too.
+        attempt: Works, and commits.
+
+    Raises:
+        Problem: None can be.
+    """
+    names: frozenset[str] = frozenset()
+    for number in count():
+        await back_off(number)
+        transaction = None
+        try:
+            needed = await store.prepare(selected)
+            transaction = await store.begin(names | needed)
+            await attempt(transaction)
+        except Superseded as reason:
+            if reason.problem is not None:
+                raise reason.problem from None
+            names |= reason.names
+        else:
+            return
+        finally:
+            if transaction is not None:
+                transaction.end()
+
+
 class TransactionMiddleware:
     """Runs every request as a transaction, and journals it: the outermost layer of a replica.
 
@@ -230,8 +262,13 @@ class TransactionMiddleware:
         has_body = not _BODY_HEADERS.isdisjoint(head.headers)
         replayed = ReplayedReceive(receive, has_body=has_body)
         if refusal is None:
+
+            async def attempt(transaction: Transaction) -> None:
+                replayed.rewind(transaction)
+                await self._attempt(transaction, head, scope, replayed, send)
+
             try:
-                await self._serve(head, scope, replayed, send)
+                await committed(self._store, head.selection, attempt)
             except Problem as problem:
                 refusal = problem
             else:
@@ -248,33 +285,6 @@ class TransactionMiddleware:
                 with suppress(Superseded):
                     await self._store.prepare(selected)
                     return
-
-    async def _serve(
-        self, head: RequestHead, scope: Scope, receive: "ReplayedReceive", send: Send
-    ) -> None:
-        """Makes attempts at a request until one is committed.
-
-        Raises:
-            Problem: None can be.
-        """
-        names: frozenset[str] = frozenset()
-        for attempt in count():
-            await back_off(attempt)
-            transaction = None
-            try:
-                selected = await self._store.prepare(head.selection)
-                transaction = await self._store.begin(names | selected)
-                receive.rewind(transaction)
-                await self._attempt(transaction, head, scope, receive, send)
-            except Superseded as reason:
-                if reason.problem is not None:
-                    raise reason.problem from None
-                names |= reason.names
-            else:
-                return
-            finally:
-                if transaction is not None:
-                    transaction.end()
 
     async def _attempt(
         self,
@@ -416,23 +426,13 @@ class Groups:
         Raises:
             Problem: None can be.
         """
-        for attempt in count():
-            await back_off(attempt)
-            transaction = None
-            try:
-                names = await self._store.prepare(group[0].head.selection)
-                transaction = await self._store.begin(names)
-                while waiting and len(group) < _MOST_AT_ONCE:
-                    group.append(waiting.popleft())
-                await self._attempt(group, transaction)
-            except Superseded as reason:
-                if reason.problem is not None:
-                    raise reason.problem from None
-            else:
-                return
-            finally:
-                if transaction is not None:
-                    transaction.end()
+
+        async def attempt(transaction: Transaction) -> None:
+            while waiting and len(group) < _MOST_AT_ONCE:
+                group.append(waiting.popleft())
+            await self._attempt(group, transaction)
+
+        await committed(self._store, group[0].head.selection, attempt)
 
     async def _attempt(self, group: Sequence["GroupedRequest"], transaction: Transaction) -> None:
         """Works on every request of a group that does not turn out to be for the stack."""
@@ -464,9 +464,9 @@ class Groups:
         try:
             worked = self._direct.work(request.head, request.peer, request.body)
             return await worked.work() if isinstance(worked, Continuation) else worked
-        except Superseded:
+        except Superseded as reason:
             request.end(None)
-            raise
+            raise Superseded(problem=reason.problem) from None
 
 
 @dataclass(frozen=True, slots=True)
