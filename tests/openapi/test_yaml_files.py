@@ -110,8 +110,8 @@ def test_a_syntax_error_is_named_by_line_and_column(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"a: \xff\xfe", b"a: \x00", b"? [a]\n: 1", b"a: " + b"9" * 5_000],
-    ids=["not UTF-8", "a zero byte", "a list as key", "5,000 digits"],
+    [b"a: \xff\xfe", b"a: \x00", b"? [a]\n: 1"],
+    ids=["not UTF-8", "a zero byte", "a list as key"],
 )
 def test_what_is_no_content_for_us_is_refused(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(StartupError, match=r"file\.yaml"):

@@ -48,6 +48,8 @@ _POSIX = {
 }
 _ANCHORS = {"A": "^", "Z": "$", "z": "$"}
 _IGNORED_FLAGS = frozenset("gumsy")
+_COUNT = re.compile(r"\{([0-9]{1,9})(?:,([0-9]{0,9}))?\}")
+_MOST_COUNTED = 5000
 
 
 class Pattern(NamedTuple):
@@ -69,6 +71,9 @@ def portable(pattern: str) -> Pattern:
     Raises:
         ValueError: It is not a regular expression.
     """
+    if _is_long(pattern):
+        msg = f"{pattern!r} counts to more than {_MOST_COUNTED:,}, and would take too long to match"
+        raise ValueError(msg)
     if _compiles(pattern) and not _needs_rewriting(pattern):
         return Pattern(pattern, is_foreign=False)
     inner, flags = _without_flags(pattern)
@@ -80,6 +85,13 @@ def portable(pattern: str) -> Pattern:
         msg = f"{pattern!r} is not a regular expression of ECMA-262"
         raise ValueError(msg)
     return Pattern(text, is_foreign=inner != pattern or rewriter.is_foreign)
+
+
+def _is_long(pattern: str) -> bool:
+    """Tells whether a pattern counts so far at any place of a text that each place takes long."""
+    counts = [int(count or 1) for pair in _COUNT.findall(pattern) for count in pair]
+    is_placed = pattern.startswith("^") and "|" not in pattern
+    return not is_placed and max(counts, default=0) > _MOST_COUNTED
 
 
 def _needs_rewriting(pattern: str) -> bool:

@@ -180,10 +180,14 @@ def _read(path: Path, name: str, uri: str) -> Any:
     Raises:
         Unresolved: It cannot be read.
     """
-    if path.resolve() != path:
+    try:
+        is_linked, is_file = path.resolve() != path, path.is_file()
+    except (OSError, RuntimeError, ValueError):  # too long, a link to itself, or with a NUL
+        is_linked = is_file = False
+    if is_linked:
         msg = f"$ref {uri!r} leads through a symbolic link, which understudy does not follow"
         raise Unresolved(msg)
-    if not path.is_file():
+    if not is_file:
         msg = f"$ref {uri!r}: there is no file {name!r} in the document's directory"
         raise Unresolved(msg)
     try:

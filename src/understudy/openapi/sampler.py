@@ -298,7 +298,8 @@ class Sampler:
         optional = [] if place.is_deep else self._optional(place, declared)
         most = place.most("maxProperties", len(declared) + len(required))
         names = [*dict.fromkeys([*required, *optional])][: max(most, len(required))]
-        names = [name for name in dict.fromkeys([*declared, *required]) if name in set(names)]
+        kept = set(names)
+        names = [name for name in dict.fromkeys([*declared, *required]) if name in kept]
         names += place.dependents(names)
         fewest = place.fewest("minProperties")
         self._budget.count(max(fewest, len(names)))

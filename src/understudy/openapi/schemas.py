@@ -208,16 +208,20 @@ class Schemas:
         """
         self._compiler.expect_valid(schema)
 
-    def types(self, schema: Node | None) -> frozenset[str]:
+    def types(self, schema: Node | None, above: tuple[str, ...] = ()) -> frozenset[str]:
         """Returns the JSON types that a schema names, ``null`` among them; empty for any.
 
         What is composed is followed (``allOf``, ``anyOf``, ``oneOf``), because a parameter's text
         has to be read as some type before it can be judged.
+
+        Args:
+            schema: The schema; None names no type.
+            above: The pointers of what it is part of; a schema that is part of itself adds nothing.
         """
         if schema is None:
             return frozenset()
         schema = self._document.follow(schema)
-        if not isinstance(schema.value, dict):
+        if not isinstance(schema.value, dict) or schema.pointer in above:
             return frozenset()
         named = schema.value.get("type", [])
         types = {named} if isinstance(named, str) else set(named)
@@ -225,7 +229,8 @@ class Schemas:
             for keyword in COMPOSING:
                 parts = schema.child(keyword)
                 if parts is not None:
-                    types |= {t for _, part in parts.children() for t in self.types(part)}
+                    within = (*above, schema.pointer)
+                    types |= {t for _, part in parts.children() for t in self.types(part, within)}
         if not types:
             known = [schema.value["const"]] if "const" in schema.value else schema.value.get("enum")
             types = {_JSON_TYPES[type(value)] for value in known or ()}

@@ -6,6 +6,7 @@ JSON is YAML too, but is read by a JSON parser, which takes a fiftieth of the ti
 import codecs
 import json
 import re
+import sys
 from contextlib import suppress
 from pathlib import Path
 from sys import intern
@@ -56,6 +57,12 @@ _NUMERIC: Final = frozenset("-+.0123456789")
 
 _INTEGER: Final = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+
+_MOST_DIGITS: Final = 250
+_LARGEST: Final = 10**300
+
+_HALF: Final = re.compile(rb"\\u[dD][89abAB]|\\u[dD][c-fC-F]")
+"""Finds what may be half of a character, which UTF-8 has not."""
 
 _TAGS: Final = "tag:yaml.org,2002:"
 _TYPES: Final = {type(None): "null", bool: "bool", int: "int", float: "float"}
@@ -119,7 +126,6 @@ class YamlValues:
 
         Raises:
             YAMLError: It is not YAML.
-            ValueError: A number has too many digits.
             StartupError: It is nested too deeply, or its aliases expand to too many values.
         """
         takes = self._takes
@@ -238,17 +244,26 @@ def _plain(text: str) -> Any:
     """Returns the value of a scalar without quotes (YAML 1.2.2, 10.3.2), but for NaN and infinity.
 
     Decimals may begin with zeros: ``007`` is 7.
-
-    Raises:
-        ValueError: It is a number of too many digits.
     """
     if text in _WORDS:
         return _WORDS[text]
     if text[0] not in _NUMERIC:
         return text
     if _INTEGER.fullmatch(text):
-        return int(text, 0) if text[:2] in {"0o", "0x"} else int(text)
-    return float(text) if _FLOAT.fullmatch(text) else text
+        return _integer(text)
+    return _fraction(text) if _FLOAT.fullmatch(text) else text
+
+
+def _integer(text: str) -> int:
+    """Returns an integer; one that no float holds becomes the largest, as nothing reckons with it."""
+    if len(text) > _MOST_DIGITS:
+        return -_LARGEST if text[0] == "-" else _LARGEST
+    return int(text, 0) if text[:2] in {"0o", "0x"} else int(text)
+
+
+def _fraction(text: str) -> float:
+    """Returns a number with a fraction or an exponent, within what a float holds."""
+    return min(max(-sys.float_info.max, float(text)), sys.float_info.max)
 
 
 def _tagged(event: Any) -> Any:
@@ -364,7 +379,15 @@ def _parse_json(content: bytes, repeated: list[str] | None) -> Any:
             twice.append(f"the key {name!r} occurs twice; the last one counts.")
         return found
 
-    value = json.loads(content, object_pairs_hook=members, parse_constant=_refuse_constant)
+    read = json.JSONDecoder(
+        object_pairs_hook=members,
+        parse_constant=_refuse_constant,
+        parse_int=_integer,
+        parse_float=_fraction,
+    ).decode
+    value = read(content.decode())
+    if _HALF.search(content):
+        value = read(json.dumps(value, ensure_ascii=False).encode(errors="replace").decode())
     if twice and repeated is None:
         raise ValueError(twice[0])
     if repeated is not None:

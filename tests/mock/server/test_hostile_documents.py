@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from time import process_time
+from typing import Any
 
 import pytest
 from tests.mock.server import hostile_documents
@@ -88,6 +90,57 @@ def test_the_members_of_a_query_are_bounded(serve: Serve, query: str, status: in
         hostile_documents.document({"/s": {"get": operation}}, {}), api={"handlers": {}}
     )
     assert service.get(f"/s?{query}=1").status_code == status
+
+
+LARGE = {"type": "integer", "minimum": 10**30}
+ODD: dict[str, Any] = {
+    "half of a character": {"type": "string", "const": "\ud800"},
+    "a number of 5,000 digits": {"type": "integer", "minimum": 10**4000},
+    **{f"{it} of itself": {it: [{"$ref": "#/components/schemas/S"}]} for it in ("allOf", "oneOf")},
+    "a reference of 100,000 characters": {"$ref": "a" * 100_000},
+    "a reference to a link to itself": {"$ref": "loop.yaml"},
+    "20,000 required members": {"type": "object", "required": [*map(str, range(20_000))]},
+    "a pattern that counts far": {"type": "string", "pattern": "a{100000}"},
+}
+"""Name of a schema that only the part of a document suffers from that it stands in."""
+
+
+@pytest.mark.parametrize("schema", ODD.values(), ids=ODD)
+def test_an_odd_schema_stops_neither_the_mock_nor_a_response(
+    serve: Serve, tmp_path: Path, schema: Any
+) -> None:
+    (tmp_path / "loop.yaml").symlink_to("loop.yaml")
+    paths = {"/s": {"get": hostile_documents.responding({"$ref": "#/components/schemas/S"})}}
+    started = process_time()
+    response = serve(hostile_documents.document(paths, {"S": schema}), api={"handlers": {}}).get(
+        "/s"
+    )
+    assert response.status_code == 200 or "x-mock-limit" in response.headers, response.text
+    assert process_time() - started < 10  # a pattern once took minutes, on the event loop
+
+
+@pytest.mark.parametrize("number", ["0o" + "7" * 5000, "0x" + "f" * 5000, "9" * 5000, "1e9999"])
+def test_a_number_that_no_float_holds_is_sent(serve: Serve, number: str) -> None:
+    written = json.dumps(
+        {"description": "", "content": {"application/json": {"example": "NUMBER"}}}
+    )
+    head = "openapi: 3.0.3\ninfo: {title: Large, version: '1'}\n"
+    paths = f"paths: {{/s: {{get: {{responses: {{'200': {written}}}}}}}}}"
+    response = serve(head + paths.replace('"NUMBER"', number), api={"handlers": {}}).get("/s")
+    assert (response.status_code, response.json() > 1e299) == (200, True)
+
+
+@pytest.mark.parametrize("media_type", ["text/plain", "text/event-stream", "text/csv"])
+def test_a_large_number_is_written_in_every_media_type(serve: Serve, media_type: str) -> None:
+    content = {media_type: {"schema": LARGE}}
+    ok = {
+        "description": "",
+        "content": content,
+        "headers": {"X-A": {"required": True, "schema": LARGE}},
+    }
+    text = hostile_documents.document({"/s": {"get": {"responses": {"200": ok}}}}, {})
+    response = serve(text, api={"handlers": {}}).get("/s")
+    assert (response.status_code, int(response.headers["x-a"]) >= 10**30) == (200, True)
 
 
 def test_the_name_of_a_key_may_hold_what_no_header_does(serve: Serve) -> None:

@@ -8,9 +8,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-import orjson
-
 from understudy.errors import Headers
+from understudy.mock.server.json_bodies import json_bytes
 from understudy.openapi.operations import DeclaredResponse, Operation, Parameter
 from understudy.openapi.sampler import Sampler
 from understudy.openapi.schemas import Schemas
@@ -250,7 +249,7 @@ def _value(header: Parameter, schemas: Schemas, seed: int) -> str:
 def field_text(value: Any, header: Parameter) -> str:
     """Returns a value as the text of a header field, in the style ``simple``."""
     if header.is_json:
-        text = orjson.dumps(value).decode()
+        text = json_bytes(value).decode()
     elif isinstance(value, dict):
         joint = "=" if header.explode else ","
         text = ",".join(f"{name}{joint}{_word(member)}" for name, member in value.items())
@@ -260,7 +259,7 @@ def field_text(value: Any, header: Parameter) -> str:
 
 
 def _word(value: Any) -> str:
-    return value if isinstance(value, str) else orjson.dumps(value).decode()
+    return value if isinstance(value, str) else json_bytes(value).decode()
 
 
 def field_value(text: str) -> bytes:

@@ -248,30 +248,16 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
     Raises:
         StartupError: The document or the handlers are not as they must be.
     """
-    schemas = Schemas(api.document)
-    declared = operations(api.document)
+    schemas, declared = Schemas(api.document), operations(api.document)
     bindings = bind(declared, api.handlers)
     pages, scopes = _by_shape(api.pages), _by_shape(api.scopes)
-    aliases = _by_shape(api.aliases)
     shapes = [shape(it.method, it.path) for it in declared]
-    limited, numeric_booleans, json_as_form = (
-        {shape(*key) for key in keys}
-        for keys in (api.limited, api.numeric_booleans, api.json_as_form)
-    )
+    limited = {shape(*key) for key in api.limited}
+    numeric_booleans = {shape(*key) for key in api.numeric_booleans}
     schemes = security_schemes(api.document)
     usual = usual_errors(declared)
     generated: Recent[tuple[int, int, bytes, str], GeneratedResponse] = Recent(_MOST_GENERATED)
-    bodies = [
-        None
-        if operation.request_body is None
-        else BodyReader(
-            operation.request_body,
-            schemas.for_requests,
-            aliases.get(key, ()),
-            reads_json_as_form=key in json_as_form,
-        )
-        for operation, key in zip(declared, shapes, strict=True)
-    ]
+    bodies = _body_readers(api, declared, schemas)
     return tuple(
         Endpoint(
             api=api,
@@ -309,6 +295,24 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
         )
         for operation, key, binding, body in zip(declared, shapes, bindings, bodies, strict=True)
     )
+
+
+def _body_readers(
+    api: Api, declared: Iterable[Operation], schemas: Schemas
+) -> list[BodyReader | None]:
+    """Returns the reader of each operation's body, in their order; None where it takes none."""
+    aliases, json_as_form = _by_shape(api.aliases), {shape(*key) for key in api.json_as_form}
+    return [
+        None
+        if operation.request_body is None
+        else BodyReader(
+            operation.request_body,
+            schemas.for_requests,
+            aliases.get(key, ()),
+            reads_json_as_form=key in json_as_form,
+        )
+        for operation, key in ((it, shape(it.method, it.path)) for it in declared)
+    ]
 
 
 def _by_shape(named: Mapping[tuple[str, str], Value]) -> dict[tuple[str, str], Value]:

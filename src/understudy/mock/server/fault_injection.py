@@ -17,6 +17,7 @@ from understudy.mock.server.faults import (
     Fault,
     apply_effect,
 )
+from understudy.mock.server.json_bodies import json_bytes
 from understudy.mock.server.preferences import NO_PREFERENCES, RequestPreferences, preferences_of
 from understudy.mock.server.request_context import (
     LAST_EVENT_ID,
@@ -261,7 +262,7 @@ def _changed(
         return response
     if fault.effect == "fail-after":
         error = demanded_error(context, endpoint, 500)
-        body = orjson.dumps(error.body)
+        body = json_bytes(error.body)
         length = (b"content-length", str(len(body)).encode())
         return BufferedResponse(500, [(b"content-type", b"application/json"), length], body)
     try:

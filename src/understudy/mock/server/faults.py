@@ -15,6 +15,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
 
 from understudy.limits import Count
+from understudy.mock.server.json_bodies import json_bytes
 
 MOST_FIELD_CHARACTERS: Final = 200
 """The longest name of a member, or path to it, that a fault may change."""
@@ -232,7 +233,7 @@ def apply_effect(
         raise EffectNotApplicable(msg) from None
     owner, name = _owner_of(value, field or "")
     kind.change_member(owner, name, stale)
-    return _with_body(response, orjson.dumps(value))
+    return _with_body(response, json_bytes(value))
 
 
 def _owner_of(value: Any, field: str) -> tuple[Any, Any]:

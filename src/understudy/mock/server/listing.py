@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-import orjson
-
 from understudy.errors import LimitExceeded
 from understudy.exchange.curl import plain_command
 from understudy.exchange.multipart import MULTIPART
@@ -21,6 +19,7 @@ from understudy.mock.server.endpoint import (
     credentials_of,
 )
 from understudy.mock.server.forms import URLENCODED, form_fields
+from understudy.mock.server.json_bodies import json_bytes
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Node
 from understudy.openapi.operations import MediaType, Parameter, security_schemes
@@ -140,7 +139,7 @@ def _text(value: Any, *, is_json: bool = False) -> str:
         return value
     if isinstance(value, list) and not is_json:
         return ",".join(map(_text, value))
-    return orjson.dumps(value).decode()
+    return json_bytes(value).decode()
 
 
 def _body(endpoint: Endpoint) -> list[str]:

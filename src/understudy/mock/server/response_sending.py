@@ -127,7 +127,7 @@ DELIVERY: Final = "understudy.delivery"
 """Key of the scope under which a response is that may not be sent before its request is committed."""
 
 
-class Delivery(Protocol):
+class HeldResponse(Protocol):
     """Such a response."""
 
     def delay(self, receive: Receive, seconds: float) -> None:
@@ -142,7 +142,7 @@ async def delay(scope: Scope, receive: Receive, seconds: float) -> None:
 
     No response is delayed for a client that has left.
     """
-    delivery: Delivery | None = scope.get(DELIVERY)
+    delivery: HeldResponse | None = scope.get(DELIVERY)
     if not seconds:
         return
     if delivery is None:
@@ -171,7 +171,7 @@ async def commit_first(scope: Scope, body: bytes) -> None:
         scope: Of the request.
         body: All that will be sent, for the journal.
     """
-    delivery: Delivery | None = scope.get(DELIVERY)
+    delivery: HeldResponse | None = scope.get(DELIVERY)
     if delivery is not None:
         await delivery.commit(body)
 

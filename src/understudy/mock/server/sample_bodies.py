@@ -12,9 +12,9 @@ from html import escape
 from typing import Any, Final
 from urllib.parse import urlencode
 
-import orjson
 import yaml
 
+from understudy.mock.server.json_bodies import json_bytes
 from understudy.mock.server.xml_bodies import XmlWriter
 from understudy.openapi.loader import Node
 from understudy.openapi.media_types import JSON_SEQUENCES, is_json, is_text, is_xml
@@ -154,7 +154,7 @@ def _writer(media_type: str) -> Callable[[Any], bytes]:
 
 
 def _plain(value: Any) -> bytes:
-    return value.encode() if isinstance(value, str) else orjson.dumps(value)
+    return value.encode() if isinstance(value, str) else json_bytes(value)
 
 
 def _html(value: Any) -> bytes:
@@ -186,7 +186,7 @@ def _sequence(value: Any, head: bytes) -> bytes:
     """Returns JSON values one a line; of a JSON text sequence each behind its separator (RFC 7464)."""
     if isinstance(value, str) and value.lstrip()[:1] in {"{", "["}:
         return value.encode()
-    return b"".join(head + orjson.dumps(item) + b"\n" for item in _items(value))
+    return b"".join(head + json_bytes(item) + b"\n" for item in _items(value))
 
 
 def _events(value: Any) -> bytes:
@@ -200,7 +200,7 @@ def _event(value: Any) -> bytes:
     fields = value if _is_event(value) else {"data": value}
     lines = []
     for name, member in fields.items():
-        text = member if isinstance(member, str) else orjson.dumps(member).decode()
+        text = member if isinstance(member, str) else json_bytes(member).decode()
         lines += [f"{name}: {line}\n" for line in text.splitlines() or [""]]
     return ("".join(lines) + "\n").encode()
 
