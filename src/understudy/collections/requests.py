@@ -31,6 +31,7 @@ from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.media_types import is_json
 from understudy.openapi.operations import Operation
+from understudy.openapi.parameter_writing import written
 from understudy.openapi.sampler import PLAUSIBLE_REQUEST, Sampler
 from understudy.openapi.schemas import Schemas
 from understudy.verify.permits import NotPermitted
@@ -75,12 +76,7 @@ class PreparedRequest(NamedTuple):
 
 def _pairs(members: Mapping[str, Any]) -> list[tuple[str, str]]:
     items = [(n, it) for n, v in members.items() for it in (v if isinstance(v, list) else [v])]
-    return [(name, text_of(value)) for name, value in items if not isinstance(value, dict)]
-
-
-def text_of(value: Any) -> str:
-    """Returns a value as a form, a query or a path writes it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return [(name, written(value)) for name, value in items if not isinstance(value, dict)]
 
 
 JSON_PATCH: Final = "application/json-patch+json"
@@ -145,12 +141,12 @@ class RequestMaker:
         path = PATH_PARAMETER.sub(lambda match: quote(texts[match[1]], safe=""), operation.path)
         needed = [it for it in operation.parameters if it.required and it.schema is not None]
         query = tuple(
-            (it.name, text_of(self._sample(it.schema, it.name)))
+            (it.name, written(self._sample(it.schema, it.name)))
             for it in needed
             if it.location == "query"
         )
         headers = {
-            it.name.lower(): text_of(self._sample(it.schema, it.name))
+            it.name.lower(): written(self._sample(it.schema, it.name))
             for it in needed
             if it.location == "header" and it.name.lower() != "if-match"
         }
@@ -280,7 +276,7 @@ class RequestMaker:
         """Returns the text of a path parameter: the known one, or one that its schema accepts."""
         if values and name in values:
             return values[name]
-        return text_of(self._sample(path_parameter_schema(operation, name), name)) or "a"
+        return written(self._sample(path_parameter_schema(operation, name), name)) or "a"
 
 
 def _typed(request: PreparedRequest, media_type: str) -> dict[str, str]:

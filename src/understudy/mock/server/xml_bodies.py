@@ -9,6 +9,7 @@ from understudy.errors import BadRequest
 from understudy.limits import JSON_BYTES, JSON_DEPTH
 from understudy.mock.server.parameters import convert
 from understudy.openapi.loader import Node
+from understudy.openapi.parameter_writing import written
 from understudy.openapi.schemas import ALL, Schemas
 
 _SCHEMAS = "#/components/schemas/"
@@ -44,7 +45,7 @@ class XmlWriter:
 
     def _fill(self, element: Xml.Element, value: Any, schema: Node | None) -> None:
         if not isinstance(value, dict):
-            element.text = _text(value)
+            element.text = written(value)
             return
         for name, member in value.items():
             self._append(element, name, member, self._schemas.members(schema).get(name))
@@ -57,7 +58,7 @@ class XmlWriter:
             self._append_items(parent, value, schema, name)
         elif xml.get("attribute"):
             self._declare_namespace(parent, schema)
-            parent.set(self._tag(schema, name), _text(value))
+            parent.set(self._tag(schema, name), written(value))
         else:
             self._fill(self._element(parent, name, schema), value, schema)
 
@@ -105,12 +106,6 @@ def _root_name(schema: Node | None) -> str:
     if isinstance(reference, str) and reference.startswith(_SCHEMAS):
         return unquote(reference).removeprefix(_SCHEMAS)
     return _ROOT
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return "" if value is None else str(value)
 
 
 class XmlReader:
