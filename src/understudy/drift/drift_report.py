@@ -9,7 +9,23 @@ from understudy.drift.causes import NOTED, Fault
 from understudy.drift.documents.changes import Audience
 
 
-class ReportedDifference(Struct, frozen=True):
+class SeenEntry(Struct, frozen=True, kw_only=True):
+    """What a history and a baseline say of an entry.
+
+    Attributes:
+        fingerprint: A hash that the same entry has in every run.
+        first_seen: When a run first saw it, in UTC; empty without a history.
+        last_seen: When a run before this one last saw it; empty if none did.
+        is_accepted: True if the baseline accepts it today.
+    """
+
+    fingerprint: str
+    first_seen: str = ""
+    last_seen: str = ""
+    is_accepted: bool = False
+
+
+class ReportedDifference(SeenEntry, frozen=True):
     """One aspect of a response that differs between two deployments.
 
     Attributes:
@@ -22,10 +38,6 @@ class ReportedDifference(Struct, frozen=True):
         response: The last response of that script when it was compared.
         other_commands: A shell script that shows it at the other one.
         other_response: The last response of that script when it was compared.
-        fingerprint: A hash that the same difference has in every run.
-        first_seen: When a run first saw it, in UTC; empty without a history.
-        last_seen: When a run before this one last saw it; empty if none did.
-        is_accepted: True if the baseline accepts it today.
     """
 
     request: str
@@ -37,10 +49,6 @@ class ReportedDifference(Struct, frozen=True):
     response: str
     other_commands: str
     other_response: str
-    fingerprint: str
-    first_seen: str = ""
-    last_seen: str = ""
-    is_accepted: bool = False
 
     @property
     def summary(self) -> str:
@@ -69,7 +77,7 @@ class ReportedCause(Struct, frozen=True):
     differences: list[ReportedDifference]
 
 
-class ReportedFact(Struct, frozen=True):
+class ReportedFact(SeenEntry, frozen=True):
     """A fact that no longer holds at the deployment.
 
     Attributes:
@@ -81,10 +89,6 @@ class ReportedFact(Struct, frozen=True):
         request: The operation and the caller of the last request that shows it.
         commands: A shell script that shows it; secrets are variables.
         response: The last response of that script.
-        fingerprint: A hash that the same change has in every run.
-        first_seen: When a run first saw it, in UTC; empty without a history.
-        last_seen: When a run before this one last saw it; empty if none did.
-        is_accepted: True if the baseline accepts it today.
     """
 
     rule: str
@@ -95,10 +99,6 @@ class ReportedFact(Struct, frozen=True):
     request: str
     commands: str
     response: str
-    fingerprint: str
-    first_seen: str = ""
-    last_seen: str = ""
-    is_accepted: bool = False
 
     @property
     def summary(self) -> str:
@@ -106,7 +106,7 @@ class ReportedFact(Struct, frozen=True):
         return f"{self.rule}: now {self.now}, was {self.before} when learnt on {self.learnt}"
 
 
-class ReportedChange(Struct, frozen=True):
+class ReportedChange(SeenEntry, frozen=True):
     """One change between two documents.
 
     Attributes:
@@ -119,10 +119,6 @@ class ReportedChange(Struct, frozen=True):
         breaks: The clients that it breaks: those that send, those that read, or none.
         pointer: JSON pointer of the place, in the newer document unless it is gone there.
         summary: The change in one line.
-        fingerprint: A hash that the same change has in every run.
-        first_seen: When a run first saw it, in UTC; empty without a history.
-        last_seen: When a run before this one last saw it; empty if none did.
-        is_accepted: True if the baseline accepts it today.
     """
 
     kind: str
@@ -134,10 +130,6 @@ class ReportedChange(Struct, frozen=True):
     breaks: list[Audience]
     pointer: str
     summary: str
-    fingerprint: str
-    first_seen: str = ""
-    last_seen: str = ""
-    is_accepted: bool = False
 
 
 class ReportedDocuments(Struct, frozen=True):

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 import orjson
+from msgspec import structs
 
 from understudy.drift.causes import DriftCause
 from understudy.drift.comparing import Drift
@@ -197,18 +198,8 @@ def _documents(pair: ComparedDocuments) -> ReportedDocuments:
 
 
 def _change(change: DocumentChange) -> ReportedChange:
-    return ReportedChange(
-        kind=change.kind,
-        operation=change.operation,
-        place=change.place,
-        member=change.member,
-        before=change.before,
-        after=change.after,
-        breaks=sorted(change.breaks),
-        pointer=change.pointer,
-        summary=change.summary,
-        fingerprint=change.fingerprint,
-    )
+    reported = msgspec.convert(change, ReportedChange, from_attributes=True)
+    return structs.replace(reported, breaks=sorted(change.breaks))  # a set has no order
 
 
 def shown_response(
