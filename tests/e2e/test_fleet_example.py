@@ -24,6 +24,8 @@ from understudy.openapi.yaml_files import read_yaml
 
 FLEET = ROOT / "examples" / "fleet"
 SERVICES: dict[str, Any] = read_yaml(FLEET / "compose.yaml")["services"]
+MOCKS = {name: service for name, service in SERVICES.items() if name.startswith("mock-")}
+MOCK: dict[str, Any] = MOCKS["mock-1"]
 MANIFESTS: list[dict[str, Any]] = list(yaml.safe_load_all((FLEET / "kubernetes.yaml").read_text()))
 
 NGINX = """\
@@ -58,7 +60,7 @@ def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
         store = stack.enter_context(store_server(tmp_path_factory.mktemp("store"), *words))
         options = [word.replace("store:6379", f"127.0.0.1:{store.port}") for word in command()]
         mocks = []
-        for _ in range(SERVICES["mock"]["deploy"]["replicas"]):
+        for _ in MOCKS:
             mocks.append(Running(tmp_path_factory.mktemp("mock"), *options))
             stack.callback(mocks[-1].stop)
         place = tmp_path_factory.mktemp("proxy")
@@ -80,7 +82,7 @@ def fleet(services: Fleet) -> str:
 
 
 def command() -> list[str]:
-    words: list[str] = SERVICES["mock"]["command"]
+    words: list[str] = MOCK["command"]
     assert words[0] == "serve"
     return words[1:]
 
@@ -90,8 +92,11 @@ def configuration(mocks: list[Running], port: int) -> str:
     text = (FLEET / "fleet.nginx.conf").read_text()
     sites = {"8080": [site(mock) for mock in mocks], "8081": [mock.auth_url for mock in mocks]}
     for default, urls in sites.items():
-        servers = " ".join(f"server {url.removeprefix('http://')};" for url in urls)
-        text = text.replace(f"server mock:{default};", servers)
+        for name, url in zip(MOCKS, urls, strict=True):
+            text = text.replace(
+                f"server {name}:{default};", f"server {url.removeprefix('http://')};"
+            )
+    text = text.replace("location / {", "location / { add_header X-Upstream $upstream_addr always;")
     text = text.replace("listen 8080;", f"listen 127.0.0.1:{port};")
     return text.replace("listen 8081;", f"listen 127.0.0.1:{free_port()};")
 
@@ -102,14 +107,31 @@ def test_compose_accepts_the_file():
     assert (result.returncode, result.stderr) == (0, "")
 
 
-def test_every_mock_behind_the_proxy_reads_what_any_of_them_wrote(fleet):
+def test_every_mock_behind_the_proxy_reads_what_any_of_them_wrote(fleet, services):
     token = {"Authorization": "Bearer ada-full"}
     for number in range(4):
         edit = {"location": f"Place {number}"}
         written = patient.patch(f"{fleet}/v3/me/profile", json=edit, headers=token)
         assert written.status_code == 200, written.text
-        read = [patient.get(f"{fleet}/v3/profiles/ada").json()["location"] for _ in range(2)]
-        assert read == [edit["location"]] * 2
+        urls = [fleet, *map(site, services.mocks)]
+        read = [patient.get(f"{url}/v3/profiles/ada").json()["location"] for url in urls]
+        assert read == [edit["location"]] * 4
+
+
+def test_each_world_has_a_mock_of_its_own_however_a_request_names_it(fleet):
+    def mocks_of(name: str) -> set[str]:
+        """Returns the mocks that get requests to a world."""
+        responses = (
+            patient.get(f"{fleet}/__world/{name}/v3/profiles/ada"),
+            patient.get(f"{fleet}/__world/{name}/v3/me/profile?x=1", cookies={"mock_world": "b"}),
+            patient.get(f"{fleet}/v3/profiles/ada", headers={"X-Mock-World": name}),
+            patient.get(f"{fleet}/v3/profiles/ada", cookies={"mock_world": name}),
+        )
+        return {response.headers["x-upstream"] for response in responses}
+
+    chosen = [mocks_of(f"build-{number}") for number in range(12)]
+    assert [len(mocks) for mocks in chosen] == [1] * 12
+    assert len(set.union(*chosen)) == len(MOCKS)
 
 
 def test_links_lead_back_through_the_proxy(fleet):
@@ -118,7 +140,7 @@ def test_links_lead_back_through_the_proxy(fleet):
 
 
 def test_the_health_check_of_compose_passes_at_each_mock(services: Fleet):
-    kind, program, *words = SERVICES["mock"]["healthcheck"]["test"]
+    kind, program, *words = MOCK["healthcheck"]["test"]
     assert (kind, program) == ("CMD", "python")
     for mock in services.mocks:
         here = [word.replace("http://127.0.0.1:8080", site(mock)) for word in words]
@@ -136,8 +158,9 @@ def test_what_was_answered_survives_the_end_of_the_store(services: Fleet):
     services.store.start_again()
 
     def read() -> set[str]:
-        """Returns what the mocks respond, each in its turn."""
-        responses = [patient.get(url, headers=token) for _ in services.mocks]
+        """Returns what the proxy and the mocks respond."""
+        urls = [f"{site(mock)}/v3/me/profile" for mock in services.mocks]
+        responses = [patient.get(own, headers=token) for own in (url, *urls)]
         return {it.json()["location"] if it.is_success else it.text for it in responses}
 
     services.mocks[0].wait_for(lambda: read() == {edit["location"]})
@@ -146,7 +169,7 @@ def test_what_was_answered_survives_the_end_of_the_store(services: Fleet):
 def test_the_image_of_the_example_has_the_client_of_the_store():
     installed = [text for text in STAGES["build-verify"].texts("RUN") if "[all]" in text]
     project = (ROOT / "pyproject.toml").read_text()
-    assert SERVICES["mock"]["build"]["target"] == "verify"
+    assert MOCK["build"]["target"] == "verify"
     assert installed
     assert re.search(r"^all = \[\"understudy-mock\[.*\bfleet\b", project, re.MULTILINE)
 
