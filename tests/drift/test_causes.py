@@ -6,7 +6,7 @@ from tests.verify.exchanges import exchange_of
 from understudy.drift.causes import DocumentEntry, causes
 from understudy.drift.differences import Compared, Difference
 from understudy.drift.judging import NO_JUDGEMENT, BrokenRule, Judgements, RunJudgement
-from understudy.exchange.messages import Response
+from understudy.exchange.messages import Request, Response
 from understudy.verify.catalogue import catalogue
 
 QR_CODE = exchange_of("/qr-code/ada", operation="GET /qr-code/{}")
@@ -77,3 +77,36 @@ def test_an_assumption_that_no_aspect_shows_names_what_each_side_does():
     (only,) = causes([], [row], Judgements(own, own, NO_JUDGEMENT))
     assert (only.fault, only.rule) == ("silent", ASSUMED.id)
     assert only.readings == ("a picture of nobody", "as assumed")
+
+
+def test_what_one_refused_spelling_brings_stands_under_it_alone():
+    url = "http://127.0.0.1:1/v3/me/profile"
+    lower, usual = (
+        exchange_of("/me/profile", number=number, status=401, request=Request("GET", url, headers))
+        for number, headers in ((1, (("authorization", "bearer a-token"),)), (2, ()))
+    )
+    rules = [catalogue()[name] for name in ("bearer-scheme-any-case", "own-profile-is-full")]
+    differences = [
+        Difference(aspect, "401", "200", exchange, QR_CODE)
+        for aspect, exchange in (("a", lower), ("b", lower), ("b", usual))
+    ]
+    broken = {it.id: BrokenRule(it, False, "") for it in rules}
+    cured = {
+        each.key: {rule.id: broken[rule.id]}
+        for each, rule in zip(differences, (rules[0], rules[1], rules[1]), strict=True)
+    }
+    own = RunJudgement({1: broken, 2: broken}, cured, {}, {}, catalogue())
+    found = causes(differences, [], Judgements(own, own, NO_JUDGEMENT))
+    named = {it.rule: len(it.differences) for it in found if it.fault == "deployment"}
+    assert named == {rules[0].id: 2, rules[1].id: 1}
+
+
+@pytest.mark.parametrize(("kept", "named"), [({STATED.id}, [STATED.id]), (set(), [])])
+def test_a_rule_that_does_not_apply_to_the_other_response_is_no_cause(kept, named):
+    own = judged(BrokenRule(STATED, False, ""), about=False)
+    elsewhere = RunJudgement(
+        {}, {}, {}, {}, {}, (), {QR_CODE.number: frozenset(kept), 99: frozenset({STATED.id})}
+    )
+    row = Compared(QR_CODE, QR_CODE, QR_CODE)
+    found = causes([], [row], Judgements(own, own, elsewhere))
+    assert [it.rule for it in found] == named

@@ -17,6 +17,7 @@ from understudy.interface.operations import AVATARS, OWN_PROFILE, QR_CODE, UPDAT
 from understudy.interface.rules import Rule
 from understudy.verify.findings import ANSWERS, DOCUMENT
 from understudy.verify.rate_limit_history import UNAUTHORIZED
+from understudy.verify.reports import KNOWN_CAUSES
 
 # Names what the interface leaves open and no assumption is about: codes, headers, optional
 # members. An assumption of ``rules.yaml`` says what understudy chose where a client notices. Here
@@ -160,14 +161,20 @@ BROKEN_ONCE: Final = "broken in one of two runs"
 BROKEN_TWICE: Final = "broken in two of three runs"
 
 
-def unpaired(of: Judgements, named: Container[str]) -> Iterator[tuple[Rule, Difference]]:
+def unpaired(
+    of: Judgements, named: Container[str], rows: Iterable[Compared] = ()
+) -> Iterator[tuple[Rule, Difference]]:
     """Yields the rules that the deployment broke in one run or in both, and the other one never.
 
     Args:
         of: The judgements of the three runs.
         named: Ids of the rules that are causes already.
+        rows: All requests that were compared: a rule that does not apply to the other one's response
+            is no cause of its own there.
     """
-    own, again = _first_breaches(of.first), _first_breaches(of.second)
+    others = [({row.first.number: row.other for row in rows}, of.first)]
+    others += [({row.second.number: row.other for row in rows}, of.second)]
+    own, again = (_first_breaches(run, of.other, beside) for beside, run in others)
     for name in dict.fromkeys((*own, *again)):
         if name in named or any(name in broken for broken in of.other.broken.values()):
             continue
@@ -182,12 +189,15 @@ def unpaired(of: Judgements, named: Container[str]) -> Iterator[tuple[Rule, Diff
             )
 
 
-def _first_breaches(run: RunJudgement) -> dict[str, tuple[BrokenRule, Exchange]]:
+def _first_breaches(
+    run: RunJudgement, other: RunJudgement, beside: Mapping[int, Exchange]
+) -> dict[str, tuple[BrokenRule, Exchange]]:
     """Returns the rules of the contract that a run broke, with the first exchange that did."""
     first: dict[str, tuple[BrokenRule, Exchange]] = {}
     for exchange in run.exchanges:
+        pair = beside.get(exchange.number)
         for name, breach in run.broken.get(exchange.number, {}).items():
-            if not breach.is_open:
+            if not breach.is_open and (pair is None or _can_be_kept(name, other, pair)):
                 first.setdefault(name, (breach, exchange))
     return first
 
@@ -276,6 +286,7 @@ def causes(
         learnt: The facts that the other one follows; a difference by one that has changed is left
             out, as the fact names it.
     """
+    rows = tuple(rows)
     groups: dict[_Key, list[Difference]] = {}
     named: set[tuple[int, str]] = set()
     for difference in found:
@@ -293,8 +304,8 @@ def causes(
         if not is_settled:
             key = _of_rule(_fault_of(breach, difference), breach.rule)
             groups.setdefault(_learnt(key, learnt), []).append(difference)
-    groups = _with_consequences(groups)
-    for rule, difference in unpaired(judgements, {key.rule for key in groups}):
+    groups = _rooted(_with_consequences(groups))
+    for rule, difference in unpaired(judgements, {key.rule for key in groups}, rows):
         fault: Fault = "unsteady" if difference.ours == BROKEN_ONCE else "deployment"
         groups.setdefault(_of_rule(fault, rule), []).append(difference)
     changed = learnt.changed_rules
@@ -393,15 +404,38 @@ def _unnamed(
             is_same = (name in own) == (name in other)
             if is_noise or is_same or (row.first.number, name) in named:
                 continue
+            kept_by = (of.other, row.other) if name in own else (of.first, row.first)
+            if not _can_be_kept(name, *kept_by):
+                continue
             values = (BROKEN, KEPT) if name in own else (KEPT, BROKEN)
             breach = own[name] if name in own else other[name]
             yield breach, Difference(f"rule {name}", *values, row.first, row.other)
+
+
+def _can_be_kept(rule: str, run: RunJudgement, exchange: Exchange) -> bool:
+    """Tells whether an exchange keeps a rule, or no check is about it; else the two do not differ in it."""
+    return rule in run.kept.get(exchange.number, ()) or rule not in run.checked
 
 
 def _fault_of(breach: BrokenRule, difference: Difference) -> Fault:
     if breach.is_open:
         return "silent"
     return "deployment" if difference.ours == BROKEN else "other"
+
+
+def _rooted(groups: Mapping[_Key, list[Difference]]) -> dict[_Key, list[Difference]]:
+    """Returns differences under the root that a rule found by changing one thing of a request alone.
+
+    Verify knows these roots: one patched line at the deployment ends all that is under one.
+    """
+    rooted: dict[_Key, list[Difference]] = {}
+    for key, members in groups.items():
+        for each in members:
+            shown = each.other if key.fault == "other" else each.exchange
+            explains = {it.rule for it in KNOWN_CAUSES if it.explains(shown)}
+            root = next((it for it in groups if it.fault == key.fault and it.rule in explains), key)
+            rooted.setdefault(root, []).append(each)
+    return rooted
 
 
 def _with_consequences(groups: Mapping[_Key, list[Difference]]) -> dict[_Key, list[Difference]]:

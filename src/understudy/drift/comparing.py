@@ -17,7 +17,7 @@ from understudy.drift.differences import (
     relations,
     senders,
 )
-from understudy.drift.judging import BROKEN, KEPT, Judgements, Side, breaches, judgement
+from understudy.drift.judging import BROKEN, KEPT, Judgements, Side, judged_rules, judgement
 from understudy.drift.learnt_facts import ChangedFact, learnt_facts
 from understudy.drift.observing import (
     LIMITS_SPARED,
@@ -112,7 +112,8 @@ class ReplayTrials:
             history = self.evaluator.history.emptied()
             for exchange in before:
                 history.add(exchange)
-            return BROKEN if rule in breaches(self.evaluator, last, history) else KEPT
+            broken, _ = judged_rules(self.evaluator, last, history)
+            return BROKEN if rule in broken else KEPT
         related = relations(replayed, replayed)[-1]
         return {**aspects(last), **related}.get(aspect, ABSENT)
 

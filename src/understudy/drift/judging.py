@@ -6,7 +6,8 @@ those before it, and again with an aspect of the other deployment's response.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -117,14 +118,16 @@ Breaches = Mapping[str, BrokenRule]
 """Id of a rule to how an exchange breaks it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RunJudgement:
     """The rules of one side of the exchanges that differ.
 
     Attributes:
         broken: The rules that the exchange breaks, by its number.
-        cured: The rules that it no longer breaks with the other's aspect, by the difference.
-        caused: The rules that it breaks only with the other's aspect, by the difference.
+        kept: The ids of the rules that apply to the exchange and that it keeps, by its number.
+        cured: The rules that it keeps with the other's aspect instead, by the difference. One that
+            no longer applies then, such as to a refusal, is not about the difference.
+        caused: The rules that it keeps, and breaks with the other's aspect, by the difference.
         options: The options of switches that the exchange shows, by its number; of a switch that
             takes a number whether the one that was sent was accepted.
         rules: Every rule, by its id.
@@ -137,6 +140,12 @@ class RunJudgement:
     options: Mapping[int, Mapping[str, str]]
     rules: Mapping[str, Rule]
     exchanges: Sequence[Exchange] = ()
+    kept: Mapping[int, frozenset[str]] = field(default_factory=dict)
+
+    @cached_property
+    def checked(self) -> frozenset[str]:
+        """The rules that any exchange of the run keeps, which so are judged by exchange."""
+        return frozenset().union(*self.kept.values())
 
     def about(
         self, difference: Difference, number: int, other: "RunJudgement"
@@ -198,21 +207,21 @@ def judgement(observation: Observation, sides: Iterable[Side]) -> RunJudgement:
     options: dict[int, Mapping[str, str]] = {}
     elsewhere = _by_exchange(observation.findings)
     history = evaluator.history.emptied()
+    kept: dict[int, frozenset[str]] = {}
     for exchange in observation.exchanges:
-        before = breaches(evaluator, exchange, history)
+        before, kept[exchange.number] = judged_rules(evaluator, exchange, history)
         broken[exchange.number] = {**elsewhere.get(exchange.number, {}), **before}
         for side in by_exchange.get(exchange.number, ()):
             options[exchange.number] = dict(_options(exchange, history))
             changed = with_aspect(exchange, side.difference.aspect, side.other)
-            after = breaches(evaluator, changed, history)
-            cured[side.difference.key] = {
-                name: before[name] for name in before if name not in after
-            }
-            caused[side.difference.key] = {
-                name: after[name] for name in after if name not in before
-            }
+            after, then_kept = judged_rules(evaluator, changed, history)
+            key = side.difference.key
+            cured[key] = {name: before[name] for name in before if name in then_kept}
+            caused[key] = {name: after[name] for name in after if name in kept[exchange.number]}
         history.add(exchange)
-    return RunJudgement(broken, cured, caused, options, evaluator.rules, observation.exchanges)
+    return RunJudgement(
+        broken, cured, caused, options, evaluator.rules, observation.exchanges, kept
+    )
 
 
 def _options(exchange: Exchange, history: History) -> Iterator[tuple[str, str]]:
@@ -233,15 +242,19 @@ def _by_exchange(findings: Iterable[Finding]) -> dict[int, dict[str, BrokenRule]
     return by_exchange
 
 
-def breaches(evaluator: Evaluator, exchange: Exchange, history: History) -> Breaches:
-    """Returns the rules that an exchange breaks, after those before it."""
+def judged_rules(
+    evaluator: Evaluator, exchange: Exchange, history: History
+) -> tuple[Breaches, frozenset[str]]:
+    """Returns the rules that an exchange breaks, after those before it, and those that it keeps."""
     found: dict[str, BrokenRule] = {}
+    kept: set[str] = set()
     for rule, result in _results(evaluator, exchange, history):
-        if result.holds or (rule.id in found and not found[rule.id].is_open):
-            continue
-        is_open = evaluator.is_open(rule, result, exchange)
-        found[rule.id] = BrokenRule(rule, is_open, result.actual)
-    return found
+        if result.holds:
+            kept.add(rule.id)
+        elif rule.id not in found or found[rule.id].is_open:
+            is_open = evaluator.is_open(rule, result, exchange)
+            found[rule.id] = BrokenRule(rule, is_open, result.actual)
+    return found, frozenset(kept - found.keys())
 
 
 def _results(
