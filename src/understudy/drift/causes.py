@@ -304,10 +304,11 @@ def causes(
         if not is_settled:
             key = _of_rule(_fault_of(breach, difference), breach.rule)
             groups.setdefault(_learnt(key, learnt), []).append(difference)
-    groups = _rooted(_with_consequences(groups))
+    groups = _with_consequences(groups)
     for rule, difference in unpaired(judgements, {key.rule for key in groups}, rows):
         fault: Fault = "unsteady" if difference.ours == BROKEN_ONCE else "deployment"
         groups.setdefault(_of_rule(fault, rule), []).append(difference)
+    groups = _rooted(groups)
     changed = learnt.changed_rules
     keys = sorted(
         (key for key in groups if key.fault != "silent" or key.rule not in changed),

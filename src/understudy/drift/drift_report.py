@@ -10,7 +10,7 @@ from understudy.drift.documents.changes import Audience
 
 
 class SeenEntry(Struct, frozen=True, kw_only=True):
-    """What a history and a baseline say of an entry.
+    """An entry of a report, as a history and a baseline know it.
 
     Attributes:
         fingerprint: A hash that the same entry has in every run.

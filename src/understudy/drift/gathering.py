@@ -94,7 +94,7 @@ _IMPERSONAL: Final = frozenset(
 
 
 class _Hidden(NamedTuple):
-    """What a comparison is shown without: secrets, and the values of people."""
+    """Shows a comparison without its secrets and the values of people."""
 
     drift: Drift
     secrets: Mapping[str, str]

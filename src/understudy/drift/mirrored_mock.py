@@ -65,13 +65,13 @@ def mirrored_profile(members: Mapping[str, Any], key: Callable[[str], str]) -> P
         members: The profile as it was read.
         key: Returns the key of the picture at a place of the profile.
     """
-    told = {name: value for name, value in members.items() if value not in _EMPTY}
-    shown = recorded_profile(told, "")
+    given = {name: value for name, value in members.items() if value not in _EMPTY}
+    shown = recorded_profile(given, "")
     if "timezone" in shown and not is_time_zone(shown["timezone"]):
         del shown["timezone"]
     for name, form in _DATES.items():
-        if isinstance(told.get(name), str):
-            shown[name] = told[name] if is_date(told[name], form) else _LONG_AGO
+        if isinstance(given.get(name), str):
+            shown[name] = given[name] if is_date(given[name], form) else _LONG_AGO
     profile = msgspec.convert(shown, Profile)
     header = members.get("header_image")
     if isinstance(header, str):
