@@ -133,6 +133,12 @@ def test_it_is_sent_again_after_a_failure_and_each_attempt_is_journalled_and_jud
         assert sent[0]["operation"] == "POST /orders callback shipped: POST"
         assert "attempt 3 of 3" in sent[2]["notes"][0]
         assert "status 200 is not in the document" in sent[2]["notes"][1]
+        assert (await scene.ask("GET", "/__admin/requests/2"))["response"]["status"] == 500
+        assert (
+            len((await scene.ask("GET", "/__admin/requests/har"))["log"]["entries"])
+            == len(sent) + 1
+        )
+        assert (await scene.ask("GET", "/__admin/requests/unmatched"))["requests"] == []
 
     play(act, (500, 503, 200))
 
