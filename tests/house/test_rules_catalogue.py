@@ -75,6 +75,7 @@ def test_the_code_compares_a_switch_with_none_but_its_options(rules):
     named = switches(rules)
     code = "".join(path.read_text() for path in SOURCES.rglob("*.py"))
     compared = re.findall(r'choices\.get\(\s*"([a-z-]+)"[^)]*\)\s*[!=]= "([^"]+)"', code)
+    compared += re.findall(r'_when\("([a-z-]+)", "([^"]+)"\)', code)
     assert len(compared) > 10
     assert [(name, option) for name, option in compared if option not in named[name].options] == []
 

@@ -258,18 +258,18 @@ def _choice(switches: Mapping[str, Switch], text: str) -> tuple[str, str]:
     if switch is None:
         fault = f"{name!r} is not a switch"
         hint = nearest(name, list(switches))
-        msg = f"{fault}{hint}" if hint else _with_offers(fault, "", switches)
+        msg = f"{fault}{hint or _offering(switches)}"
         raise StartupError(msg)
     if value not in switch:
         fault = f"{name} has no option {value!r}" if equals else f"{name} is given no option"
         hint = nearest(value, list(switch.options)) if switch.values is None else ""
-        msg = f"{fault}{hint}" if hint else _with_offers(fault, "", switch.offers)
+        msg = f"{fault}{hint or _offering(switch.offers)}"
         raise StartupError(msg)
     return name, value
 
 
-def _with_offers(fault: str, hint: str, offers: Iterable[str]) -> str:
-    return f"{fault}{hint or '.'} There are {_listed(offers)}."
+def _offering(offers: Iterable[str]) -> str:
+    return f". There are {_listed(offers)}."
 
 
 def _rule(entry: Any, above: Mapping[str, Rule]) -> Rule | str:

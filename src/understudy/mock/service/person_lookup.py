@@ -13,7 +13,7 @@ from understudy.mock.store.people import PEOPLE, SLUGS_BY_HASH, Person, Verified
 
 
 class Indexes(NamedTuple):
-    """What the people of a baseline are found by.
+    """Indexes of the people of a baseline, by which they are found.
 
     Attributes:
         by_md5: MD5 hash of an address to a slug; nobody's addresses change.
