@@ -16,7 +16,7 @@ from understudy.exchange.messages import Request
 from understudy.exchange.shown import BODY_SHOWN, QUIET, text_of
 
 _MEANT: Final = {("accept-encoding", "gzip"), ("accept-encoding", "identity")}
-"""What no client sends by itself: it is the very thing that a finding is about."""
+"""Headers that no client sends by itself, as they are what a finding is about."""
 
 PACKED_MOST: Final = 4000
 """Characters of the longest compressed body that a script contains."""

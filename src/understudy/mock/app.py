@@ -22,7 +22,7 @@ from understudy.interface.vocabulary import (
 )
 from understudy.mock.admin.edge_cases import EdgeCaseSource, SendingAdmin, Sites
 from understudy.mock.admin.handlers import handlers
-from understudy.mock.admin.rules import FactsAdmin
+from understudy.mock.admin.rules import handlers_of_facts
 from understudy.mock.admin.stubs import load_stubs
 from understudy.mock.admin.webhooks import WebhooksAdmin
 from understudy.mock.apis import (
@@ -312,7 +312,7 @@ class Mock:
     def _console_handlers(self) -> Handlers:
         sites: Sites = {"resource": self.resource, "authorization": self.authorization}
         return {
-            **FactsAdmin(self._settings.facts).handlers,
+            **handlers_of_facts(self._settings.facts),
             **SendingAdmin(sites, self.worlds.let_go).handlers,
             **WebhooksAdmin(self._callbacks).handlers,
         }

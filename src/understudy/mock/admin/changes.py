@@ -129,13 +129,6 @@ def _shown(value: Any) -> Any:
     return msgspec.to_builtins(value, enc_hook=str)
 
 
-HANDLERS: Handlers = {
-    ("GET", "/changes"): list_changes,
-    ("POST", "/changes/rewind"): rewind_world,
-    ("GET", "/changes/difference"): compare_moments,
-}
-
-
 class Upcoming(NamedTuple):
     """Something that ends at a moment.
 
@@ -181,4 +174,9 @@ def _as_json(each: Upcoming) -> dict[str, Any]:
     return {**each._asdict(), "at": written(each.at)}
 
 
-UPCOMING: Handlers = {("GET", "/clock/upcoming"): list_upcoming}
+HANDLERS: Handlers = {
+    ("GET", "/changes"): list_changes,
+    ("POST", "/changes/rewind"): rewind_world,
+    ("GET", "/changes/difference"): compare_moments,
+    ("GET", "/clock/upcoming"): list_upcoming,
+}

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 from understudy.interface.rules import Rule, Switch
 from understudy.mock.admin import changes, clock, exporting, people, token_issuing
-from understudy.mock.admin import token_issuing as tokens
 from understudy.mock.admin.capsules import CapsulesAdmin
 from understudy.mock.admin.edge_cases import EdgeCasesAdmin, EdgeCaseSource
 from understudy.mock.admin.events import EventsAdmin
@@ -13,7 +12,7 @@ from understudy.mock.admin.explaining import Explainer
 from understudy.mock.admin.faults import FaultsAdmin
 from understudy.mock.admin.limits import LimitsAdmin
 from understudy.mock.admin.requests import RequestsAdmin
-from understudy.mock.admin.rules import DocumentsAdmin, RulesAdmin
+from understudy.mock.admin.rules import handlers_of_rules
 from understudy.mock.admin.stubs import StubsAdmin
 from understudy.mock.admin.worlds import WorldsAdmin
 from understudy.mock.server.api import Api
@@ -68,17 +67,14 @@ def handlers(
         **clock.HANDLERS,
         **exporting.HANDLERS,
         **people.HANDLERS,
-        **token_issuing.SESSIONS_OF_BROWSERS,
-        **tokens.HANDLERS,
-        **changes.UPCOMING,
+        **token_issuing.HANDLERS,
         **WorldsAdmin(worlds, apis[0].base_path, choose).handlers,
         **FaultsAdmin(list(operations)).handlers,
         **StubsAdmin(served).handlers,
         **LimitsAdmin(choose, switches, rules).handlers,
         **RequestsAdmin(operations, explainer, worlds.refresh).handlers,
-        **RulesAdmin(rules, served).handlers,
+        **handlers_of_rules(rules, served, apis),
         **CapsulesAdmin(apis[0].document.raw, served, choose).handlers,
-        **DocumentsAdmin(apis).handlers,
         **EdgeCasesAdmin(edge_cases, apis[0].base_path, worlds).handlers,
         **EventsAdmin(worlds, explainer.switches_at_work).handlers,
         **ExercisedAdmin(worlds, [_declared(endpoint) for endpoint in counted]).handlers,

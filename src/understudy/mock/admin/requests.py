@@ -21,7 +21,7 @@ from understudy.mock.admin.explaining import Explainer
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.clock import written
 from understudy.mock.server.handlers import Handlers
-from understudy.mock.server.request_context import RequestContext
+from understudy.mock.server.request_context import HeaderFields, RequestContext
 from understudy.mock.server.text_comparisons import fits, is_like
 from understudy.mock.server.worlds import World
 from understudy.openapi.paths import LONGEST_COMPARED, fill
@@ -94,10 +94,9 @@ def target(context: RequestContext) -> str:
 
 def request(context: RequestContext) -> dict[str, Any]:
     """Returns the request, as WireMock's journal has it."""
-    headers = masked_headers(context.sent_headers)
-    query = masked_query(context.query.decode("latin-1"), context.secret_names)
+    headers, body = _masked(context, context.sent_headers, context.body)
     parameters: dict[str, dict[str, Any]] = {}
-    for name, value in parse_qsl(query, keep_blank_values=True):
+    for name, value in _parameters(context):
         parameters.setdefault(name, {"key": name, "values": []})["values"].append(value)
     return {
         "url": target(context),
@@ -108,22 +107,27 @@ def request(context: RequestContext) -> dict[str, Any]:
         "queryParams": parameters,
         "loggedDate": _milliseconds(context.started),
         "loggedDateString": written(context.started),
-        **_body(masked_body(context.body, header(headers, "content-type"), context.secret_names)),
+        **_body(body),
     }
 
 
 def response(context: RequestContext) -> dict[str, Any]:
     """Returns the response, as WireMock's journal has it."""
-    headers = masked_headers(context.response_headers)
-    return {
-        "status": context.status,
-        "headers": dict(headers),
-        **_body(
-            masked_body(
-                context.response_body, header(headers, "content-type"), context.secret_names
-            )
-        ),
-    }
+    headers, body = _masked(context, context.response_headers, context.response_body)
+    return {"status": context.status, "headers": dict(headers), **_body(body)}
+
+
+def _masked(
+    context: RequestContext, fields: HeaderFields, body: bytes
+) -> tuple[list[tuple[str, str]], bytes]:
+    """Returns the headers and the body of a message, secrets masked."""
+    headers = masked_headers(fields)
+    return headers, masked_body(body, header(headers, "content-type"), context.secret_names)
+
+
+def _parameters(context: RequestContext) -> list[tuple[str, str]]:
+    query = masked_query(context.query.decode("latin-1"), context.secret_names)
+    return parse_qsl(query, keep_blank_values=True)
 
 
 def header(headers: list[tuple[str, str]], name: str) -> str:
@@ -159,25 +163,20 @@ def _entry(context: RequestContext) -> dict[str, Any]:
 
 
 def _request(context: RequestContext) -> dict[str, Any]:
-    headers = masked_headers(context.sent_headers)
-    query = masked_query(context.query.decode("latin-1"), context.secret_names)
-    masked = masked_body(context.body, header(headers, "content-type"), context.secret_names)
+    headers, body = _masked(context, context.sent_headers, context.body)
     return har.request(
         context.method,
         context.site_url + target(context),
         headers,
-        parse_qsl(query, keep_blank_values=True),
-        har.posted_text(masked) if context.body else None,
+        _parameters(context),
+        har.posted_text(body) if context.body else None,
         len(context.body),
     )
 
 
 def _response(context: RequestContext) -> dict[str, Any]:
-    headers = masked_headers(context.response_headers)
-    masked = masked_body(
-        context.response_body, header(headers, "content-type"), context.secret_names
-    )
-    return har.response(context.status, headers, har.text(masked), len(context.response_body))
+    headers, body = _masked(context, context.response_headers, context.response_body)
+    return har.response(context.status, headers, har.text(body), len(context.response_body))
 
 
 Pattern = Mapping[str, Any]
@@ -215,10 +214,6 @@ def _url(context: RequestContext) -> str:
     return f"{context.path}?{query}" if query else context.path
 
 
-def _method(context: RequestContext, wanted: str) -> bool:
-    return wanted in {"ANY", context.method}
-
-
 def _status(context: RequestContext, wanted: Any) -> bool:
     return str(context.status) == str(wanted) or str(wanted).upper() == f"{context.status // 100}XX"
 
@@ -240,12 +235,8 @@ def _matched_body(context: RequestContext, wanted: list[Pattern]) -> bool:
     return all(fits(text, pattern) for pattern in wanted)
 
 
-def _person(context: RequestContext, wanted: str) -> bool:
-    return context.principal is not None and context.principal.person == wanted
-
-
 _TESTS: Mapping[str, Callable[[RequestContext, Any], bool]] = {
-    "method": _method,
+    "method": lambda context, wanted: wanted in {"ANY", context.method},
     "url": lambda context, wanted: _url(context) == wanted,
     "urlPath": lambda context, wanted: context.path == wanted,
     "urlPattern": lambda context, wanted: is_like(wanted, _url(context)),
@@ -255,7 +246,9 @@ _TESTS: Mapping[str, Callable[[RequestContext, Any], bool]] = {
     "bodyPatterns": _matched_body,
     "operation": lambda context, wanted: operation_id(context) == wanted,
     "status": _status,
-    "person": _person,
+    "person": lambda context, wanted: (
+        context.principal is not None and context.principal.person == wanted
+    ),
     "identity": lambda context, wanted: context.identity == wanted,
     "fault": lambda context, wanted: context.fault == wanted,
     "stub": lambda context, wanted: _answered(context, b"x-mock-stub") == wanted,

@@ -81,12 +81,6 @@ def _as_json(token: Token) -> dict[str, Any]:
     return content if token.expires is None else {**content, "expires": token.expires}
 
 
-HANDLERS: Handlers = {
-    ("POST", "/tokens"): create_token,
-    ("DELETE", "/tokens"): delete_token,
-}
-
-
 def create_session(call: Call, *, body: Mapping[str, str]) -> HandlerResponse:
     """Responds to ``POST /sessions``, with the cookie in a header and in the body.
 
@@ -111,4 +105,8 @@ def create_session(call: Call, *, body: Mapping[str, str]) -> HandlerResponse:
     return HandlerResponse(about, 201, headers=(("set-cookie", set_cookie(session, url)),))
 
 
-SESSIONS_OF_BROWSERS: Handlers = {("POST", "/sessions"): create_session}
+HANDLERS: Handlers = {
+    ("POST", "/tokens"): create_token,
+    ("DELETE", "/tokens"): delete_token,
+    ("POST", "/sessions"): create_session,
+}
