@@ -75,7 +75,7 @@ def test_its_tests_pass_on_a_machine_that_has_only_python(
 ):
     variables = {**machine, "CHROMIUM": browser, "PORT": str(free_port())}
     done = run_in(place, variables, "npm", "test")
-    assert "6 passed" in done.stdout, done.stdout[-6000:] + done.stderr
+    assert "11 passed" in done.stdout, done.stdout[-6000:] + done.stderr
     assert "making an environment with Python" in done.stderr
     assert done.stderr.count("(of the dev server)") == 1  # and no second mock was started
 
