@@ -99,6 +99,13 @@ def test_what_was_exercised_leads_to_the_rules_and_to_the_requests(console: Cons
     assert len(console.clicks) == 2
 
 
+def test_a_refused_request_has_its_cell_in_the_table(console: Console) -> None:
+    console.client.get("/me/profile")
+    console.open("#/contract")
+    row = console.page.locator(".matrix tr", has_text="getOwnProfile")
+    expect(row.get_by_role("cell").first).to_have_text("401 (1)")
+
+
 def test_the_share_that_was_exercised_is_saved_as_a_picture(console: Console) -> None:
     console.client.get("/profiles/ada")
     console.open("#/contract")

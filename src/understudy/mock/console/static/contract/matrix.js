@@ -26,9 +26,9 @@ export function matrix(operations, rules, known, selected) {
 
 function row(it, rules, known, selected) {
   const identities = Object.keys(IDENTITIES).map((identity) => {
-    if (!(`as ${identity}` in it.parts)) return h("td", { class: "quiet" }, "·");
-    const seen = it.seen.filter((part) => part.identity === identity);
-    return h("td", {}, seen.length === 0 ? h("span", { class: "quiet" }, "never") : seen.map((part) => chip(it.operation, part)));
+    const seen = it.seen.filter((part) => part.identity === identity); // also those that the operation refuses
+    if (seen.length > 0) return h("td", {}, seen.map((part) => chip(it.operation, part)));
+    return h("td", { class: "quiet" }, `as ${identity}` in it.parts ? "never" : "·");
   });
   const never = Object.entries(it.parts).filter(([name, used]) => !used && name.startsWith("status ")).map(([name]) => name.slice(7));
   return h("tr", { class: it.operation === selected ? "selected" : "" },

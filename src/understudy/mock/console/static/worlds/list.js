@@ -20,7 +20,7 @@ export function worldsPanel() {
 
   function entry(world) {
     const isShown = world.name === get().world;
-    const facts = [counted(world.requests, "request"), counted(world.changes, "change"), counted(world.faults, "fault"), `seed ${world.seed}`,
+    const facts = [counted(world.requests, "request"), counted(world.changes, "changed record"), counted(world.faults, "fault"), `seed ${world.seed}`,
       world.idle_seconds !== null && `ends after ${world.idle_seconds} idle seconds`].filter(Boolean);
     return h("li", {}, h("div", {},
       h("p", {}, h("b", {}, world.name), isShown && [" ", h("span", { class: "badge good" }, "shown here")]),

@@ -20,7 +20,7 @@ export function snapshotsPanel() {
 
   function entry({ name: kept, changes }) {
     const path = `/snapshots/${encodeURIComponent(kept)}`;
-    return h("li", {}, h("div", {}, h("p", {}, h("b", {}, kept)), h("p", { class: "fine" }, counted(changes, "change"))),
+    return h("li", {}, h("div", {}, h("p", {}, h("b", {}, kept)), h("p", { class: "fine" }, counted(changes, "changed record"))),
       h("div", { class: "actions" },
         h("button", { type: "button", class: "small", "aria-label": `Restore ${kept}`, onclick: () => attempt(() => admin("POST", `${path}/restore`), `The world is as ${kept} kept it.`) }, "Restore"),
         h("button", { type: "button", class: "small danger", "aria-label": `Delete ${kept}`, onclick: () => attempt(async () => {
