@@ -162,6 +162,25 @@ def test_a_stub_that_names_what_is_not_there_is_refused_with_the_remedy(
     assert reason in problem["detail"]
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a\r\nX-Other", "1"),
+        ("a b", "1"),
+        ("", "1"),
+        ("x-a", "1\r\nX-Other: 1"),
+        ("x-a", "\N{SNOWMAN}"),
+        ("Content-Length", "1"),
+        ("transfer-encoding", "chunked"),
+    ],
+)
+def test_a_header_that_would_break_the_message_is_refused(
+    driver: Driver, name: str, text: str
+) -> None:
+    response = {"headers": {name: text}, "body": {}}
+    assert "headers" in refusal(driver, response=response, allow_invalid=True)["detail"]
+
+
 def test_refusals_come_before_a_stub_unless_it_says_otherwise(driver: Driver) -> None:
     made = stub(driver, "getOwnProfile", response={"status": 200})
     assert statuses(driver, 1, "/v3/me/profile") == [401]

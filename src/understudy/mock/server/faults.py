@@ -6,6 +6,7 @@ before, so the same requests get the same faults in every run.
 """
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from random import Random  # noqa: TID251 - drawn from the world's seed
 from typing import Annotated, Any, Final, Literal, NamedTuple
@@ -52,6 +53,13 @@ class Delay(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
         return min(max(drawn, 0) / 1000, 60)
 
 
+_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}")
+_TEXT: Final = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
+_FRAMING: Final = frozenset(
+    ("connection", "content-length", "keep-alive", "trailer", "transfer-encoding", "upgrade")
+)
+"""Headers that say where a message ends: a second one would let two readers disagree (RFC 9112, 11.2)."""
+
 TextCondition = str | dict[str, Any]
 """The whole text, or comparisons by name as ``text_comparisons`` has them."""
 
@@ -88,6 +96,20 @@ class StubResponse(Struct, frozen=True, forbid_unknown_fields=True, omit_default
     headers: dict[str, str] = {}
     body: Any | UnsetType = UNSET
     merge: Any | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        """Refuses a header that cannot be sent, by whichever way the stub enters a world.
+
+        Raises:
+            ValueError: It is no field of HTTP, or says how the message is written.
+        """
+        for name, text in self.headers.items():
+            if not _NAME.fullmatch(name) or not _TEXT.fullmatch(text):
+                msg = f"headers: {name[:100]!r}: {text[:100]!r} is not a header field (RFC 9110, 5)"
+                raise ValueError(msg)
+            if name.lower() in _FRAMING:
+                msg = f"headers: {name} is written by the server; leave it out"
+                raise ValueError(msg)
 
 
 class Stub(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
