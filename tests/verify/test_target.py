@@ -3,7 +3,7 @@
 import pytest
 
 from understudy.errors import StartupError
-from understudy.verify.target import expect_sendable, load_target
+from understudy.verify.target import expect_sendable, key_of_variable, load_target
 
 GOOD = """
 base_url = "https://staging.example/v3"
@@ -29,6 +29,15 @@ def test_a_value_may_come_from_the_environment(load):
     assert target.credentials.access_token == "secret"
     assert target.known.own_hashes[0].startswith("99857fe1")
     assert target.secrets()["secret"] == "STAGING_TOKEN"  # the user's own variable
+
+
+def test_a_variable_of_ours_is_explained_by_the_key_whose_value_it_replaces(load):
+    target = load(GOOD + '[application]\nclient_secret = "s"\n', STAGING_TOKEN="secret")
+    names = {name: key_of_variable(name) for name in target.secrets().values()}
+    assert names["APP_CLIENT_SECRET"] == "[application] client_secret"
+    assert names["STAGING_TOKEN"] == ""  # nobody needs to be told of their own
+    assert key_of_variable("OWNER_TOKEN") == "[credentials] access_token"
+    assert key_of_variable("OTHER_APP_PASSWORD") == "[other_application] password"
 
 
 def test_the_end_of_the_line_that_a_value_was_read_from_is_no_part_of_it(load):

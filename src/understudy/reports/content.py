@@ -218,7 +218,7 @@ class Report:
         unchecked: Each reason with the rules that were not checked for it.
         alarms: What went wrong with the run itself, most urgent first.
         remarks: What else a reader may want to know.
-        variables: Names of secrets that the commands need.
+        variables: Names of secrets that the commands need, each with where its value is; may be empty.
         coverage: What was sent; None where it is not counted.
         numbers: Start, seconds, seed and requests, as texts by their names.
         since: What changed since an earlier run, a line each.
@@ -235,11 +235,17 @@ class Report:
     unchecked: tuple[tuple[str, tuple[str, ...]], ...] = ()
     alarms: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
-    variables: tuple[str, ...] = ()
+    variables: tuple[tuple[str, str], ...] = ()
     coverage: Coverage | None = None
     numbers: Mapping[str, str] = field(default_factory=dict)
     since: tuple[str, ...] = ()
     records: Mapping[str, Callable[[], str]] = field(default_factory=dict)
+
+    @property
+    def exports(self) -> tuple[str, str]:
+        """The command that sets the variables, and where their values are; empty for none."""
+        places = "; ".join(f"{name} is {place}" for name, place in self.variables if place)
+        return f"export {' '.join(f'{name}=…' for name, _ in self.variables)}", places
 
     def count(self, status: Status) -> int:
         """Returns the number of rules that ended so."""

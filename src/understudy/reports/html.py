@@ -147,9 +147,10 @@ def _head(report: Report, counts: str) -> str:
     lines += [_folded(counted(len(report.remarks), "remark"), remarks) if many else remarks]
     lines += _causes(report)
     if report.variables:
-        export = " ".join(f"{name}=…" for name in report.variables)
+        command, places = report.exports
         lines.append(
-            f"<p>The commands read secrets from variables: <code>export {escape(export)}</code></p>"
+            f"<p>The commands read secrets from variables: <code>{escape(command)}</code> "
+            f"{escape(places)}</p>"
         )
     if not report.sections:
         lines.append("<h2>No findings</h2>")

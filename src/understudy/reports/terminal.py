@@ -50,8 +50,8 @@ def print_report(console: Console, report: Report, *, is_verbose: bool = False) 
     for line in report.since:
         page.line(line)
     if report.variables:
-        named = " ".join(f"{name}=…" for name in report.variables)
-        page.line(f"Before running the commands: export {named}")
+        command, places = report.exports
+        page.line(f"Before running the commands: {command}{f'  ({places})' if places else ''}")
     for line in report.alarms:
         page.line(line, "bold red")
     page.line(report.verdict, "bold red" if report.is_bad else "bold green")

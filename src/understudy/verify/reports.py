@@ -31,6 +31,7 @@ from understudy.reports.content import (
 from understudy.terminal import counted
 from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED, Finding, Outcome
 from understudy.verify.reproducing import commands, snippet
+from understudy.verify.target import key_of_variable
 
 Secrets = Mapping[str, str]
 """Each secret, and the variable that replaces it."""
@@ -197,7 +198,7 @@ def report_of(outcome: Outcome, secrets: Secrets) -> Report:
         unchecked=tuple((reason, tuple(rules)) for reason, rules in unchecked(outcome)),
         alarms=tuple(alarms),
         remarks=tuple(_remarks(outcome)),
-        variables=tuple(_variables(outcome.findings, secrets)),
+        variables=tuple(_variables(outcome, secrets)),
         coverage=outcome.coverage,
         numbers={
             "started": outcome.started.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S"),
@@ -283,10 +284,11 @@ def _where(finding: Finding) -> str:
     return f"{operation} as {exchange.identity.name}{seen}"
 
 
-def _variables(findings: Iterable[Finding], secrets: Secrets) -> list[str]:
-    """Returns the variables that the findings' commands read from the environment."""
-    text = "\n".join(line for finding in findings for line in commands(finding, secrets))
-    return sorted({name for name in secrets.values() if f"${name}" in text})
+def _variables(outcome: Outcome, secrets: Secrets) -> Iterator[tuple[str, str]]:
+    """Yields the variables that the findings' commands read, and the key of the target that has each."""
+    text = "\n".join(line for each in outcome.findings for line in commands(each, secrets))
+    for name in sorted({name for name in secrets.values() if f"${name}" in text}):
+        yield name, key_of_variable(name) if outcome.target_file is not None else ""
 
 
 _PATH: Final = re.compile(r"""^\s*["']?(?P<path>/[^"':]*)["']?\s*:""")

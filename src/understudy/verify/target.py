@@ -260,16 +260,11 @@ class Target(Table, frozen=True):
         tokens = {token: f"{name.upper()}_TOKEN" for name, (_, token) in self.identities().items()}
         if self.credentials.admin_token:
             tokens[self.credentials.admin_token] = "ADMIN_TOKEN"
-        parts = (
-            ("APP", self.application),
-            ("OTHER_APP", self.other_application),
-            ("TWO_STEP", self.two_step),
-        )
-        for prefix, app in parts:
+        for prefix, table in _APPLICATIONS.items():
             for name in ("client_secret", "password", "application_password"):
-                secret = getattr(app, name)
+                secret = getattr(getattr(self, table), name)
                 if secret:
-                    tokens[secret] = f"{prefix}_{name.upper()}"
+                    tokens[secret] = f"{prefix}{name.upper()}"
         for prefix, login in (("LOGIN", self.login), ("OTHER_LOGIN", self.other_login)):
             sent = {**login.json, **login.form}
             hidden = {n: text for n, text in sent.items() if text and _SECRET.search(n)}
@@ -295,6 +290,25 @@ CREDENTIALS: Final = {
     "api_key": "api_key",
 }
 """The names of the credentials, and their keys in the file."""
+
+_APPLICATIONS: Final = {
+    "APP_": "application",
+    "OTHER_APP_": "other_application",
+    "TWO_STEP_": "two_step",
+}
+"""Beginnings of the variables of applications, and their tables."""
+
+
+def key_of_variable(name: str) -> str:
+    """Returns the key whose value a variable of ours replaces; empty for a variable of the user's."""
+    credential = CREDENTIALS.get(name.removesuffix("_TOKEN").lower())
+    if credential is not None:
+        return f"[credentials] {credential}"
+    for prefix, table in _APPLICATIONS.items():
+        if name.startswith(prefix):
+            return f"[{table}] {name.removeprefix(prefix).lower()}"
+    return ""
+
 
 WRONG_TOKEN = "understudy-wrong-token"
 """A token that no deployment has issued."""
