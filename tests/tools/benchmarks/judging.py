@@ -182,7 +182,8 @@ def target_file(root: str) -> str:
     target["base_url"], target["auth_url"] = f"{root}/v3", root
     target["permit"]["exhaust_rate_limit"] = False
     target["budget"] = {"anonymous": NO_LIMIT, "token": NO_LIMIT}
-    target.pop("is_mock")
+    for name in ("is_mock", "variables"):  # which no file says
+        target.pop(name)
     tables = {name: part for name, part in target.items() if isinstance(part, dict)}
     plain = {name: part for name, part in target.items() if name not in tables}
     lines = [_line(name, value) for name, value in plain.items() if value is not None]
