@@ -55,7 +55,8 @@ def failure(client: Client) -> str | None:
     """Runs a client's program beside a mock; returns what it printed if it failed, or None."""
     is_python = "packages" in client
     directory = PLACE / client["name"]  # below it, node finds the modules
-    directory.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(directory, ignore_errors=True)  # a generator refuses what it wrote before
+    directory.mkdir()
     program = directory / ("client.py" if is_python else "client.mjs")
     program.write_text(client["program"], encoding="utf-8")
     done = subprocess.run(
