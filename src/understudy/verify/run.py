@@ -255,6 +255,8 @@ def start(deployment: Deployment, options: RunOptions) -> Run:
 
     def evaluate(exchange: Exchange) -> None:
         run.exchanges.append(exchange)
+        if exchange.source == AGAIN:
+            evaluator.history.add(exchange)
         for finding in judged(evaluator, exchange) if exchange.source != AGAIN else ():
             run.announce(Found(finding))
         most = deployment.allowance.requests

@@ -23,6 +23,7 @@ from understudy.interface.operations import (
     TOKEN,
     TOKEN_INFO,
     UPDATE_PROFILE,
+    UPLOAD_AVATAR,
 )
 from understudy.verify.account_history import changes_in, update
 from understudy.verify.browsing import password_form, post, token_in
@@ -42,6 +43,7 @@ from understudy.verify.history import History, made_up_hash
 from understudy.verify.pictures import an_avatar, picture, picture_of, upload
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
+from understudy.verify.rules.avatar_uploads import leaves_room
 from understudy.verify.value_texts import as_json
 
 NOT_MODIFIED, LENGTH_REQUIRED = 304, 411
@@ -113,6 +115,8 @@ def plain_request(exchange: Exchange, history: History) -> Exchange | None:
         return None  # a code works once
     if exchange.site == "authorization" and exchange.operation not in {TOKEN, TOKEN_INFO}:
         return None  # a page is of its browser
+    if exchange.operation == UPLOAD_AVATAR and not leaves_room(exchange, history):
+        return None  # a deployment may bound how many avatars an account has
     operations = [exchange.operation] if exchange.operation else _READS
     for before in history.near(*operations):
         is_own = before.identity == exchange.identity and before.response.is_success

@@ -45,6 +45,7 @@ from understudy.verify.grant_history import (
 from understudy.verify.history import MADE_UP, History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
+from understudy.verify.rules.code_grant import code_was_replayed
 from understudy.verify.switches import oauth_error_form, reading
 from understudy.verify.value_texts import as_json
 
@@ -172,7 +173,15 @@ def _words(exchange: Exchange) -> tuple[int, Any, Any]:
     return exchange.status, members.get("error"), members.get("error_description")
 
 
-@check("token-info", on=[TOKEN_INFO], when=[client_owns_token, token_is_fresh])
+@check(
+    "token-info",
+    on=[TOKEN_INFO],
+    when=[
+        client_owns_token,
+        token_is_fresh,
+        unless(code_was_replayed, "the code of the token was not redeemed again"),
+    ],
+)
 def own_token_is_described(exchange: Exchange, history: History) -> CheckResult:
     """A client learns whom its token is for, and its scopes."""
     members = exchange.json_object
