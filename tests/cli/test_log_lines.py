@@ -86,3 +86,28 @@ def test_no_secret_of_a_query_is_kept(log, name):
 
 def test_off_is_off():
     assert log_lines("off", print, is_terminal=True) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "field", "count"),
+    [
+        ("/__admin/requests", (b"x-mock-client", b"console"), 0),
+        ("/__admin/people/ada/avatar", (b"sec-fetch-site", b"same-origin"), 0),
+        ("/__admin/requests", (b"user-agent", b"curl"), 1),
+        ("/v3/profiles/ada", (b"sec-fetch-site", b"same-origin"), 1),
+    ],
+)
+def test_only_what_the_console_asks_for_itself_is_left_out(path, field, count):
+    scope: Any = {
+        "method": "GET",
+        "path": path,
+        "query_string": b"",
+        "headers": [field],
+        "scheme": "http",
+    }
+    asked = RequestContext(RequestHead.of(scope), Peer.of(scope), World("default", {}))
+    written: list[str] = []
+    record = log_lines("text", written.append, is_terminal=False)
+    assert record
+    record(asked)
+    assert len(written) == count

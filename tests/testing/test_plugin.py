@@ -161,6 +161,7 @@ def test_the_journal_stands_in_the_report_of_a_test_that_fails(pytester: pytest.
         [
             "*understudy: world w1*",
             "*404  GET    /v3/profiles/nobody?x=1  -",
+            "*There is no profile for 'nobody'*",
             "*query parameters not in the document: x",
         ]
     )
