@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from math import inf
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -18,9 +19,15 @@ from understudy.collections.model import (
     item_at,
 )
 from understudy.collections.pages import Query, has_more, paged_list
-from understudy.collections.requests import CollectionRequests, PreparedRequest, RequestMaker
+from understudy.collections.requests import (
+    CollectionRequests,
+    PreparedRequest,
+    RequestMaker,
+    text_of,
+)
+from understudy.collections.rules import LIST_LIMITED
 from understudy.exchange.messages import Exchange, split
-from understudy.verify.checks import CheckResult
+from understudy.verify.checks import CheckResult, expect
 from understudy.verify.clock import machine_time
 from understudy.verify.findings import Found
 from understudy.verify.item_undo import AFTER_DELETION, GONE, ItemUndo
@@ -90,11 +97,15 @@ class ListedItems(NamedTuple):
         pages: The exchanges that read it; none where a page could not be read.
         identifiers: The identifiers of its items, in order.
         is_whole: Whether nothing can have been left out.
+        first: The number of items on its first page.
+        bound: The most items of that page, by its query.
     """
 
     pages: list[Exchange]
     identifiers: list[str]
     is_whole: bool
+    first: int = 0
+    bound: float = inf
 
 
 def read_pages(
@@ -116,9 +127,10 @@ def read_pages(
     request = requests.plain(role)
     query: Query = (*request.query, *paged.limited(limit))
     following: Query | str | None = query
+    bound = paged.size_of(query)
     pages: list[Exchange] = []
     identifiers: list[str] = []
-    count = 0
+    count = first = 0
     while following is not None and len(pages) < _MOST_PAGES:
         if isinstance(following, str) and _is_elsewhere(following, pages[-1]):
             break
@@ -129,13 +141,15 @@ def read_pages(
             return ListedItems([], [], is_whole=False)
         count = len(items)
         pages.append(exchange)
+        first = first if len(pages) > 1 else count
         identifiers += [str(it.get(collection.identifier or "")) for it in items]
         following = paged.following(exchange, query, count, len(pages) - 1)
     is_single = len(pages) == 1 and not paged.is_paged
     is_full = 0 < count >= paged.size_of(query)
     is_cut = following is not None or has_more(pages[-1]) or is_full
     is_cut = is_cut or (is_single and len(identifiers) >= _SURELY_WHOLE)
-    return ListedItems(pages, identifiers, is_whole=not (is_cut or paged.is_filtered))
+    is_whole = not (is_cut or paged.is_filtered)
+    return ListedItems(pages, identifiers, is_whole, first, bound)
 
 
 def _page_of(request: PreparedRequest, following: Query | str) -> PreparedRequest:
@@ -245,8 +259,11 @@ class CollectionClient:
         ]
         self.model = ItemModel(frozenset(names), collection.identifier)
 
-    def create(self) -> KnownItem:
+    def create(self, left_out: frozenset[str] = frozenset()) -> KnownItem:
         """Creates an item.
+
+        Args:
+            left_out: Optional members that are not sent.
 
         Raises:
             NotPermitted: The target does not permit it, the document takes no item, or the service
@@ -256,7 +273,7 @@ class CollectionClient:
         role = self.requests.collection.operation("create")
         if role is None:
             return self._create_by_put(self.requests.needed("replace"))
-        sent, pending, exchange = self._created_somehow(role)
+        sent, pending, exchange = self._created_somehow(role, left_out)
         body = item_at(exchange.body, role.response_path)
         value = self._identifier_in(exchange, body)
         if value is None:
@@ -265,11 +282,11 @@ class CollectionClient:
             raise NotPermitted(msg)
         self.state.undo.created(pending, str(value))
         item, judgements = self.model.create(exchange, value, sent, body)
-        self._judge(exchange, judgements)
+        self.judge(exchange, judgements)
         return item
 
     def _created_somehow(
-        self, role: ResourceOperation
+        self, role: ResourceOperation, left_out: frozenset[str]
     ) -> tuple[dict[str, Any], PendingItem, Exchange]:
         """Sends a creation, and again with other values where it is refused.
 
@@ -278,7 +295,7 @@ class CollectionClient:
         Raises:
             NotPermitted: Every creation was refused, or none may be sent.
         """
-        request, number = self.requests.creation(role), len(self.steps)
+        request, number = self.requests.creation(role, left_out=left_out), len(self.steps)
         candidates: Iterator[Mapping[str, Any]] = iter(())
         for attempt in range(_ATTEMPTS):
             try:
@@ -338,7 +355,7 @@ class CollectionClient:
         source = f"{self.source}, {AFTER_DELETION}" if item.is_gone else self.source
         exchange = self._send(self.requests.plain(role, item), source=source)
         body = item_at(exchange.body, role.response_path) if exchange.response.is_success else None
-        self._judge(exchange, self.model.read(exchange, item, body))
+        self.judge(exchange, self.model.read(exchange, item, body))
 
     def replace(self, item: KnownItem) -> bool:
         """Replaces an item; tells whether that succeeded."""
@@ -383,7 +400,7 @@ class CollectionClient:
         exchange = self._send(request)
         if exchange.status == ACCEPTED:
             return False
-        self._judge(exchange, self.model.delete(exchange, item))
+        self.judge(exchange, self.model.delete(exchange, item))
         if item.is_gone:
             self.state.undo.deleted(request.url)
         return exchange.response.is_success
@@ -399,8 +416,21 @@ class CollectionClient:
             judgements = self.model.listed(
                 listed.pages, listed.identifiers, is_whole=listed.is_whole
             )
-            self._judge(listed.pages[-1], judgements)
+            self.judge(listed.pages[-1], judgements)
+        if listed.pages and max(listed.first, len(self.model.present)) > listed.bound:
+            is_kept, expected = listed.first <= listed.bound, f"{listed.bound} items at most"
+            result = expect(is_kept, expected, f"{listed.first} items", *self.model.creations)
+            self.judge(listed.pages[0], [(LIST_LIMITED, result)])
         return listed.identifiers
+
+    def list_by(self, parameter: str, value: Any) -> tuple[Exchange, list[Any]] | None:
+        """Lists the items by a filter or an order; None where there is no list in the response."""
+        role = self.requests.needed("list")
+        request = self.requests.plain(role)
+        query = (*(it for it in request.query if it[0] != parameter), (parameter, text_of(value)))
+        exchange = self._send(request._replace(query=query))
+        items = _list_in(exchange, role)
+        return None if items is None else (exchange, items)
 
     def read_as_other(self, who: str, item: KnownItem) -> None:
         """Reads an item with the credential of another account, if it can only be the caller's own.
@@ -426,7 +456,7 @@ class CollectionClient:
         name = self.model.identifier
         if body is not None and name is not None and str(body.get(name)) != item.identifier:
             return  # an item of the other's own, at the same address
-        self._judge(exchange, self.model.read_by_other(exchange, item, why, evidence))
+        self.judge(exchange, self.model.read_by_other(exchange, item, why, evidence))
 
     def _change(
         self, role: ResourceOperation, request: PreparedRequest, item: KnownItem, record: _Record
@@ -467,7 +497,8 @@ class CollectionClient:
         self.steps.append(exchange)
         return exchange
 
-    def _judge(self, exchange: Exchange, judgements: Sequence[Judgement]) -> None:
+    def judge(self, exchange: Exchange, judgements: Sequence[Judgement]) -> None:
+        """Records what an exchange shows of rules, with what created the items above."""
         for rule, judged in judgements:
             result = judged._replace(evidence=(*self.origin, *judged.evidence))
             self.state.note(rule, result, exchange)

@@ -14,6 +14,7 @@ from understudy.collections.client import (
 )
 from understudy.collections.inference import infer_resources
 from understudy.collections.known_items import KnownItem, differing, shown
+from understudy.collections.list_queries import ask_lists, create_by_default
 from understudy.collections.model import (
     ResourceCollection,
     ResourceModel,
@@ -65,12 +66,13 @@ def judge_collection(state: InferredRun, collection: ResourceCollection) -> None
     """
     client = collection_client(state, collection, source_of(collection.path))
     roles = {it.role for it in collection.operations}
-    first, second, third = (client.create() for _ in range(3))
+    first, second, third = client.create(), client.create(), create_by_default(client)
     if "read" in roles:
         for item in (first, first, second):
             client.read(item)
     if "list" in roles and len(client.list_items(_WHOLE)) <= _MOST_WALKED:
         client.list_items(_FEW)
+        ask_lists(client, (first, second, third))
     if state.other is not None and "read" in roles:
         client.read_as_other(state.other, first)
     if "replace" in roles:

@@ -123,6 +123,11 @@ class ItemModel:
         """The items that must be there, the oldest first."""
         return [it for it in self.items.values() if not (it.is_gone or it.is_lost)]
 
+    @property
+    def creations(self) -> list[Exchange]:
+        """The exchanges that created what must be there."""
+        return [it.writes[0] for it in self.present]
+
     def create(
         self,
         exchange: Exchange,

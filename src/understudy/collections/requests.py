@@ -324,18 +324,22 @@ class CollectionRequests:
         return self.maker.plain(role.operation, self._values(role, identifier))
 
     def creation(
-        self, role: ResourceOperation, known: Mapping[str, Any] | None = None
+        self,
+        role: ResourceOperation,
+        known: Mapping[str, Any] | None = None,
+        left_out: frozenset[str] = frozenset(),
     ) -> PreparedRequest:
         """Returns a request that creates an item under an identifier of the service.
 
         Args:
             role: The operation.
             known: Members that have to have these values.
+            left_out: Optional members that are not sent.
 
         Raises:
             NotPermitted: The document takes no item there that could be made.
         """
-        return self._with_item(role, None, known or {})
+        return self._with_item(role, None, known or {}, left_out)
 
     def creation_at(self, role: ResourceOperation) -> tuple[Any, PreparedRequest]:
         """Returns an identifier of the client's, and a request that creates an item there.
@@ -427,14 +431,18 @@ class CollectionRequests:
         return {name: value} if name is not None and name in self.maker.members(role) else {}
 
     def _with_item(
-        self, role: ResourceOperation, identifier: str | None, known: Mapping[str, Any]
+        self,
+        role: ResourceOperation,
+        identifier: str | None,
+        known: Mapping[str, Any],
+        left_out: frozenset[str] = frozenset(),
     ) -> PreparedRequest:
         sendable = self.maker.members(role)
         references = {n: value for n, value in self.references.items() if n in sendable}
         identifying = {self.collection.identifier or ""}
         members = ItemMembers(
             {**references, **known},
-            left_out=self.left_out | identifying,
+            left_out=self.left_out | identifying | left_out,
             unique={*self.collection.unique, *identifying},
         )
         request = self.maker.item(role, self._values(role, identifier), members)

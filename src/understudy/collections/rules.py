@@ -15,7 +15,11 @@ CREATE_READABLE: Final = "inferred-create-readable"
 CREATE_RESPONSE: Final = "inferred-create-response"
 CREATE_LISTED: Final = "inferred-create-listed"
 CREATE_IDENTIFIER: Final = "inferred-create-identifier"
+CREATE_DEFAULTED: Final = "inferred-create-defaulted"
 LIST_ONCE: Final = "inferred-list-once"
+LIST_LIMITED: Final = "inferred-list-limited"
+LIST_FILTERED: Final = "inferred-list-filtered"
+LIST_SORTED: Final = "inferred-list-sorted"
 READ_REPEATABLE: Final = "inferred-read-repeatable"
 REPLACE_KEPT: Final = "inferred-replace-kept"
 UPDATE_MERGED: Final = "inferred-update-merged"
@@ -30,7 +34,11 @@ _STATEMENTS: Final[Mapping[str, str]] = {
     CREATE_RESPONSE: "The item in the response to its creation or change is the item that is then read.",
     CREATE_LISTED: "An item that was created is listed in its collection.",
     CREATE_IDENTIFIER: "Two items of a collection have different identifiers.",
+    CREATE_DEFAULTED: "A member that its creation leaves out has the default of the document.",
     LIST_ONCE: "The pages of a list name each item once.",
+    LIST_LIMITED: "A page of a list has at most as many items as are asked for.",
+    LIST_FILTERED: "A list that is filtered by a member has only items with that value.",
+    LIST_SORTED: "A list is in the order that is asked for.",
     READ_REPEATABLE: "An item that nobody changed is read again as it was.",
     REPLACE_KEPT: "After PUT an item has the members that were sent.",
     UPDATE_MERGED: "PATCH changes the members that were sent, and keeps the others.",
@@ -44,10 +52,11 @@ _STATEMENTS: Final[Mapping[str, str]] = {
 CERTAIN: Final = frozenset(
     {
         *(CREATE_READABLE, CREATE_LISTED, CREATE_IDENTIFIER, REPLACE_KEPT, UPDATE_MERGED),
-        *(CHANGE_ISOLATED, DELETE_GONE, SINGLETON_KEPT),
+        *(CHANGE_ISOLATED, DELETE_GONE, SINGLETON_KEPT, CREATE_DEFAULTED),
+        *(LIST_LIMITED, LIST_FILTERED, LIST_SORTED),
     }
 )
-"""Rules that follow from HTTP's methods wherever a document has them; their breach is a finding."""
+"""Rules that follow from HTTP's methods, or from names in the document; their breach is a finding."""
 
 INFERRED: Final[Mapping[str, Rule]] = {
     name: Rule(
@@ -66,7 +75,11 @@ _NEEDED: Final[Mapping[str, tuple[frozenset[Role], ...]]] = {
     CREATE_RESPONSE: (frozenset({"read"}),),
     CREATE_LISTED: (frozenset({"list"}),),
     CREATE_IDENTIFIER: (frozenset({"create"}),),
+    CREATE_DEFAULTED: (frozenset({"create"}),),
     LIST_ONCE: (frozenset({"list"}),),
+    LIST_LIMITED: (frozenset({"list"}),),
+    LIST_FILTERED: (frozenset({"list"}),),
+    LIST_SORTED: (frozenset({"list"}),),
     READ_REPEATABLE: (frozenset({"read"}),),
     REPLACE_KEPT: (frozenset({"replace"}), frozenset({"read"})),
     UPDATE_MERGED: (frozenset({"update"}), frozenset({"read"})),

@@ -70,6 +70,36 @@ class GivesOneIdentifierTwice(Service):
         return "b1"
 
 
+@breaks("inferred-create-defaulted")
+class PinsWhatDoesNotSayOtherwise(Service):
+    def create(self, who, path, sent):
+        return super().create(who, path, {"is_pinned": True, **sent})
+
+
+@breaks("inferred-list-limited")
+class ListsEverythingAtOnce(Service):
+    def listed(self, who, path, query):
+        return super().listed(who, path, {**query, "limit": "50"})
+
+
+@breaks("inferred-list-filtered")
+class IgnoresFilters(Service):
+    def filtered(self, query, items):
+        return items
+
+
+@breaks("inferred-list-sorted")
+class IgnoresOrders(Service):
+    def ordered(self, query, items):
+        return items
+
+
+@breaks("inferred-list-sorted")
+class SortsInOneDirection(Service):
+    def ordered(self, query, items):
+        return super().ordered({"sort": query.get("sort", "").removeprefix("-")}, items)
+
+
 @breaks("inferred-list-once")
 class RepeatsTheLastItemOfAPage(Service):
     def listed(self, who, path, query):

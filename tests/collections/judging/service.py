@@ -47,14 +47,24 @@ class Service:
     def create(self, who: str, path: str, sent: Item) -> Item:
         item = {**sent, "id": self.identify(path)}
         if path == "/me/notes":
-            item["created"] = CREATED
+            item = {"is_pinned": False, **item, "created": CREATED}
         self.items(who, path)[str(item["id"])] = item
         return item
 
     def listed(self, who: str, path: str, query: dict[str, str]) -> list[Item]:
-        items = list(self.items(who, path).values())
+        items = self.ordered(query, self.filtered(query, list(self.items(who, path).values())))
         offset = int(query.get("offset", "0"))
         return items[offset : offset + int(query.get("limit", "20"))]
+
+    def filtered(self, query: dict[str, str], items: list[Item]) -> list[Item]:
+        pinned = query.get("is_pinned")
+        return [it for it in items if pinned in {None, str(it.get("is_pinned")).lower()}]
+
+    def ordered(self, query: dict[str, str], items: list[Item]) -> list[Item]:
+        order = query.get("sort", "")
+        if not order.endswith("title"):
+            return items
+        return sorted(items, key=lambda it: str(it["title"]), reverse=order.startswith("-"))
 
     def read(self, who: str, path: str, identifier: str) -> Item | None:
         return self.items(who, path).get(identifier)
