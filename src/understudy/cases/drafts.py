@@ -154,11 +154,6 @@ def _path_text(text: str) -> str:
     return quote(text, safe="/%:@!$&'()*+,;=-._~", errors="surrogatepass")
 
 
-def is_json(media_type: str) -> bool:
-    """Tells whether a body of this type is JSON (RFC 6839, 3.1)."""
-    return media_type == JSON or media_type.endswith("+json")
-
-
 def dumps(value: Any) -> str:
     """Returns JSON; unlike a library's writer, writes a ``JsonLiteral`` as it is."""
     if isinstance(value, JsonLiteral):

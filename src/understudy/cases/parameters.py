@@ -19,14 +19,19 @@ from understudy.openapi.parameter_writing import encoded, query_pairs, text_of, 
 def lists(
     context: OperationContext, parameter: Parameter, part: str, schema: Node
 ) -> Iterator[Mutation]:
-    """Yields the mutations of an array, and of an item in the shortest array."""
+    """Yields the mutations of an array, and of an item in the shortest array.
+
+    Between separators, readers differ about spaces: many trim each item, as they do of a header's list.
+    """
     is_accepted = context.values.schemas.validator(schema).is_valid
     items = context.values.schemas.items(schema)
     candidates = [edge for edge in edges(context.values, schema) if isinstance(edge.value, list)]
     base = context.values.sample(schema)
     others = base[1:] if isinstance(base, list) else []
     for item in () if items is None else edges(context.values, items, is_text=True):
-        is_text = isinstance(item.value, str) and "," not in item.value and item.value.strip()
+        separators = "," if parameter.explode else ",| "
+        is_text = isinstance(item.value, str) and item.value.strip() != ""
+        is_text = is_text and not set(separators) & set(item.value)
         is_valid = is_accepted([item.value, *others])
         if (is_text or isinstance(item.value, int)) and is_valid == item.is_valid:
             candidates.append(item._replace(value=[item.value, *others]))

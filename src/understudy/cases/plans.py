@@ -19,7 +19,7 @@ from understudy.cases import (
     resource_api,
     uploads,
 )
-from understudy.cases.drafts import FORM, JSON, MULTIPART, Draft, DraftChange, is_json
+from understudy.cases.drafts import FORM, JSON, MULTIPART, Draft, DraftChange
 from understudy.cases.edges import SchemaValues
 from understudy.cases.model import (
     CaseRequest,
@@ -43,6 +43,7 @@ from understudy.interface.operations import (
 )
 from understudy.interface.recognition import interface_operations
 from understudy.openapi.loader import Document, Node
+from understudy.openapi.media_types import is_json
 from understudy.openapi.operations import (
     FieldEncoding,
     Operation,

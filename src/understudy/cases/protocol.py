@@ -7,9 +7,10 @@ from random import Random  # noqa: TID251 - seeded by whoever asks
 from typing import Any
 
 from understudy.cases import drafts, texts
-from understudy.cases.drafts import FORM, JSON, MULTIPART, Draft, DraftChange, is_json
+from understudy.cases.drafts import FORM, JSON, MULTIPART, Draft, DraftChange
 from understudy.cases.model import CaseKind, encoded_variable, variable
 from understudy.cases.mutations import REFUSED, Generator, Mutation, OperationContext, rule
+from understudy.openapi.media_types import is_json
 from understudy.openapi.parameter_writing import encoded
 
 _ACCEPTED_HEADERS = {

@@ -98,11 +98,13 @@ SERVER_ERROR = re.compile("answered 5[0-9][0-9]")
 def _cause_of(case: Case, why: str) -> str:
     """Returns what a failure shares with others: the operation, the response and the mutated place.
 
-    A crash has one cause, whatever place brought it about.
+    A crash, or a response that breaks a rule, has one cause, whatever place brought it about.
     """
     reason = why.partition("; ")[0]
     if SERVER_ERROR.match(reason):
         return f"{case.operation} {reason.partition(',')[0]}"
+    if reason.startswith("rule "):
+        return f"{case.operation} {reason}"
     return f"{case.operation} {reason} ({case.part}, {case.source})"
 
 

@@ -9,7 +9,7 @@ from understudy.interface.declared_inputs import DeclaredInputs
 from understudy.interface.operations import QR_CODE, UPDATE_PROFILE, UPLOAD_AVATAR, key_of
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document, Node
-from understudy.openapi.media_types import declared_for
+from understudy.openapi.media_types import declared_for, is_json
 from understudy.openapi.operations import (
     DeclaredResponse,
     MediaType,
@@ -76,7 +76,7 @@ class DocumentValidator:
             return "" if is_free else f"{media_type or 'no content type'} is not in the document"
         if not exchange.response.body:
             return "the body is empty"
-        if media.schema is None or not media_type.endswith("json"):
+        if media.schema is None or not is_json(media_type):
             return ""
         return self._schema_error(exchange, media.schema)
 

@@ -4,10 +4,13 @@ from typing import Any
 
 import httpx
 import pytest
+from click.testing import CliRunner
 from tests.proofs.corpus.cases import DOCUMENTS, CorpusDocument, CorpusRequest, read
 from tests.proofs.corpus.judge import Judge, refusal_fault
 from tests.proofs.corpus.mocks import engine_alone
 from tests.proofs.corpus.scores import score
+
+from understudy.cli import main
 
 METHODS = {"get", "put", "post", "delete", "options", "head", "patch", "query"}
 
@@ -74,3 +77,10 @@ def test_the_judge_finds_what_is_wrong(status, headers, content, fault: str) -> 
 def test_a_refusal_has_to_name_its_reason(status: int, text: str, fault: str) -> None:
     request = CorpusRequest("GET", "/a", refused="limit")
     assert refusal_fault(request, httpx.Response(status, text=text)) == fault
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.stem)
+def test_the_cases_of_a_document_are_green_on_its_mock(path) -> None:
+    command = ["generate", "--document", str(path), "--send", "--count", "15", "--only-failing"]
+    done = CliRunner().invoke(main, command)
+    assert done.exit_code == 0, done.output
