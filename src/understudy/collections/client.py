@@ -71,9 +71,10 @@ class InferredRun:
 
     @property
     def other(self) -> str | None:
-        """The credential of another account; None where the target gives none."""
-        names = self.run.deployment.target.identities()
-        return OTHER if {OWNER, OTHER} <= set(names) else None
+        """The credential of another account; None where none is given, or a mock has one state for all."""
+        target = self.run.deployment.target
+        is_given = {OWNER, OTHER} <= set(target.identities())
+        return OTHER if is_given and not target.is_mock else None
 
     def client(self, source: str) -> ProbeClient:
         """Returns a client that sends as a named part of the run."""

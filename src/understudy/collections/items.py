@@ -84,9 +84,10 @@ class ItemShape:
         self.schemas = schemas
         self.schema = resource.schema
         required = set(schemas.required_names(resource.schema)) if resource.schema else set()
-        self.sent = sent = self._sent_names()
+        sent = self._sent_members()
+        self.sent = set(sent)
         self.members: Mapping[str, ItemMember] = {
-            name: self._member(name, node, is_required=name in required, is_sent=name in sent)
+            name: self._member(name, node, is_required=name in required, sent=sent.get(name))
             for name, node in self.schemas.members(resource.schema).items()
         }
 
@@ -95,26 +96,27 @@ class ItemShape:
         """The member that identifies an item; None where only its path does."""
         return self.resource.identifier if isinstance(self.resource, ResourceCollection) else None
 
-    def _sent_names(self) -> set[str]:
+    def _sent_members(self) -> Mapping[str, Node]:
         writing = (
             it
             for role in ("create", "replace", "update")
             for it in self.resource.operations
             if it.role == role
         )
-        return next(
-            (set(names) for it in writing if (names := sent_members(self.schemas, it))), set()
-        )
+        return next((found for it in writing if (found := sent_members(self.schemas, it))), {})
 
-    def _member(self, name: str, node: Node, *, is_required: bool, is_sent: bool) -> ItemMember:
+    def _member(self, name: str, node: Node, *, is_required: bool, sent: Node | None) -> ItemMember:
         keyword = self.schemas.keyword
-        default = keyword(node, "default")
+        defaults = (keyword(each, "default") for each in (sent, node) if each is not None)
+        default = next((it for it in defaults if it is not None), None)
+        if default is not None and not self.schemas.validator(node).is_valid(default):
+            default = None  # such as one of the request alone
         return ItemMember(
             schema=node,
             is_read_only=keyword(node, "readOnly") is True,
             is_write_only=keyword(node, "writeOnly") is True,
             is_required=is_required,
-            is_sent=is_sent,
+            is_sent=sent is not None,
             default=() if default is None else (default,),
             moment=self._moment(name, node),
         )

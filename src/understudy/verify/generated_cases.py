@@ -46,7 +46,7 @@ def mixed(raw: Mapping[str, Any], run: Run) -> dict[str, Any]:
     values |= dict.fromkeys(("imageHash", "imageId"), sorted(run.gateway.made)[:5])
     document = copy.deepcopy(dict(raw))
     document["servers"] = [{"url": target.base_url}]
-    for item in document.get("paths", {}).values():
+    for item in filter(lambda each: isinstance(each, dict), document.get("paths", {}).values()):
         for holder in [item, *(part for part in item.values() if isinstance(part, dict))]:
             for parameter in holder.get("parameters", []):
                 _mix(parameter, values)
@@ -80,7 +80,11 @@ OF_ONE_EXCHANGE: Final = (
 """Schemathesis's checks that compare a response with how its request was made."""
 
 TRUSTED: Final = (*OF_ONE_EXCHANGE, "use_after_free", "ensure_resource_availability")
-"""Schemathesis's checks that count; what a response shows by itself is judged by the evaluator."""
+"""Schemathesis's checks that count; what a response shows by itself is judged by the evaluator.
+
+Of another service those of one exchange count alone: rules of its collections judge its items, and take
+no list below a deleted item for the item.
+"""
 
 _PARAMETER: Final = re.compile(r"parameter `(\w+)`")
 
@@ -263,7 +267,8 @@ class _Generation:
             return  # the mock of another document takes any token, as its policy says
         if not self._run.has_interface and exchange.status >= SERVER_ERROR:
             return  # which is a finding by itself
-        if name not in TRUSTED or (actual is not None and is_false_alarm(actual)):
+        trusted = TRUSTED if self._run.has_interface else OF_ONE_EXCHANGE
+        if name not in trusted or (actual is not None and is_false_alarm(actual)):
             return
         for finding in self._run.evaluator.generated(exchange, actual):
             self._run.announce(Found(finding))
