@@ -23,10 +23,10 @@ from understudy.collections.requests import (
     CollectionRequests,
     PreparedRequest,
     RequestMaker,
-    text_of,
 )
 from understudy.collections.rules import LIST_LIMITED
 from understudy.exchange.messages import Exchange, split
+from understudy.openapi.parameter_writing import written
 from understudy.verify.checks import CheckResult, expect
 from understudy.verify.clock import machine_time
 from understudy.verify.findings import Found
@@ -428,7 +428,7 @@ class CollectionClient:
         """Lists the items by a filter or an order; None where there is no list in the response."""
         role = self.requests.needed("list")
         request = self.requests.plain(role)
-        query = (*(it for it in request.query if it[0] != parameter), (parameter, text_of(value)))
+        query = (*(it for it in request.query if it[0] != parameter), (parameter, written(value)))
         exchange = self._send(request._replace(query=query))
         items = _list_in(exchange, role)
         return None if items is None else (exchange, items)
