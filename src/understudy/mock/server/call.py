@@ -79,7 +79,7 @@ class Call(Struct):  # made for each request, at no call of Python
     started: datetime | None = None
 
     def now(self) -> datetime:
-        """The moment that the response speaks of: one for a request, so that a replay at it has the same bytes."""
+        """Returns the moment that the response speaks of: one for a request, so that replays are alike."""
         return self.world.clock.now() if self.started is None else self.started
 
 

@@ -263,7 +263,7 @@ _AUTHORIZATION = "/oauth2/"
 
 
 class StreamPlan(NamedTuple):
-    """How a stream is sent.
+    """Plans how a stream is sent.
 
     Attributes:
         events: How many items it has; None: as many as the generated body.
