@@ -89,7 +89,7 @@ def test_the_picture_of_a_person_is_drawn_at_its_size(driver: Driver) -> None:
     assert picture.headers["content-type"].startswith("image/")
     assert driver.refused("GET", "/people/adda/avatar") == (
         404,
-        "There is no person 'adda' in this world; did you mean 'ada'?",
+        "There is no person 'adda' in this world; did you mean 'ada'? GET /__admin/people lists them.",
     )
 
 
