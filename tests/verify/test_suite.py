@@ -33,7 +33,7 @@ def test_a_target_that_nobody_serves_is_said_in_one_line(tmp_path):
     target.write_text('base_url = "http://127.0.0.1:9/v3"\n')
     done = ran(tmp_path, "-k", "qr-default-size", "--understudy-target", str(target))
     assert done.returncode == 1
-    assert "http://127.0.0.1:9/v3 does not respond" in done.stdout
+    assert "Nothing listens at 127.0.0.1:9. Is the deployment up?" in done.stdout
 
 
 def test_a_target_file_that_cannot_be_used_is_one_usage_error(tmp_path):

@@ -147,12 +147,13 @@ def _arrays(values: SchemaValues, schema: Node, keywords: dict[str, Any]) -> _Ca
     items = values.schemas.items(schema)
     item = "a" if items is None else values.sample(items)
     yield [], "an empty list", "minItems", "empty"
+    yield [item, item], "one item twice", "uniqueItems", "repetition"
     for keyword in ("minItems", "maxItems"):
         for step in (-1, 0, 1):
             size = keywords.get(keyword, -2) + step
-            if 0 <= size <= texts.LONG:
+            is_repeated = size > 1 and keywords.get("uniqueItems") is True
+            if 0 <= size <= texts.LONG and not is_repeated:
                 yield [item] * size, _counted(size, "item"), keyword, "boundary"
-    yield [item, item], "one item twice", "uniqueItems", "repetition"
 
 
 def _refusing_keyword(keywords: dict[str, Any], value: Any) -> str:

@@ -215,7 +215,8 @@ def test_cases_whose_secrets_are_not_set_are_skipped(deployment, tool, tmp_path,
         "http": ("send", out, "--all", "--output", "short"),
     }
     done = ran(None, out if form == "bruno" else tmp_path, program, *words[form])
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
+    expected = 2 if form == "curl" else 0  # a script says so, as it cannot mark a case as skipped
+    assert done.returncode == expected, done.stdout[-3000:] + done.stderr[-2000:]
     assert "ada-full" not in done.stdout
 
 
