@@ -60,6 +60,14 @@ def update_of_member(names: Iterable[str], history: History) -> Exchange | None:
     return None
 
 
+def first_alike(exchange: Exchange, history: History) -> list[Exchange]:
+    """Returns the first read of the same operation that got the same content, which a cache may have kept."""
+    if exchange.request.method != "GET" or not exchange.response.is_success:
+        return []
+    body = exchange.response.body
+    return [each for each in history.of(exchange.operation) if each.response.body == body][-1:]
+
+
 def same_request_before(
     exchange: Exchange, history: History, before: Exchange | None = None
 ) -> Exchange | None:

@@ -10,6 +10,7 @@ from understudy.interface.operations import Routes
 from understudy.interface.rules import Rule
 from understudy.reports.content import Coverage
 from understudy.verify import rules as sections
+from understudy.verify.causes import first_alike
 from understudy.verify.checks import (
     CHECKS,
     CheckResult,
@@ -318,7 +319,8 @@ class Evaluator:
     def _finding(
         self, rule: Rule, result: CheckResult, exchange: Exchange, *, is_open: bool
     ) -> Finding:
-        steps = showing(rule.id, exchange, result.evidence, self.history)
+        evidence = (*result.evidence, *first_alike(exchange, self.history))
+        steps = showing(rule.id, exchange, evidence, self.history)
         return Finding(
             rule,
             result.expected,

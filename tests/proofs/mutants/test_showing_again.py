@@ -32,15 +32,17 @@ def once():
 
 
 def after_another():
-    """The answer to the question before is given again, as by a cache without the hash in its key."""
-    before: list[httpx.Response] = []
+    """An own address is denied right after the question about another own one."""
+    before: list[str] = []
 
     def change(request, send):
         response = send(request)
         if not at(request, "GET", ASSOCIATED):
             return response
-        known, before[:] = before[:], [response]
-        return httpx.Response(200, json=said(known[0])) if known else response
+        is_own, address = bool(said(response).get("associated")), str(request.url)
+        is_after_own = bool(before) and before[0] != address
+        before[:] = [address] if is_own else []
+        return answer(response, body={"associated": False}) if is_own and is_after_own else response
 
     return change
 
