@@ -65,7 +65,9 @@ def first_alike(exchange: Exchange, history: History) -> list[Exchange]:
     if exchange.request.method != "GET" or not exchange.response.is_success:
         return []
     body = exchange.response.body
-    return [each for each in history.of(exchange.operation) if each.response.body == body][-1:]
+    alike = [each for each in history.of(exchange.operation) if each.response.body == body]
+    same = [each for each in alike if each.request.url == exchange.request.url]
+    return (same or alike)[-1:]
 
 
 def same_request_before(

@@ -5,7 +5,7 @@ Each is of one run only, so a script that reproduces a finding reads it from the
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from html.parser import HTMLParser
 from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import quote, quote_plus, unquote
@@ -31,6 +31,22 @@ _VARIABLES: Final = {"code": "CODE", "access_token": "TOKEN", "image_id": "IMAGE
 _COOKIE: Final = re.compile(r"([^=;\s]+)=([^;\s]+)")
 
 
+class Form(NamedTuple):
+    """A text that is nearly another: as it is made here, from a shell's variable, and in Python."""
+
+    make: Callable[[str], str]
+    shell: str
+    python: str
+
+
+NEARLY: Final[Mapping[str, Form]] = {
+    "SHORT": Form(lambda text: text[:-1], "${%s%%?}", "[:-1]"),
+    "LONG": Form(lambda text: f"{text}0", "${%s}0", ' + "0"'),
+    "SWAPPED": Form(str.swapcase, "$(printf %%s \"$%s\" | tr 'A-Za-z' 'a-zA-Z')", ".swapcase()"),
+}
+"""What a token that is nearly an issued one is made by."""
+
+
 class IssuedValue(NamedTuple):
     """A value that a response issues and a later request needs.
 
@@ -41,6 +57,7 @@ class IssuedValue(NamedTuple):
         variable: The variable that replaces it.
         start: Of an item, the path before its identifier, with variables for the items above.
         position: Of an item, the number of members of that name before its own.
+        form: The name of what is nearly the value of the variable ``start``, among ``NEARLY``.
     """
 
     value: str
@@ -49,6 +66,7 @@ class IssuedValue(NamedTuple):
     variable: str
     start: str = ""
     position: int = 0
+    form: str = ""
 
     @property
     def shell_pattern(self) -> str:
@@ -100,6 +118,14 @@ def issued_values(steps: Sequence[Exchange]) -> dict[int, list[IssuedValue]]:
             name = _VARIABLES.get(key) or re.sub(r"\W", "_", key).upper()
             found = IssuedValue(value, key, source, f"{name}_{place + 1}")
             issued.setdefault(place, []).append(found)
+            sent = {each.request.query.get("token") for each in steps[place + 1 :]}
+            for form, nearly in NEARLY.items():
+                text = nearly.make(value)
+                if key == "access_token" and text in sent:
+                    name = f"{found.variable}_{form}"
+                    issued[place].append(
+                        IssuedValue(text, key, "member", name, found.variable, form=form)
+                    )
     return issued
 
 
@@ -135,6 +161,9 @@ def issued_anew(one: IssuedValue, exchange: Exchange, known: Mapping[str, str]) 
         exchange: The new exchange.
         known: The new values of earlier steps, by their variables.
     """
+    if one.form:
+        base = known.get(one.start)
+        return None if base is None else NEARLY[one.form].make(base)
     if one.source != "item":
         named = ((source, key, text) for source, key, text in values_in(exchange))
         return next((text for *name, text in named if name == [one.source, one.key]), None)

@@ -17,7 +17,7 @@ from understudy.exchange.messages import Exchange
 from understudy.exchange.python_code import call_arguments
 from understudy.exchange.shown import BODY_SHOWN
 from understudy.verify.findings import Finding
-from understudy.verify.issued_values import IssuedValue, issued_values
+from understudy.verify.issued_values import NEARLY, IssuedValue, issued_values
 from understudy.verify.permits import SAFE
 
 _MOMENT: Final = timedelta(seconds=1)
@@ -151,6 +151,8 @@ def _keeping(command: str, values: Sequence[IssuedValue]) -> str:
     """Returns a command that prints its response, and keeps issued values in variables."""
     if not values:
         return command
+    nearly = [one for one in values if one.form]
+    values = [one for one in values if not one.form]
     if len(values) == 1:
         lines = [f"{_assigned(values[0])}$({command} | tee /dev/stderr | {_reading(values[0])})"]
     else:
@@ -161,6 +163,9 @@ def _keeping(command: str, values: Sequence[IssuedValue]) -> str:
         for one in values
         if _is_encoded(one)
     ]
+    for one in nearly:
+        lines.append(f"{one.variable}={NEARLY[one.form].shell % one.start}")
+        lines += [_encoding(one.variable)] if _is_encoded(one) else []
     return "; ".join(lines)
 
 
@@ -205,6 +210,10 @@ def snippet(finding: Finding, secrets: Mapping[str, str]) -> str:
 
 def _python_variables(one: IssuedValue) -> list[str]:
     """Returns the lines that keep an issued value in variables."""
+    if one.form:
+        made = f'os.environ["{one.start}"]{NEARLY[one.form].python}'
+        lines = [f'os.environ["{one.variable}"] = {made}']
+        return [*lines, _python_encoding(one.variable)] if _is_encoded(one) else lines
     lines = [f'os.environ["{_read_variable(one)}"] = {one.python}']
     if _is_encoded(one) and one.source == "redirect":
         text = f'urllib.parse.unquote(os.environ["{one.variable}{ENCODED}"])'

@@ -8,7 +8,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 from understudy.exchange.messages import Exchange, split
-from understudy.interface.operations import AVATARS, PROFILES
+from understudy.interface.operations import AVATARS, PROFILES, UPDATE_AVATAR, UPLOAD_AVATAR
 from understudy.verify.checks import (
     CheckResult,
     Condition,
@@ -156,16 +156,20 @@ def last_edit_is_not_ahead(exchange: Exchange, _history: History) -> CheckResult
 
 
 @check("updated-date-utc", on=AVATARS, when=[holds_avatars])
-def no_change_is_ahead(exchange: Exchange, _history: History) -> CheckResult:
+def no_change_is_ahead(exchange: Exchange, history: History) -> CheckResult:
     """No change of an avatar is later than the response that tells of it."""
-    return _expect_past(exchange, [avatar.get("updated_date") for avatar in avatars_in(exchange)])
+    dates = [avatar.get("updated_date") for avatar in avatars_in(exchange)]
+    changed = history.last(UPLOAD_AVATAR, UPDATE_AVATAR, account=exchange.identity.account)
+    return _expect_past(exchange, dates, changed)
 
 
-def _expect_past(exchange: Exchange, values: Iterable[object]) -> CheckResult:
+def _expect_past(
+    exchange: Exchange, values: Iterable[object], *evidence: Exchange | None
+) -> CheckResult:
     until = _now(exchange) + SLACK
     ahead = [text for text in map(str, values) if _UTC.fullmatch(text) and _is_instant(text)]
     ahead = [text for text in ahead if datetime.fromisoformat(text) > until]
-    return expect(not ahead, f"no time later than {until:%H:%M} UTC", ahead)
+    return expect(not ahead, f"no time later than {until:%H:%M} UTC", ahead, *evidence)
 
 
 @check(
