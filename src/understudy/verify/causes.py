@@ -61,13 +61,17 @@ def update_of_member(names: Iterable[str], history: History) -> Exchange | None:
 
 
 def first_alike(exchange: Exchange, history: History) -> list[Exchange]:
-    """Returns the first read of the same operation that got the same content, which a cache may have kept."""
+    """Returns the first reads that got the same content, which a cache may have kept.
+
+    One is of the same address, whoever asked; one by the same caller, whatever it asked.
+    """
     if exchange.request.method != "GET" or not exchange.response.is_success:
         return []
     body = exchange.response.body
     alike = [each for each in history.of(exchange.operation) if each.response.body == body]
     same = [each for each in alike if each.request.url == exchange.request.url]
-    return (same or alike)[-1:]
+    own = [each for each in alike if each.identity == exchange.identity]
+    return [*same[-1:], *own[-1:]] or alike[-1:]
 
 
 def same_request_before(
