@@ -31,7 +31,7 @@ _VARIABLES: Final = {"code": "CODE", "access_token": "TOKEN", "image_id": "IMAGE
 _COOKIE: Final = re.compile(r"([^=;\s]+)=([^;\s]+)")
 
 
-class Form(NamedTuple):
+class NearText(NamedTuple):
     """A text that is nearly another: as it is made here, from a shell's variable, and in Python."""
 
     make: Callable[[str], str]
@@ -39,12 +39,14 @@ class Form(NamedTuple):
     python: str
 
 
-NEARLY: Final[Mapping[str, Form]] = {
-    "SHORT": Form(lambda text: text[:-1], "${%s%%?}", "[:-1]"),
-    "LONG": Form(lambda text: f"{text}0", "${%s}0", ' + "0"'),
-    "SWAPPED": Form(str.swapcase, "$(printf %%s \"$%s\" | tr 'A-Za-z' 'a-zA-Z')", ".swapcase()"),
+NEARLY: Final[Mapping[str, NearText]] = {
+    "SHORT": NearText(lambda text: text[:-1], "${%s%%?}", "[:-1]"),
+    "LONG": NearText(lambda text: f"{text}0", "${%s}0", ' + "0"'),
+    "SWAPPED": NearText(
+        str.swapcase, "$(printf %%s \"$%s\" | tr 'A-Za-z' 'a-zA-Z')", ".swapcase()"
+    ),
 }
-"""What a token that is nearly an issued one is made by."""
+"""The ways to make a token that is nearly an issued one, by the ends of their variables."""
 
 
 class IssuedValue(NamedTuple):
