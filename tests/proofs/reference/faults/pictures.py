@@ -137,9 +137,9 @@ class AnUploadIsSelectedForThePrimaryToo(State):
             super().add(avatar, None, select=select)
 
 
-@in_state(LISTED, FOREIGN)
+@in_state(LISTED, FOREIGN, "avatar-upload-returns-avatar")
 class IdsAreHashesOfTheContent(State):
-    """Equal pictures are stored once, with the owner who came last."""
+    """Equal pictures are stored once, with the owner who came last; an upload gets no new avatar."""
 
     def add(self, avatar, email_hash, *, select):
         image_id = hashlib.md5(avatar.content, usedforsecurity=False).hexdigest()
