@@ -238,7 +238,7 @@ def _loses(member, value):
             if is_update(request) and members_of(request) and response.status_code == 200:
                 is_updated.append(True)
             is_own = who(request) == "ada-full" or path_of(request) == "/profiles/ada"
-            if is_updated and is_profile(request) and is_own and response.status_code == 200:
+            if is_updated and is_profile(request) and is_own and said(response):
                 profile = said(response)
                 changed = {member: value} if member in profile else {}
                 return answer(response, body=profile | changed)
