@@ -29,7 +29,7 @@ PIP = (sys.executable, "-m", "pip")
 
 OLDEST = "3.11.2"
 
-JUDGING = ("schemathesis", "hypothesis", "zxingcpp", "pytest", "faker")
+JUDGING = ("schemathesis", "hypothesis", "openapi_core", "zxingcpp", "pytest", "faker")
 
 
 def closure(lines: Iterable[str], extras: frozenset[str] = frozenset()) -> set[str]:

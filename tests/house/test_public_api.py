@@ -70,7 +70,7 @@ def test_importing_the_package_imports_nothing_else_of_it():
 
 def test_a_name_that_needs_an_extra_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch):
     def absent(_module: str) -> None:
-        raise ModuleNotFoundError(name="hypothesis.strategies")
+        raise ModuleNotFoundError(name="openapi_core.validation")
 
     monkeypatch.setattr(understudy, "import_module", absent)
     monkeypatch.setattr(installation, "adding", "add {}".format)

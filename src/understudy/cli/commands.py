@@ -1,7 +1,7 @@
 """The commands that judge: the options, the help, and the function of each, by its name.
 
-The function stands in a module of its own, which is imported when the command runs: Schemathesis
-takes a second, which `--help` need not wait for.
+The function stands in a module of its own, which is imported when the command runs: Schemathesis and
+openapi-core take a second, which `--help` need not wait for.
 """
 
 import gc

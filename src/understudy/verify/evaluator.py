@@ -35,6 +35,7 @@ from understudy.verify.findings import (
 from understudy.verify.history import History
 from understudy.verify.item_undo import is_of_deleted
 from understudy.verify.readings import binds, contradictions
+from understudy.verify.value_texts import as_json
 
 # The steps of a finding. A check names the exchanges that it compares, but its conditions read more
 # of the history. What they rest on is found by judging again: without an exchange that matters, the
@@ -172,6 +173,7 @@ class Evaluator:
         is_held_to_assumptions: Whether an assumption that fails is a finding.
         records: The check results of each rule so far, by its id.
         internal_errors: Failures of checks and of other parts of verify.
+        differences: Responses that the two document validators judge differently.
         has_own_document: Whether a document other than the bundled one is in force, and so
             decides on names, types and values.
         is_foreign: Whether the document in force describes another service than the interface's.
@@ -187,6 +189,7 @@ class Evaluator:
     is_foreign: bool = False
     records: dict[str, RuleRecord] = field(default_factory=dict)
     internal_errors: list[str] = field(default_factory=list)
+    differences: dict[str, None] = field(default_factory=dict)
     coverage: Coverage = field(default_factory=Coverage)
     broken: list[tuple[str, CheckResult]] = field(default_factory=list)
     _unmet: dict[str, Unmet] = field(default_factory=dict)
@@ -407,10 +410,19 @@ class Evaluator:
         is_failure = self.is_foreign and exchange.status >= SERVER_FAILURE  # a finding by itself
         if is_failure or is_of_deleted(exchange, operation):
             return new
-        error = judge.error(exchange, operation)
-        result = expect(not error, "an answer that the document allows", error)
+        errors = judge.judge(exchange, operation)
+        if not errors.agrees:
+            own_error, other_error = errors.validator or "valid", errors.openapi_core or "valid"
+            disagreement = (
+                f"understudy says {as_json(own_error)}, openapi-core {as_json(other_error)}"
+            )
+            line = f"{exchange.operation} {exchange.status}: {disagreement}"
+            self.differences |= {line: None}
+        result = expect(
+            not errors.validator, "an answer that the document allows", errors.validator
+        )
         # Many documents leave refusals out: one note for each status or type says it of all operations.
         is_left_out = self.is_foreign and exchange.response.is_refusal
-        is_left_out = is_left_out and error.endswith("is not in the document")
-        cause = error if is_left_out else ""
+        is_left_out = is_left_out and errors.validator.endswith("is not in the document")
+        cause = errors.validator if is_left_out else ""
         return new + self._note(DOCUMENT, result._replace(is_choice=is_left_out), exchange, cause)

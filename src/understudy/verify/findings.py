@@ -209,6 +209,7 @@ class Outcome:
         findings: The findings, each once.
         notes: Findings about assumptions that the deployment need not share.
         internal_errors: Failures of checks, probes, generators and other parts of verify.
+        differences: Responses that the two document validators judge differently.
         requests: The number of requests sent.
         counted: Counted requests of the hour, by credential.
         coverage: The operations, statuses and parameters that were seen.
@@ -238,6 +239,7 @@ class Outcome:
     exchanges: tuple[Exchange, ...]
     not_run: tuple[str, ...] = ()
     remaining: tuple[str, ...] = ()
+    differences: tuple[str, ...] = ()
     document_file: Path | None = None
     target_file: Path | None = None
     contract: str = ""

@@ -209,6 +209,7 @@ def judge_recorded(archive: Path, deployment: Deployment, rules: Sequence[str]) 
         findings=tuple(it.on_the_wire() for it in evaluator.findings if not it.is_note),
         notes=tuple(it.on_the_wire() for it in evaluator.findings if it.is_note),
         internal_errors=tuple(evaluator.internal_errors),
+        differences=tuple(evaluator.differences),
         document_file=deployment.document_file,
         target_file=deployment.target_file,
         requests=0,

@@ -229,6 +229,10 @@ def sum_of(outcome: Outcome) -> str:
 
 
 def _remarks(outcome: Outcome) -> Iterator[str]:
+    if outcome.differences:
+        first, *others = outcome.differences
+        more = f" (and {len(others)} more, in the JSON report)" if others else ""
+        yield f"document validators differ: {first}{more}"
     if outcome.remaining and not outcome.not_restored:
         remaining = " and ".join(outcome.remaining)
         yield f"All changes that can be undone were. These remain: {remaining}."
@@ -372,6 +376,7 @@ def content(outcome: Outcome, secrets: Mapping[str, str]) -> dict[str, Any]:
         "findings": [described(finding, secrets) for finding in outcome.findings],
         "notes": [described(finding, secrets) for finding in outcome.notes],
         "internal_errors": list(outcome.internal_errors),
+        "validators_differ": list(outcome.differences),
         "coverage": _counts(outcome.coverage),
         "budget": {
             "requests": outcome.requests,

@@ -460,6 +460,7 @@ def _outcome(run: Run, started: datetime, stopped: str) -> Outcome:
         findings=tuple(it.on_the_wire() for it in evaluator.findings if not it.is_note),
         notes=tuple(it.on_the_wire() for it in evaluator.findings if it.is_note),
         internal_errors=tuple(evaluator.internal_errors),
+        differences=tuple(evaluator.differences),
         document_file=run.deployment.document_file,
         target_file=run.deployment.target_file,
         requests=gateway.sent,
