@@ -2,10 +2,10 @@
 
 from tests.house.structure import imports, longest_chain, only_importers
 
-LONGEST = 32
+LONGEST = 30
 """Modules of the longest chain of imports; the house aims at 25, and this only falls."""
 
-MOST_WITH_ONE_IMPORTER = 73
+MOST_WITH_ONE_IMPORTER = 61
 """Modules that only one module beside them imports; the house aims at 70, and this only falls."""
 
 

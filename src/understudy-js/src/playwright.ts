@@ -28,8 +28,8 @@ export interface UnderstudyWorkerFixtures {
  * Playwright's `test`, with a world of the mock for each test.
  *
  * Pages of the test are in its world: requests to the mock get the world's header, as do those to `baseURL`, which a
- * dev server passes on, with its cookie. A test whose page talks to another mock fails. The journal of a failing test is
- * attached to its report, as text and as HAR.
+ * dev server passes on, with its cookie. A test whose page talks to another mock fails. The journal of a failing test
+ * is attached to its report, as text and as HAR.
  */
 export const test = base.extend<UnderstudyFixtures, UnderstudyWorkerFixtures>({
   worldOptions: [{}, { option: true }],
