@@ -236,20 +236,26 @@ def challenge_of(verifier: str, method: str) -> str:
     return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
 
 
-def replay_of(exchange: Exchange, history: History) -> Exchange | None:
-    """Returns the second exchange of the code that a token was issued for."""
+def resent_code_of(exchange: Exchange, history: History) -> list[Exchange]:
+    """Returns the requests that redeem the code again that a token was issued for."""
     issued = issue_of(exchange, history)
     spent = issued.request.form.get("code") if issued else None
     if issued is None or spent is None:
-        return None
-    for before in history.of(TOKEN):
-        is_replay = before.request.form.get("code") == spent and before.number > issued.number
-        if is_replay and fits(before, history):
-            return before
-    return None
+        return []
+    return [
+        it
+        for it in history.of(TOKEN)
+        if it.number > issued.number and it.request.form.get("code") == spent
+    ]
+
+
+def replay_of(exchange: Exchange, history: History) -> Exchange | None:
+    """Returns the second exchange of the code that a token was issued for."""
+    return next((it for it in resent_code_of(exchange, history) if fits(it, history)), None)
 
 
 code_was_replayed = found(replay_of, "the code that the token was issued for was redeemed again")
+code_was_sent_once = unless(resent_code_of, "nobody tried to redeem the code of the token again")
 
 
 code_is_of_other_client = unless(code_is_clients, "the code was given to another client")

@@ -45,7 +45,7 @@ from understudy.verify.grant_history import (
 from understudy.verify.history import MADE_UP, History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
-from understudy.verify.rules.code_grant import code_was_replayed
+from understudy.verify.rules.code_grant import code_was_sent_once
 from understudy.verify.switches import oauth_error_form, reading
 from understudy.verify.value_texts import as_json
 
@@ -179,7 +179,7 @@ def _words(exchange: Exchange) -> tuple[int, Any, Any]:
     when=[
         client_owns_token,
         token_is_fresh,
-        unless(code_was_replayed, "the code of the token was not redeemed again"),
+        code_was_sent_once,
     ],
 )
 def own_token_is_described(exchange: Exchange, history: History) -> CheckResult:
