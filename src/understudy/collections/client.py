@@ -363,10 +363,11 @@ class CollectionClient:
         role = self.requests.needed("replace")
         return self._change(role, self.requests.replacement(role, item), item, self.model.put)
 
-    def write_back(self, items: Sequence[KnownItem]) -> None:
+    def write_back(self, items: Sequence[KnownItem]) -> KnownItem | None:
         """Replaces one of some items by what was last shown of it, in a list or by itself.
 
         Nothing changes by that, and values that only the service makes, such as checksums, are sent.
+        Returns the item.
         """
         role, name = self.requests.needed("replace"), self.model.identifier
         sendable = self.state.maker.members(role)
@@ -378,7 +379,8 @@ class CollectionClient:
                 known = {n: value for n, value in members.items() if n in sendable}
                 request = self.requests.replacement(role, item, known)
                 self._change(role, request, item, self.model.put)
-                return
+                return item
+        return None
 
     def update(self, item: KnownItem) -> bool:
         """Changes one member of an item; tells whether that succeeded.

@@ -77,7 +77,9 @@ def judge_collection(state: InferredRun, collection: ResourceCollection) -> None
         client.read_as_other(state.other, first)
     if "replace" in roles:
         with suppress(NotPermitted):
-            client.write_back((first, second, third))
+            written = client.write_back((first, second, third))
+            if written is not None and "read" in roles:  # else a later read would show two changes
+                client.read(written)
     _change(client, first, second)
     if "delete" in roles:
         _delete(client, third, (first, second))
