@@ -1,4 +1,4 @@
-"""What the document in force says: of responses, by two validators that share no code, and of inputs.
+"""The document in force says what fits: two independent validators judge responses, one judges inputs.
 
 One validator uses jsonschema-rs, the other is openapi-core. Where they differ, one of them is wrong,
 and that is no finding about the deployment.

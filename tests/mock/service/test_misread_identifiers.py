@@ -1,6 +1,8 @@
 """An identifier that leads to nobody is noted with what it was meant to be, and the API says nothing of it."""
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 from tests.mock.admin.conftest import Driver, Time
@@ -11,8 +13,9 @@ ADDRESS = "ada@example.com"
 
 
 @pytest.fixture(scope="module")
-def driver() -> Driver:
-    return Driver(Settings(choices={"rate-limits": "off"}), Time())
+def driver() -> Iterator[Driver]:
+    with closing(Driver(Settings(choices={"rate-limits": "off"}), Time())) as made:
+        yield made
 
 
 def sha256(text: str) -> str:
