@@ -66,6 +66,11 @@ CASES = [
         get("callbacks: {changed: {'{$request.cookie.url}': {post: {responses: {}}}}}"),
     ),
     (
+        "not-sent",
+        "#/webhooks/sold/post/callbacks",
+        "paths: {}, webhooks: {sold: {post: {responses: {}, callbacks: {b: {'{$request.body#/u}': {}}}}}}",
+    ),
+    (
         "unreachable-path",
         "#/paths/~1{c}/get",
         "paths: {'/{b}': {get: &get {responses: {}, parameters: [{name: b, in: path,"

@@ -54,7 +54,8 @@ CONTRADICTIONS: Final[Mapping[str, LintRule]] = {
     "missing-schema": LintRule("warning", "A media type has no schema, so any body is taken."),
     "unused-security-scheme": LintRule("warning", "No operation uses a security scheme."),
     "not-sent": LintRule(
-        "warning", "A callback has an address that the mock cannot read, and so is not sent."
+        "warning",
+        "A callback is not sent: the mock cannot read its address, or sends what it belongs to.",
     ),
 }
 """Name to rule."""
@@ -80,6 +81,10 @@ def check_document(document: Document, schemas: Schemas) -> Iterator[Diagnostic]
         if unread:
             message = f"the mock does not send the {sent.name}, as it cannot read {unread[0]!r}."
             yield contradiction("not-sent", sent.operation.pointer, message)
+        if value_at(document.raw, sent.operation.pointer).get("callbacks"):
+            pointer = f"{sent.operation.pointer}/callbacks"
+            message = f"the mock does not send the callbacks of the {sent.name}, which it sends."
+            yield contradiction("not-sent", pointer, message)
 
 
 def _check_paths(declared: tuple[Operation, ...]) -> Iterator[Diagnostic]:

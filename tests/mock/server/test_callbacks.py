@@ -5,6 +5,7 @@ import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -216,3 +217,31 @@ def test_what_is_wrong_with_a_callback_stops_nothing_else(tmp_path: Path) -> Non
     (tmp_path / "api.yaml").write_text(text.replace("webhooks:\n", wrong))
     mock = Mock(Settings(document=tmp_path / "api.yaml"))
     assert [it.operation.path for it in mock.endpoints] == ["/orders"]
+
+
+def test_webhooks_of_one_name_are_told_apart_and_any_name_fits_a_header(
+    play: Play, tmp_path: Path
+) -> None:
+    both = "{post: {responses: {'200': {description: ok}}}, put: {responses: {'200': {description: ok}}}}"
+    document = DOCUMENT.replace("webhooks:\n", f"webhooks:\n  gelöscht 100%: {both}\n")
+    (tmp_path / "orders.yaml").write_text(document)
+
+    async def act(scene: Scene) -> None:
+        names = [it["name"] for it in await scene.ask("GET", "/__admin/webhooks")]
+        assert names == ["shipped", "gelöscht 100%", "gelöscht 100% (2)", "removed"]
+        path = "/__admin/webhooks/" + quote(names[2])
+        await scene.ask("POST", path, json={"url": scene.url, "body": None})
+        ((head, headers, _),) = scene.received
+        assert head == "PUT /hooks HTTP/1.1"
+        assert headers["x-mock-client"] == "gel%C3%B6scht 100%25 (2)"
+
+    play(act, (200,))
+
+
+def test_what_the_mock_sent_is_not_sent_again_to_the_mock(play: Play) -> None:
+    async def act(scene: Scene) -> None:
+        await scene.ask("POST", "/__admin/webhooks/removed", json={"url": scene.url})
+        refused = await scene.ask("POST", "/__admin/send", json={"like": 1})
+        assert "POST /webhooks/NAME sends it again" in refused["detail"]
+
+    play(act, (200,))

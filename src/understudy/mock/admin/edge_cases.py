@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Message
 from understudy.errors import BadRequest, NotFound, StartupError
 from understudy.exchange.masking import MASK, masked_header
 from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.callbacks import SENDER
 from understudy.mock.server.guards import PRIVATE_PATHS
 from understudy.mock.server.handlers import Handlers
 from understudy.mock.server.request_context import RequestContext, context_of
@@ -217,6 +218,9 @@ def _model(call: Call, number: int | None) -> RequestContext | None:
     if context is None:
         msg = f"like: the journal of this world does not remember a request {number}."
         raise NotFound(msg)
+    if context.client == SENDER:
+        msg = f"like: request {number} was sent by the mock; POST /webhooks/NAME sends it again."
+        raise BadRequest(msg)
     return context
 
 

@@ -29,15 +29,14 @@ class WebhooksAdmin:
 
     def list_webhooks(self, _call: Call) -> HandlerResponse:
         """Responds to ``GET /webhooks``."""
-        declared = (it.declared for it in self._callbacks.sendables)
         listed = [
             {
-                "name": it.key,
-                "kind": it.kind,
-                "method": it.operation.method,
-                "address": it.address or None,
+                "name": it.name,
+                "kind": it.declared.kind,
+                "method": it.declared.operation.method,
+                "address": it.declared.address or None,
             }
-            for it in declared
+            for it in self._callbacks.sendables
         ]
         return HandlerResponse(listed)
 
@@ -56,7 +55,7 @@ class WebhooksAdmin:
                 name, body["url"], call.world, body.get("body"), has_body=has_body
             )
         except LookupError as error:
-            known = [it.declared.key for it in self._callbacks.sendables]
+            known = [it.name for it in self._callbacks.sendables]
             msg = (
                 f"The document has no webhook and no callback {name!r}{nearest(name, known) or '.'}"
             )

@@ -6,14 +6,15 @@ to hosts that its user permits.
 """
 
 import asyncio
-import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from string import punctuation
 from time import perf_counter
 from typing import Any, Final, NamedTuple
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import orjson
 
@@ -40,6 +41,9 @@ from understudy.openapi.sampler import BRIEF, Sampler
 DELAYS: Final = (1.0, 5.0, 25.0)
 """Seconds of the world's clock before each attempt: after the response, and after a failed one."""
 
+SENDER: Final = "mock"
+"""The client's address of what the mock sent, in the journal."""
+
 TIMEOUT: Final = 10.0
 """Seconds in which a receiver has to respond."""
 
@@ -51,6 +55,9 @@ _INTERVAL: Final = 0.1
 
 _AGAIN: Final = frozenset({0, 408, 429, *range(500, 600)})
 """Statuses after which a callback is sent again; 0: there was no response."""
+
+_READABLE: Final = punctuation.replace("%", "") + " "
+"""Characters that a name keeps in a header; others are percent-encoded (RFC 3986, 2.1)."""
 
 _SUCCESSES: Final = range(200, 300)
 
@@ -92,11 +99,13 @@ class Sendable(NamedTuple):
 
     Attributes:
         declared: What the document says of it.
+        name: Its name in the document, with a number if others before it have the same.
         api: All that the service sends, as operations.
         number: Its place among them.
     """
 
     declared: SentOperation
+    name: str
     api: Api
     number: int
 
@@ -118,7 +127,14 @@ def _sendables(document: Document) -> list[Sendable]:
         item = {method.lower() if is_usual else method: operation}
         paths[f"/{number}"] = item if is_usual else {"additionalOperations": item}
     api = Api(Document(document.path, {**document.raw, "paths": paths}), "", {}, admin_error)
-    return [Sendable(sent, api, number) for number, sent in enumerate(declared)]
+    seen: Counter[str] = Counter()
+    sendables = []
+    for number, sent in enumerate(declared):
+        seen[sent.key] += 1
+        count = seen[sent.key]
+        name = sent.key if count == 1 else f"{sent.key} ({count})"
+        sendables.append(Sendable(sent, name, api, number))
+    return sendables
 
 
 @dataclass(eq=False, slots=True)
@@ -190,21 +206,21 @@ class Callbacks:
                 url = evaluated(sendable.declared.address, exchange)
             except LookupError as error:
                 context.notes.append(
-                    f"no {sendable.declared.key} is sent, as the exchange has no {error.args[0]}"
+                    f"no {sendable.name} is sent, as the exchange has no {error.args[0]}"
                 )
                 continue
             refusal = self._refusal(url, context)
             if refusal is None and len(self._waiting) >= MOST_WAITING:
                 refusal = f"{MOST_WAITING} others wait"
             if refusal is not None:
-                context.notes.append(f"no {sendable.declared.key} is sent: {refusal}")
+                context.notes.append(f"no {sendable.name} is sent: {refusal}")
                 continue
             bodies = (exchange.request.body, exchange.response.body)
             known = {
                 name: it for body in bodies if isinstance(body, dict) for name, it in body.items()
             }
             due = context.world.clock.now() + timedelta(seconds=DELAYS[0])
-            context.notes.append(f"{sendable.declared.key} is sent to {url:.200} at {due:%H:%M:%S}")
+            context.notes.append(f"{sendable.name} is sent to {url:.200} at {due:%H:%M:%S}")
             self._wait(_Waiting(sendable, url, context, known, due))
 
     def _refusal(self, url: str, context: RequestContext) -> str | None:
@@ -256,7 +272,7 @@ class Callbacks:
             LookupError: The document has none of this name.
             BadRequest: The receiver is not permitted.
         """
-        sendable = next((it for it in self.sendables if it.declared.key == name), None)
+        sendable = next((it for it in self.sendables if it.name == name), None)
         if sendable is None:
             raise LookupError(name)
         refusal = self._permits.refusal(url)
@@ -273,9 +289,7 @@ class Callbacks:
     ) -> RequestContext:
         """Sends a request, and journals it with its response, which the document judges."""
         context = _context(sendable, url, world, content)
-        context.notes.append(
-            f"sent by the mock: {sendable.declared.kind} {sendable.declared.key}, {note}"
-        )
+        context.notes.append(f"sent by the mock: {sendable.declared.kind} {sendable.name}, {note}")
         started = perf_counter()
         await _send(context, url)
         context.seconds = perf_counter() - started
@@ -366,7 +380,7 @@ def _context(sendable: Sendable, url: str, world: World, content: _Content) -> R
     fields = {
         "host": address.netloc.rpartition("@")[2],
         "user-agent": "understudy",
-        "x-mock-client": re.sub(r"[^\x20-\x7e]", "?", sendable.declared.key),
+        "x-mock-client": quote(sendable.name, safe=_READABLE),
         **({"content-type": content.media_type} if content.media_type else {}),
         **{name.lower(): text for (place, name), text in texts.items() if place == "header"},
     }
@@ -376,7 +390,7 @@ def _context(sendable: Sendable, url: str, world: World, content: _Content) -> R
         RequestTarget(address.path or "/", query.encode("latin-1", "replace")),
         encoded,
     )
-    peer = Peer("mock", (address.hostname or "", address.port), address.scheme)
+    peer = Peer(SENDER, (address.hostname or "", address.port), address.scheme)
     context = RequestContext(head, peer, world)
     context.site_url = f"{address.scheme}://{fields['host']}"
     context.endpoint, context.body = sendable.endpoint, content.body

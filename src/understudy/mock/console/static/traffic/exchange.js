@@ -17,6 +17,7 @@ import { saveCapsule } from "../worlds/capsule.js";
 import { sendAgain } from "./sending.js";
 import { stubEditor } from "./stub_editor.js";
 import { remediesView } from "./remedies.js";
+import { isSent } from "./verdict.js";
 import { why } from "./why.js";
 
 /**
@@ -52,9 +53,11 @@ function closeButton(close) {
   return h("button", { type: "button", class: "plain close", "aria-label": "Close this request", onclick: close }, "×");
 }
 
-function title({ request, response }) {
-  return h("h2", {}, h("span", { class: `badge ${tone(response.status)}` }, response.status || "cut off"), " ",
-    h("b", {}, request.method), " ", h("span", { class: "url" }, request.url));
+function title(exchange) {
+  const { request, response } = exchange;
+  const [none, url] = isSent(exchange) ? ["none", request.absoluteUrl] : ["cut off", request.url];
+  return h("h2", {}, h("span", { class: `badge ${tone(response.status)}` }, response.status || none), " ",
+    h("b", {}, request.method), " ", h("span", { class: "url" }, url));
 }
 
 function facts({ id, request, timing, operation, identity, person, stub, invalid }) {
@@ -77,12 +80,13 @@ function actions(exchange) {
     await copy(write(request, exchange.response.status));
     showDone(`Copied as ${name}.`);
   }]);
+  const isAnswered = operation && !isSent(exchange); // what the mock sent is answered by another
   return h("div", { class: "actions", role: "group", "aria-label": "Actions" },
     h("button", { type: "button", class: "small", onclick: () => attempt(() => sendAgain(exchange)) }, "Send again"),
-    h("a", { class: "button small", href: address(["traffic", id, "edit"]) }, "Edit and send"),
-    operation && h("a", { class: "button small", href: address(["traffic", id, "stub"]) }, "Answer this otherwise"),
+    !isSent(exchange) && h("a", { class: "button small", href: address(["traffic", id, "edit"]) }, "Edit and send"),
+    isAnswered && h("a", { class: "button small", href: address(["traffic", id, "stub"]) }, "Answer this otherwise"),
     menu("Copy as", formats),
-    operation && menu("Make this a fault", PRESETS.map(({ label, about: effect, fault }) => [`${label}: ${effect}`,
+    isAnswered && menu("Make this a fault", PRESETS.map(({ label, about: effect, fault }) => [`${label}: ${effect}`,
       () => attempt(() => makeFault({ ...fault, operation }))])),
     h("button", { type: "button", class: "small", onclick: () => attempt(() => saveCapsule(id)) }, "Save a capsule"),
     h("button", { type: "button", class: "small", onclick: () => attempt(() => rewind(id)) }, "Rewind to before"),

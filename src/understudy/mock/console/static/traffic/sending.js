@@ -6,7 +6,9 @@
 import { ROOT, admin } from "../api.js";
 import { header } from "../body_view.js";
 import { route, go } from "../router.js";
+import { sendWebhook } from "../reference/webhooks.js";
 import { sendable } from "../snippets.js";
+import { isSent } from "./verdict.js";
 
 /** Names of fields that a browser sets by itself, and lets no page set (Fetch, forbidden request-header). */
 const BROWSERS = /^(?:cookie|origin|referer|date|dnt|expect|via|user-agent|x-mock-console|proxy-.*|access-control-request-.*)$/i;
@@ -32,8 +34,18 @@ const LOOKED_AT = 20;
  * @param {Changes} [changes]
  */
 export async function sendAgain(exchange, changes = {}) {
-  if (isHere(exchange)) await sendHere(exchange, changes);
+  if (isSent(exchange)) await sendWebhook(decodeURIComponent(exchange.request.headers["x-mock-client"]), sentBefore(exchange.request));
+  else if (isHere(exchange)) await sendHere(exchange, changes);
   else await sendThere(exchange, changes);
+}
+
+/** Returns how a webhook is sent to the same receiver with the same body, if that is JSON. */
+function sentBefore({ absoluteUrl: url, body }) {
+  try {
+    return { url, body: JSON.parse(body) };
+  } catch {
+    return { url };
+  }
 }
 
 function isHere({ site, request }) {

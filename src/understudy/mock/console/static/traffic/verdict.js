@@ -12,6 +12,7 @@ const BROKEN = /breaks the document/;
 export function verdict(row) {
   const { status } = row.response;
   if (row.invalid || row.notes.some((note) => BROKEN.test(note))) return { tone: "bad", text: "breaks the document" };
+  if (isSent(row)) return status ? { tone: "quiet", text: "sent by the mock" } : { tone: "bad", text: "no response" };
   if (row.fault) return { tone: "warn", text: `fault ${row.fault}` };
   if (row.stub) return { tone: "warn", text: `stub ${row.stub}` };
   if (row.preference) return { tone: "warn", text: `asked: ${row.preference}` };
@@ -25,6 +26,11 @@ export function verdict(row) {
   return { tone: "good", text: "as documented" };
 }
 
+/** @param {any} row Tells whether the mock sent it, as a webhook or a callback. */
+export function isSent(row) {
+  return row.request.clientIp === "mock";
+}
+
 /** @param {any} row Tells whether it was for a page of the mock, such as the start page. */
 export function isPage(row) {
   return row.operation === null && row.wasMatched;
@@ -32,5 +38,5 @@ export function isPage(row) {
 
 /** @param {any} row Tells whether a request deserves a look. */
 export function isProblem(row) {
-  return row.response.status >= 400 || Boolean(row.fault) || row.invalid || row.notes.some((note) => BROKEN.test(note));
+  return (isSent(row) && !row.response.status) || row.response.status >= 400 || Boolean(row.fault) || row.invalid || row.notes.some((note) => BROKEN.test(note));
 }

@@ -8,6 +8,7 @@ import { h } from "../dom.js";
 import { counted } from "../format.js";
 import { attempt } from "../notices.js";
 import { address } from "../router.js";
+import { isSent } from "./verdict.js";
 
 const FIRST_RULES = 3;
 
@@ -41,7 +42,9 @@ function reason(name, content) {
   return content ? [h("dt", {}, name), h("dd", {}, content)] : null;
 }
 
-function client({ identity, person, scopes }, { request }) {
+function client({ identity, person, scopes }, exchange) {
+  const { request } = exchange;
+  if (isSent(exchange)) return "the mock itself, to a receiver";
   if (identity === "anonymous") {
     const hasToken = Object.keys(request.headers).some((name) => name.toLowerCase() === "authorization");
     return hasToken ? "anonymous: its credentials were not accepted" : "anonymous: it sent no credentials";

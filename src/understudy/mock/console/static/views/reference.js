@@ -8,6 +8,7 @@ import { fill, h } from "../dom.js";
 import { attempt } from "../notices.js";
 import { operationPage } from "../reference/operation.js";
 import { operationsOf } from "../reference/schemas.js";
+import { webhooksPanel } from "../reference/webhooks.js";
 import { address } from "../router.js";
 
 /** @param {HTMLElement} host @returns {import("./index.js").Mounted} */
@@ -15,6 +16,7 @@ export function mount(host) {
   const search = h("input", { type: "search", placeholder: "Search the operations", "aria-label": "Search the operations", oninput: () => show() });
   const list = h("ul", { class: "entries operations" });
   const page = h("div", { class: "operation-page" });
+  const webhooks = webhooksPanel();
   let operations = [];
   let selected = null;
 
@@ -33,7 +35,8 @@ export function mount(host) {
   }
 
   fill(host, h("h1", {}, "API"), h("div", { class: "panels reference-panels" },
-    h("section", { class: "message", "aria-label": "Operations" }, search, list), page));
+    h("div", {}, h("section", { class: "message", "aria-label": "Operations" }, search, list), webhooks.node), page));
+  attempt(webhooks.load);
   attempt(async () => {
     operations = (await admin("GET", "/documents")).flatMap(operationsOf);
     showOperation();

@@ -10,7 +10,7 @@ import { get, listen } from "../store.js";
 import { showExchange } from "../traffic/exchange.js";
 import { filter, filterBar } from "../traffic/filters.js";
 import { longList } from "../traffic/list.js";
-import { isPage, verdict } from "../traffic/verdict.js";
+import { isPage, isSent, verdict } from "../traffic/verdict.js";
 import { welcome } from "../traffic/welcome.js";
 
 const ROW_HEIGHT = 34;
@@ -141,7 +141,7 @@ class Traffic {
       h("span", { role: "cell", class: "operation" }, item.operation ?? ""),
       h("span", { role: "cell", class: "client", title: agent }, who(item, item.request.label || clientName(agent))),
       h("span", { role: "cell", class: "world-name" }, item.world),
-      h("span", { role: "cell", class: "code" }, h("span", { class: `badge ${tone(status)}` }, status || "cut off")),
+      h("span", { role: "cell", class: "code" }, h("span", { class: `badge ${tone(status)}` }, status || (isSent(item) ? "none" : "cut off"))),
       h("span", { role: "cell", class: "ms" }, duration(item.timing.totalTime)),
       h("span", { role: "cell", class: `verdict ${judged.tone}`, title: judged.text }, judged.text));
   }
