@@ -423,13 +423,13 @@ def _serve(
         link: The connection with the supervisor of several workers; None: this is the only process.
     """
     is_shared = link is not None
+    tls = _certificate(settings)  # before the ports, so that it is what a refusal is about
     resource = serving.bind(settings.host, settings.port, "--port", is_shared=is_shared)
     authorization = resource
     if not settings.single_port:
         authorization = serving.bind(
             settings.host, settings.auth_port, "--auth-port", is_shared=is_shared
         )
-    tls = _certificate(settings)
     scheme = "https" if tls else "http"
     site_url, auth_url = serving.url_of(resource, scheme), serving.url_of(authorization, scheme)
     is_coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")

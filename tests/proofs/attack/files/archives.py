@@ -3,9 +3,11 @@
 import io
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import chdir
 from functools import partial
 from pathlib import Path
 from random import Random  # noqa: TID251 - drawn from the seed
+from tempfile import TemporaryDirectory
 
 from tests.mock.admin.conftest import Driver, Time
 from tests.proofs.attack.files.attempts import Attempt, FileList
@@ -76,14 +78,17 @@ def _changed(export: bytes, chance: Random) -> bytes:
 
 def imported(driver: Driver, make: Callable[[], bytes], *, is_refused: bool) -> Iterator[str]:
     """Imports a zip file, and yields what should not have come of it."""
-    before = set(Path.cwd().parent.iterdir())
-    answer = driver.ask("POST", "/__admin/import", content=make(), headers=ZIP)
+    with TemporaryDirectory() as place:
+        inside = Path(place, "inside")
+        inside.mkdir()
+        with chdir(inside):
+            answer = driver.ask("POST", "/__admin/import", content=make(), headers=ZIP)
+        if list(Path(place).rglob("*")) != [inside]:
+            yield "a file lies outside"
     if answer.status_code >= 500 or (is_refused and answer.is_success):
         yield f"the import is {answer.status_code}: {answer.text[:200]}"
     if driver.get("/__admin/export").status_code != 200:
         yield "the world cannot be exported any more"
-    if set(Path.cwd().parent.iterdir()) - before:
-        yield "a file lies outside"
 
 
 FILES = FileList(attempts, count=300, seconds=10.0, megabytes=450)
