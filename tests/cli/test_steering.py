@@ -197,10 +197,12 @@ def execute(*arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def test_a_command_finds_a_mock_of_its_own_in_its_environment() -> None:
+def test_a_command_finds_a_mock_of_its_own_in_its_environment(monkeypatch) -> None:
+    monkeypatch.setenv("UNDERSTUDY_URL", "http://127.0.0.1:9")
     done = execute("--", sys.executable, "-c", SHOWS)
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith("/v3 ben-full\n")
+    assert "UNDERSTUDY_URL is http://127.0.0.1:9; the command gets a mock" in done.stderr
 
 
 @pytest.mark.usefixtures("measured_children")
