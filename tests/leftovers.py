@@ -1,11 +1,13 @@
-"""Fails a test that leaves a thread or a process behind, so that nobody else is charged with it.
+"""Fails a test that leaves a thread, a process or a server behind, so that nobody else is charged with it.
 
 What a fixture of a wider scope starts may live until that fixture ends, and so may what takes its place; what
 is started for the whole run says so. Anything else has to be over when the test is torn down. A process whose
 parent is gone is found when the session ends, by the name of the test in its environment.
 """
 
+import gc
 import os
+import socket
 import threading
 import time
 import uuid
@@ -35,7 +37,8 @@ POOLS: Final = (
 
 _OF_EXECUTORS: Final = thread._threads_queues
 
-Started = threading.Thread | int
+Started = threading.Thread | int | str
+"""A thread, the number of a process, or the name of a listening socket as /proc/self/fd has it."""
 
 _for_the_run: set[Started] = set()
 _replaced: dict[int, int] = {}
@@ -68,17 +71,47 @@ def _children() -> Iterator[int]:
             continue  # the thread has ended
 
 
-def _is_over(process: int) -> bool:
-    """Returns whether a process has ended, if only its parent has not asked for its exit code yet."""
+def _is_over(started: Started) -> bool:
+    """Returns whether something has ended, if only its parent has not asked for its exit code yet."""
+    if isinstance(started, threading.Thread):
+        return not started.is_alive()
+    if isinstance(started, str):
+        return started not in _listening()
     try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        return Path(f"/proc/{started}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except OSError:
         return True
+
+
+def _listening() -> set[str]:
+    """Returns the listening sockets of this process; nothing where the system does not list them."""
+    place = Path("/proc/self/fd")
+    return {name for it in place.glob("*") if (name := _name_of_listener(it)) is not None}
+
+
+def _name_of_listener(descriptor: Path) -> str | None:
+    """Returns the name of a socket that accepts connections; None for any other descriptor."""
+    try:
+        name = os.readlink(descriptor)  # noqa: PTH115 - a name, not a path
+        if not name.startswith("socket:"):
+            return None
+        borrowed = socket.socket(fileno=int(descriptor.name))
+    except OSError:
+        return None  # closed meanwhile
+    try:
+        listens = borrowed.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
+    except OSError:
+        listens = 0
+    finally:
+        borrowed.detach()  # it is its owner who closes it
+    return name if listens else None
 
 
 def _described(started: Started) -> str:
     if isinstance(started, threading.Thread):
         return f"thread {started.name}"
+    if isinstance(started, str):
+        return f"listening {started}"
     try:
         command = Path(f"/proc/{started}/cmdline").read_bytes()
     except OSError:
@@ -92,7 +125,7 @@ def _living() -> set[Started]:
         for it in threading.enumerate()
         if it not in _OF_EXECUTORS and not it.name.startswith(POOLS)
     }
-    return {*threads, *_children()}
+    return {*threads, *_children(), *_listening()}
 
 
 class Leftovers:
@@ -136,13 +169,11 @@ class Leftovers:
             if before in expected:
                 expected.add(new)
         left = _living() - expected
+        if any(isinstance(it, str) for it in left):
+            gc.collect()  # which warns of a socket in a cycle, while its test can still be charged
         deadline = time.monotonic() + GRACE
         while left:
-            left = {
-                it
-                for it in left
-                if (it.is_alive() if isinstance(it, threading.Thread) else not _is_over(it))
-            }
+            left = {it for it in left if not _is_over(it)}
             if not left or time.monotonic() > deadline:
                 break
             time.sleep(0.01)  # noqa: TID251 - waits for what was told to end

@@ -50,6 +50,17 @@ def test_second():
     LEFT[0].communicate()
 """
 
+LEAVES_A_SERVER = """
+import socket
+LEFT = []
+
+def test_first():
+    LEFT.append(socket.create_server(("127.0.0.1", 0)))
+
+def test_second():
+    LEFT[0].close()
+"""
+
 A_FIXTURE_THAT_FAILS_HALFWAY = """
 @pytest.fixture(scope="module")
 def server():
@@ -114,6 +125,7 @@ def run(place: Path, text: str) -> str:
     [
         (LEAVES_A_THREAD, "test_first", "thread left"),
         (LEAVES_A_PROCESS, "test_first", "process "),
+        (LEAVES_A_SERVER, "test_first", "listening socket:["),
         (A_FIXTURE_THAT_FAILS_HALFWAY, "test_first", "thread left"),
         (A_MODULE_LEAVES_ITS_SERVER, "test_second", "thread left"),
     ],
