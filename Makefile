@@ -96,8 +96,8 @@ test: $(VENV)/.docs tools-if-possible  ## the tests; those whose program is miss
 	$(BIN)/pytest $(ARGS)
 
 .PHONY: stranger
-stranger:  ## make serve and make test in a fresh clone, with an empty home, PATH alone, and (as root) as another user
-	bash .ci/run stranger
+stranger:  ## make serve and make test in a fresh clone as another user; PROGRAMS="npm node" are there too
+	bash .ci/run stranger $(PROGRAMS)
 
 .PHONY: coverage
 coverage: $(VENV)/.docs tools-if-possible  ## the tests with branch coverage, which doubles their cost
