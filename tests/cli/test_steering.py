@@ -105,7 +105,7 @@ def test_stubs_are_made_listed_and_deleted(run) -> None:
         (["getProfile", "--body", '{"display_name": 7}'], "/response/body/display_name"),
         (["getProfile", "--merge", "{"], "write JSON, @FILE, or - for standard input"),
         (["getProfile", "--path", "ben", "--status", "404"], "write it as NAME=TEXT"),
-        (["getProfile"], "give it a --status, a --body, a --merge or a --delay"),
+        (["getProfile"], "give a status, headers, a body, a merge or a delay"),
         (["--delete", "stub-9"], "There is no stub 'stub-9'"),
     ],
 )

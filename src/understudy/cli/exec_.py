@@ -94,7 +94,9 @@ def exec_(options: list[str], command: list[str], hosts: list[str]) -> None:
     leads them to the mock and refuses all others, and trusts its certificate. Repeatable.
     """
     if url := os.environ.get("UNDERSTUDY_URL"):
-        click.echo(f"UNDERSTUDY_URL is {url}; the command gets a mock of its own instead.", err=True)
+        click.echo(
+            f"UNDERSTUDY_URL is {url}; the command gets a mock of its own instead.", err=True
+        )
     with tempfile.TemporaryDirectory(prefix="understudy-") as place, ExitStack() as proxying:
         ready = Path(place) / "ready.json"
         mock = _start(ready, ["--tls", f"{place}/tls", *options] if hosts else options)

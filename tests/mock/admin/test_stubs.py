@@ -133,6 +133,67 @@ def test_what_the_document_does_not_allow_is_refused_with_every_place(
     assert driver.admin("GET", "/stubs") == []
 
 
+def test_an_error_is_merged_too(driver: Driver) -> None:
+    stub(driver, response={"status": 500, "merge": {"error": "The disk is full."}})
+    answer = driver.get(ADA)
+    assert (answer.status_code, answer.json()["error"]) == (500, "The disk is full.")
+
+
+def test_a_status_is_answered_where_the_mock_refuses(driver: Driver) -> None:
+    stub(driver, response={"status": 200, "merge": {"display_name": "Zoe"}})
+    answer = driver.get("/v3/profiles/zoe")
+    assert (answer.status_code, answer.headers["x-mock-stub"]) == (200, "stub-1")
+    assert answer.json()["display_name"] == "Zoe"
+
+
+def test_a_stub_that_only_changes_an_answer_is_not_used_up_by_a_refusal(driver: Driver) -> None:
+    stub(driver, response=MOVED, times=1)
+    assert statuses(driver, 1, "/v3/profiles/nobody") == [404]
+    assert driver.admin("GET", "/stubs/stub-1")["used"] is False
+    [entry] = driver.admin("GET", "/requests", params={"limit": 1})["requests"]
+    assert "name a status to have another answer" in entry["notes"][-1]
+    assert driver.get(ADA).json()["location"] == "Elsewhere"
+
+
+@pytest.mark.parametrize(
+    ("response", "remaining"),
+    [
+        ({"status": 404}, "98"),
+        ({"status": 429}, "0"),
+        ({"status": 429, "body": {"error": "Slow down."}}, "0"),
+        ({"headers": {"X-RateLimit-Remaining": "7"}}, "7"),
+    ],
+)
+def test_each_header_is_sent_once_the_stubs_own_before_the_mocks(
+    driver: Driver, response: dict[str, Any], remaining: str
+) -> None:
+    driver.get(ADA)
+    stub(driver, response=response)
+    sent = driver.get(ADA).headers.get_list("x-ratelimit-remaining")
+    assert sent == [remaining]
+
+
+def test_a_stub_counts_none_of_what_one_before_it_answered(driver: Driver) -> None:
+    stub(driver, response=MOVED)
+    driver.get(ADA)
+    driver.admin("DELETE", "/stubs")
+    assert stub(driver, response=MOVED)["answered"] == 0
+
+
+def test_a_text_within_a_body_is_compared_by_a_pattern(driver: Driver) -> None:
+    when = {"body": {"location": {"matches": "T.*"}}}
+    stub(driver, "updateOwnProfile", when=when, response={"status": 429})
+    for location, status in (("Turin", 429), ("Bari", 200)):
+        options = {"json": {"location": location}, "token": "ada-full"}
+        assert driver.ask("PATCH", "/v3/me/profile", **options).status_code == status
+
+
+def test_a_parameter_that_is_sent_twice_fits_by_either(driver: Driver) -> None:
+    stub(driver, when={"query": {"a": "1"}}, response={"status": 404})
+    for query in ("a=1&a=2", "a=2&a=1"):
+        assert statuses(driver, 1, f"{ADA}?{query}") == [404]
+
+
 def test_an_invalid_response_is_sent_to_those_who_insist_and_marked(driver: Driver) -> None:
     stub(driver, response={"status": 299, "body": {"display_name": 7}}, allow_invalid=True)
     answer = driver.get(ADA)
@@ -150,7 +211,9 @@ def test_an_invalid_response_is_sent_to_those_who_insist_and_marked(driver: Driv
         ({"when": {"path": {"profile": "a"}}}, "no path parameter 'profile'"),
         ({"when": {"person": "bem"}}, "did you mean 'ben'?"),
         ({"when": {"query": {"a": {"matches": "("}}}}, "not a regular expression"),
+        ({"when": {"body": {"a": [{"matches": "("}]}}}, "not a regular expression"),
         ({"response": {"body": {}, "merge": {}}}, "give body or merge"),
+        ({"when": {"person": "ben"}}, "give a status, headers, a body, a merge or a delay"),
         ({"delay": "soon"}, "such as 200ms or 1.5s"),
     ],
 )

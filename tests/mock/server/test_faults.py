@@ -35,20 +35,6 @@ def test_a_share_of_none_strikes_none_and_of_all_strikes_all() -> None:
     assert all(strikes(Fault("f", share=1), 20))
 
 
-@pytest.mark.parametrize(
-    ("fault", "fits"),
-    [
-        (Fault("f"), True),
-        (Fault("f", operation="get", person="ada", header={"X-A": "1"}), True),
-        (Fault("f", operation="put"), False),
-        (Fault("f", person="ben"), False),
-        (Fault("f", header={"x-a": "2"}), False),
-    ],
-)
-def test_a_fault_fits_what_it_names(fault: Fault, fits: bool) -> None:
-    assert fault.fits("get", "ada", {"x-a": "1"}) is fits
-
-
 def test_delays_are_as_their_kind_has_them() -> None:
     chance = Random(1)
     assert Delay("fixed", milliseconds=250).seconds(chance) == 0.25

@@ -1,6 +1,7 @@
 """Adds, lists and deletes faults (``openapi/admin.yaml``)."""
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -10,8 +11,79 @@ from understudy.limits import FAULTS
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.faults import EFFECTS, Fault
 from understudy.mock.server.handlers import Handlers
+from understudy.mock.server.request_context import RequestContext
+from understudy.mock.server.stubbing import STUB
 from understudy.mock.server.worlds import World
 from understudy.mock.store.people import PEOPLE
+
+
+class Kept:
+    """Lists, returns and deletes the faults of a world, or its stubs, which are kept among them.
+
+    Args:
+        word: ``fault`` or ``stub``.
+        shown: Returns one as JSON.
+    """
+
+    def __init__(self, word: str, shown: Callable[[World, Fault], dict[str, Any]]) -> None:
+        self._word = word
+        self._shown = shown
+
+    @property
+    def handlers(self) -> Handlers:
+        """Method and path to handler."""
+        place = f"/{self._word}s"
+        return {
+            ("GET", place): self.list_all,
+            ("DELETE", place): self.delete_all,
+            ("GET", f"{place}/{{id}}"): self.get,
+            ("DELETE", f"{place}/{{id}}"): self.delete,
+        }
+
+    def list_all(self, call: Call) -> HandlerResponse:
+        """Responds to ``GET /faults`` or ``GET /stubs``; stubs as they are considered, the latest first."""
+        kept = list(self._of(call.world).values())
+        ordered = kept[::-1] if self._word == "stub" else kept
+        return HandlerResponse([self._shown(call.world, it) for it in ordered])
+
+    def get(self, call: Call, identifier: str) -> HandlerResponse:
+        """Responds to ``GET /faults/{id}`` or ``GET /stubs/{id}``.
+
+        Raises:
+            NotFound: There is none of this id.
+        """
+        return HandlerResponse(self._shown(call.world, self._one(call.world, identifier)))
+
+    def delete(self, call: Call, identifier: str) -> HandlerResponse:
+        """Responds to ``DELETE /faults/{id}`` or ``DELETE /stubs/{id}``.
+
+        Raises:
+            NotFound: There is none of this id.
+        """
+        del call.world.faults[self._one(call.world, identifier).id]
+        call.world.note_change()
+        return HandlerResponse(status=204)
+
+    def delete_all(self, call: Call) -> HandlerResponse:
+        """Responds to ``DELETE /faults`` or ``DELETE /stubs``: those of the other kind stay."""
+        world = call.world
+        deleted = self._of(world)
+        world.faults = {name: it for name, it in world.faults.items() if name not in deleted}
+        world.note_change()
+        return HandlerResponse(status=204)
+
+    def _of(self, world: World) -> dict[str, Fault]:
+        are_stubs = self._word == "stub"
+        faults = world.faults.items()
+        return {name: it for name, it in faults if (it.stub is not None) is are_stubs}
+
+    def _one(self, world: World, identifier: str) -> Fault:
+        kept = self._of(world)
+        if identifier not in kept:
+            hint = nearest(identifier, list(kept)) or "."
+            msg = f"There is no {self._word} {identifier!r}{hint} GET /__admin/{self._word}s lists them."
+            raise NotFound(msg)
+        return kept[identifier]
 
 
 class FaultsAdmin:
@@ -27,13 +99,7 @@ class FaultsAdmin:
     @property
     def handlers(self) -> Handlers:
         """Method and path to handler."""
-        return {
-            ("GET", "/faults"): list_faults,
-            ("POST", "/faults"): self.create_fault,
-            ("DELETE", "/faults"): delete_faults,
-            ("GET", "/faults/{id}"): get_fault,
-            ("DELETE", "/faults/{id}"): delete_fault,
-        }
+        return {("POST", "/faults"): self.create_fault, **Kept("fault", _as_json).handlers}
 
     def create_fault(self, call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
         """Responds to ``POST /faults``.
@@ -42,16 +108,12 @@ class FaultsAdmin:
             BadRequest: It names an operation or a person that is not there, or does nothing.
             Conflict: There is a fault of that id.
         """
-        faults = call.world.faults
-        fault = msgspec.convert({"id": body.get("id") or next_id(faults, "fault"), **body}, Fault)
-        FAULTS.check(len(faults) + 1)
-        if fault.id in faults:
-            msg = f"id: there is a fault {fault.id!r} already; choose another, or delete it."
-            raise Conflict(msg)
-        check_fault(fault, self._operations, call.world)
-        faults[fault.id] = fault
-        call.world.note_change()
-        return HandlerResponse(_as_json(fault), 201)
+        world = call.world
+        fault = msgspec.convert({"id": next_id(world, "fault"), **body}, Fault)
+        check_fault(fault, self._operations, world)
+        keep(world, fault)
+        world.note_change()
+        return HandlerResponse(_as_json(world, fault), 201)
 
 
 def check_fault(fault: Fault, operations: Sequence[str], world: World) -> None:
@@ -89,57 +151,40 @@ def expect_person(slug: str, world: World) -> None:
         raise BadRequest(msg)
 
 
-def list_faults(call: Call) -> HandlerResponse:
-    """Responds to ``GET /faults``."""
-    faults = [fault for fault in call.world.faults.values() if fault.stub is None]
-    return HandlerResponse([_as_json(fault) for fault in faults])
-
-
-def get_fault(call: Call, identifier: str) -> HandlerResponse:
-    """Responds to ``GET /faults/{id}``.
+def keep(world: World, fault: Fault) -> None:
+    """Puts a fault or a stub in force.
 
     Raises:
-        NotFound: There is no such fault.
+        Conflict: There is one of this id.
+        LimitExceeded: There are too many.
     """
-    return HandlerResponse(_as_json(_fault(call.world, identifier)))
+    FAULTS.check(len(world.faults) + 1)
+    if fault.id in world.faults:
+        msg = f"id: there is a stub or a fault {fault.id!r} already; choose another, or delete it."
+        raise Conflict(msg)
+    world.faults[fault.id] = fault
 
 
-def delete_fault(call: Call, identifier: str) -> HandlerResponse:
-    """Responds to ``DELETE /faults/{id}``.
-
-    Raises:
-        NotFound: There is no such fault.
-    """
-    del call.world.faults[_fault(call.world, identifier).id]
-    call.world.note_change()
-    return HandlerResponse(status=204)
+def next_id(world: World, word: str) -> str:
+    """Returns an id of a word and a number that is free, and that the journal does not know either."""
+    met = {field for context in world.journal for field in (context.fault, stub_of(context))}
+    taken = met | world.faults.keys()
+    numbers = itertools.count(len(world.faults) + 1)
+    return next(name for number in numbers if (name := f"{word}-{number}") not in taken)
 
 
-def delete_faults(call: Call) -> HandlerResponse:
-    """Responds to ``DELETE /faults``: nothing goes wrong any more."""
-    world = call.world
-    world.faults = {name: it for name, it in world.faults.items() if it.stub is not None}
-    call.world.note_change()
-    return HandlerResponse(status=204)
+def stub_of(context: RequestContext) -> str | None:
+    """Returns the id of the stub that answered a request; None: none did."""
+    return response_header(context, STUB)
 
 
-def _fault(world: World, identifier: str) -> Fault:
-    fault = world.faults.get(identifier)
-    if fault is None or fault.stub is not None:
-        hint = nearest(identifier, list(world.faults)) or "."
-        msg = f"There is no fault {identifier!r}{hint} GET /__admin/faults lists them."
-        raise NotFound(msg)
-    return fault
+def response_header(context: RequestContext, name: str) -> str | None:
+    """Returns a header of the response to a request; None where it has none."""
+    field = name.encode()
+    texts = (text for given, text in context.response_headers if given == field)
+    return next((text.decode("latin-1") for text in texts), None)
 
 
-def next_id(taken: Mapping[str, Fault], word: str) -> str:
-    """Returns an id of a word and a number that is free."""
-    number = len(taken) + 1
-    while f"{word}-{number}" in taken:
-        number += 1
-    return f"{word}-{number}"
-
-
-def _as_json(fault: Fault) -> dict[str, Any]:
+def _as_json(_world: World, fault: Fault) -> dict[str, Any]:
     content: dict[str, Any] = msgspec.to_builtins(fault)
     return {**content, "met": fault.met, "struck": fault.struck}

@@ -18,9 +18,12 @@ from understudy.exchange.masking import masked_body, masked_headers, masked_quer
 from understudy.limits import PATTERNS, SEARCH_SECONDS
 from understudy.mock.admin.clock import instant_of
 from understudy.mock.admin.explaining import Explainer
+from understudy.mock.admin.faults import response_header, stub_of
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.clock import written
+from understudy.mock.server.faults import RequestCondition
 from understudy.mock.server.handlers import Handlers
+from understudy.mock.server.request_conditions import misfits
 from understudy.mock.server.request_context import HeaderFields, RequestContext
 from understudy.mock.server.text_comparisons import fits, is_like
 from understudy.mock.server.worlds import World
@@ -49,9 +52,9 @@ def _about(context: RequestContext) -> dict[str, Any]:
         "identity": context.identity,
         "person": context.principal.person if context.principal else None,
         "fault": context.fault,
-        "stub": _answered(context, b"x-mock-stub"),
-        "invalid": _answered(context, b"x-mock-violation") is not None,
-        "preference": _answered(context, b"preference-applied"),
+        "stub": stub_of(context),
+        "invalid": response_header(context, "x-mock-violation") is not None,
+        "preference": response_header(context, "preference-applied"),
         "reason": context.refusal and context.refusal.problem.message,
         "notes": context.notes,
     }
@@ -78,12 +81,6 @@ def summary(context: RequestContext) -> dict[str, Any]:
 def operation_id(context: RequestContext) -> str | None:
     """Returns what an exchange called; None where nothing matched."""
     return context.endpoint.operation.operation_id if context.endpoint else None
-
-
-def _answered(context: RequestContext, name: bytes) -> str | None:
-    """Returns a header of the response; None where it has none."""
-    texts = (text for field, text in context.response_headers if field == name)
-    return next((text.decode("latin-1") for text in texts), None)
 
 
 def target(context: RequestContext) -> str:
@@ -218,16 +215,8 @@ def _status(context: RequestContext, wanted: Any) -> bool:
     return str(context.status) == str(wanted) or str(wanted).upper() == f"{context.status // 100}XX"
 
 
-def _headers(context: RequestContext, wanted: Mapping[str, Pattern]) -> bool:
-    headers = {
-        name.decode("latin-1"): text.decode("latin-1") for name, text in context.headers.items()
-    }
-    return all(fits(headers.get(name.lower()), text) for name, text in wanted.items())
-
-
-def _query(context: RequestContext, wanted: Mapping[str, Pattern]) -> bool:
-    parameters = dict(parse_qsl(context.query.decode("latin-1"), keep_blank_values=True))
-    return all(fits(parameters.get(name), text) for name, text in wanted.items())
+def _meets(context: RequestContext, **condition: Any) -> bool:
+    return not any(misfits(RequestCondition(**condition), context))
 
 
 def _matched_body(context: RequestContext, wanted: list[Pattern]) -> bool:
@@ -241,17 +230,15 @@ _TESTS: Mapping[str, Callable[[RequestContext, Any], bool]] = {
     "urlPath": lambda context, wanted: context.path == wanted,
     "urlPattern": lambda context, wanted: is_like(wanted, _url(context)),
     "urlPathPattern": lambda context, wanted: is_like(wanted, context.path),
-    "headers": _headers,
-    "queryParameters": _query,
+    "headers": lambda context, wanted: _meets(context, header=wanted),
+    "queryParameters": lambda context, wanted: _meets(context, query=wanted),
     "bodyPatterns": _matched_body,
     "operation": lambda context, wanted: operation_id(context) == wanted,
     "status": _status,
-    "person": lambda context, wanted: (
-        context.principal is not None and context.principal.person == wanted
-    ),
+    "person": lambda context, wanted: _meets(context, person=wanted),
     "identity": lambda context, wanted: context.identity == wanted,
     "fault": lambda context, wanted: context.fault == wanted,
-    "stub": lambda context, wanted: _answered(context, b"x-mock-stub") == wanted,
+    "stub": lambda context, wanted: stub_of(context) == wanted,
 }
 
 

@@ -8,16 +8,15 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET
 
-from understudy.errors import BadRequest, Conflict, FixtureError, NotFound, Problem, nearest
-from understudy.limits import FAULTS
-from understudy.mock.admin.faults import expect_person, next_id
+from understudy.errors import BadRequest, FixtureError, Problem, nearest
+from understudy.mock.admin.faults import Kept, expect_person, keep, next_id, stub_of
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.endpoint import Endpoint
-from understudy.mock.server.faults import Fault, StubCondition, StubResponse
+from understudy.mock.server.faults import Fault, RequestCondition, StubResponse
 from understudy.mock.server.handlers import Handlers
+from understudy.mock.server.request_conditions import Misfit, expect_comparisons, misfits
 from understudy.mock.server.request_context import RequestContext
-from understudy.mock.server.stubbing import STUB, Misfit, misfits, violations
-from understudy.mock.server.text_comparisons import fits
+from understudy.mock.server.stubbing import violations
 from understudy.mock.server.worlds import World
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.yaml_files import read_yaml
@@ -57,13 +56,7 @@ class StubsAdmin:
     @property
     def handlers(self) -> Handlers:
         """Method and path to handler."""
-        return {
-            ("GET", "/stubs"): list_stubs,
-            ("POST", "/stubs"): self.create_stub,
-            ("DELETE", "/stubs"): delete_stubs,
-            ("GET", "/stubs/{id}"): get_stub,
-            ("DELETE", "/stubs/{id}"): delete_stub,
-        }
+        return {("POST", "/stubs"): self.create_stub, **Kept("stub", _as_json).handlers}
 
     def create_stub(self, call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
         """Responds to ``POST /stubs``.
@@ -102,14 +95,9 @@ def add_stub(world: World, body: Mapping[str, Any], endpoints: Mapping[str, Endp
         BadRequest: It names an operation, a path parameter or a person that is not there.
         Conflict: There is a stub or a fault of that id.
     """
-    faults = world.faults
-    FAULTS.check(len(faults) + 1)
-    stub = _read(body, next_id(faults, "stub"))
-    if stub.id in faults:
-        msg = f"id: there is a stub or a fault {stub.id!r} already; choose another, or delete it."
-        raise Conflict(msg)
+    stub = _read(body, next_id(world, "stub"))
     check_stub(stub, endpoints, world)
-    faults[stub.id] = stub
+    keep(world, stub)
     return stub
 
 
@@ -187,12 +175,16 @@ def check_stub(stub: Fault, endpoints: Mapping[str, Endpoint], world: World) -> 
     if any(it.body is not UNSET and it.merge is not UNSET for it in stub.stub.responses):
         msg = "response: give body or merge; merge changes the body that the mock would send."
         raise BadRequest(msg)
+    is_changing = stub.delay is not None or stub.stub.before_validation
+    if not is_changing and stub.stub.responses == (StubResponse(),):
+        msg = "response: it is what the mock answers; give a status, headers, a body, a merge or a delay."
+        raise BadRequest(msg)
     found = [] if stub.stub.allow_invalid else list(_violations(endpoint, stub.stub.responses))
     if found:
         raise InvalidStub(found)
 
 
-def _check_condition(when: StubCondition, endpoint: Endpoint, world: World) -> None:
+def _check_condition(when: RequestCondition, endpoint: Endpoint, world: World) -> None:
     if when.person is not None:
         expect_person(when.person, world)
     operation = endpoint.operation
@@ -202,9 +194,7 @@ def _check_condition(when: StubCondition, endpoint: Endpoint, world: World) -> N
         hint = nearest(unknown, declared) or f"; it has {', '.join(declared) or 'none'}."
         msg = f"when.path: {operation.operation_id} has no path parameter {unknown!r}{hint}"
         raise BadRequest(msg)
-    for condition in (*when.path.values(), *when.query.values(), *when.header.values()):
-        if isinstance(condition, dict):
-            fits("", condition)  # reads regular expressions, and refuses what is none
+    expect_comparisons(msgspec.to_builtins(when))
 
 
 def _violations(
@@ -214,50 +204,6 @@ def _violations(
         place = f"/response/{number}" if len(responses) > 1 else "/response"
         for violation in violations(endpoint, response):
             yield {**violation, "where": place + violation["where"]}
-
-
-def list_stubs(call: Call) -> HandlerResponse:
-    """Responds to ``GET /stubs``: the latest first, as they are considered."""
-    stubs = [it for it in reversed(call.world.faults.values()) if it.stub is not None]
-    return HandlerResponse([_as_json(call.world, it) for it in stubs])
-
-
-def get_stub(call: Call, identifier: str) -> HandlerResponse:
-    """Responds to ``GET /stubs/{id}``.
-
-    Raises:
-        NotFound: There is no such stub.
-    """
-    return HandlerResponse(_as_json(call.world, _stub(call.world, identifier)))
-
-
-def delete_stub(call: Call, identifier: str) -> HandlerResponse:
-    """Responds to ``DELETE /stubs/{id}``.
-
-    Raises:
-        NotFound: There is no such stub.
-    """
-    del call.world.faults[_stub(call.world, identifier).id]
-    call.world.note_change()
-    return HandlerResponse(status=204)
-
-
-def delete_stubs(call: Call) -> HandlerResponse:
-    """Responds to ``DELETE /stubs``: the mock answers everything itself."""
-    world = call.world
-    world.faults = {name: it for name, it in world.faults.items() if it.stub is None}
-    world.note_change()
-    return HandlerResponse(status=204)
-
-
-def _stub(world: World, identifier: str) -> Fault:
-    stub = world.faults.get(identifier)
-    if stub is None or stub.stub is None:
-        known = [name for name, it in world.faults.items() if it.stub is not None]
-        hint = nearest(identifier, known) or "."
-        msg = f"There is no stub {identifier!r}{hint} GET /__admin/stubs lists them."
-        raise NotFound(msg)
-    return stub
 
 
 def _as_json(world: World, kept: Fault) -> dict[str, Any]:
@@ -273,14 +219,10 @@ def _as_json(world: World, kept: Fault) -> dict[str, Any]:
         **({} if kept.times is None else {"times": kept.times}),
         **({} if kept.delay is None else {"delay": msgspec.to_builtins(kept.delay)}),
         "used": kept.struck > 0,
-        "answered": sum(_is_answer(context, kept.id) for context in world.journal),
+        "answered": sum(stub_of(context) == kept.id for context in world.journal),
     }
     nearest_request = None if kept.struck else _nearest(world, kept)
     return shown if nearest_request is None else {**shown, "nearest": nearest_request}
-
-
-def _is_answer(context: RequestContext, name: str) -> bool:
-    return (STUB.encode(), name.encode()) in context.response_headers
 
 
 def _nearest(world: World, kept: Fault) -> dict[str, Any] | None:

@@ -15,10 +15,12 @@ from understudy.mock.server.faults import (
     BufferedResponse,
     EffectNotApplicable,
     Fault,
+    RequestCondition,
     apply_effect,
 )
 from understudy.mock.server.json_bodies import json_bytes
 from understudy.mock.server.preferences import NO_PREFERENCES, RequestPreferences, preferences_of
+from understudy.mock.server.request_conditions import misfits
 from understudy.mock.server.request_context import (
     LAST_EVENT_ID,
     OWN_PREFIX,
@@ -238,10 +240,11 @@ def _fault(context: RequestContext, preferences: RequestPreferences) -> tuple[Fa
     world = context.world
     endpoint = context.endpoint
     operation = endpoint.operation.operation_id if endpoint else None
-    person = context.principal.person if context.principal else None
-    headers = {n.decode("latin-1"): t.decode("latin-1") for n, t in context.headers.items()}
     for key, fault in tuple(world.faults.items()):
-        if fault.fits(operation, person, headers):
+        if fault.stub is not None or fault.operation not in {None, operation}:
+            continue
+        condition = RequestCondition(header={**fault.header}, person=fault.person)
+        if not any(misfits(condition, context)):
             world.faults[key], seconds = fault.draw(world.identifiers.seed)
             world.note_fault_use()
             if seconds is not None:

@@ -64,8 +64,8 @@ TextCondition = str | dict[str, Any]
 """The whole text, or comparisons by name as ``text_comparisons`` has them."""
 
 
-class StubCondition(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Describes the requests that a stub answers; what is left out fits every request.
+class RequestCondition(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Describes requests of an operation; what is left out fits every one.
 
     Attributes:
         path: Texts of path parameters, by the document's names.
@@ -123,7 +123,7 @@ class Stub(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """
 
     responses: Annotated[tuple[StubResponse, ...], Meta(min_length=1, max_length=100)]
-    when: StubCondition = StubCondition()
+    when: RequestCondition = RequestCondition()
     allow_invalid: bool = False
     before_validation: bool = False
 
@@ -162,15 +162,6 @@ class Fault(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     met: Count = 0
     struck: Count = 0
     stub: Stub | None = None
-
-    def fits(self, operation: str | None, person: str | None, headers: Mapping[str, str]) -> bool:
-        """Tells whether a request may get this fault."""
-        return (
-            self.stub is None
-            and self.operation in {None, operation}
-            and self.person in {None, person}
-            and all(headers.get(name.lower()) == text for name, text in self.header.items())
-        )
 
     def draw(self, seed: int) -> tuple["Fault", float | None]:
         """Draws whether the next fitting request gets the fault.

@@ -5,10 +5,8 @@ each is judged once, when it is made, and answered without being judged again.
 """
 
 from collections.abc import Callable, Coroutine, Iterator, Mapping
-from typing import Any, Final, NamedTuple
-from urllib.parse import parse_qsl
+from typing import Any, Final
 
-import orjson
 from msgspec import UNSET
 from msgspec.structs import replace
 
@@ -17,15 +15,15 @@ from understudy.mock.server.call import HandlerResponse, SharedBody
 from understudy.mock.server.declared_headers import LOCATION
 from understudy.mock.server.document_responses import declared_response
 from understudy.mock.server.endpoint import Endpoint
-from understudy.mock.server.faults import Fault, StubCondition, StubResponse, TextCondition
+from understudy.mock.server.faults import Fault, StubResponse
 from understudy.mock.server.json_bodies import merged
 from understudy.mock.server.parameters import ParameterReader
 from understudy.mock.server.preferences import NO_PREFERENCES, RequestPreferences
 from understudy.mock.server.rate_limit import sent_headers
 from understudy.mock.server.recent import Recent
+from understudy.mock.server.request_conditions import misfits
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.sample_bodies import written_body
-from understudy.mock.server.text_comparisons import fits
 from understudy.mock.server.validation_errors import describe, validation_errors
 from understudy.mock.server.windows import WINDOW, QuotaDecision
 from understudy.openapi.media_types import is_json
@@ -43,20 +41,6 @@ INVALID: Final = ("x-mock-violation", "stub")
 
 _Made = HandlerResponse | Coroutine[Any, Any, HandlerResponse] | None
 _Own = Callable[[RequestContext, Endpoint], _Made]
-
-
-class Misfit(NamedTuple):
-    """One respect in which a request is not what a stub answers.
-
-    Attributes:
-        where: The place, such as ``path profileIdentifier``.
-        expected: What the stub asks for.
-        actual: What the request has there; None: nothing.
-    """
-
-    where: str
-    expected: Any
-    actual: Any
 
 
 def needs_stack(faults: Mapping[str, Fault]) -> bool:
@@ -83,59 +67,12 @@ def stub_for(context: RequestContext, *, is_early: bool = False) -> Fault | None
         stub = fault.stub
         if stub is None or fault.operation != operation or fault.times == 0:
             continue
-        if stub.before_validation is is_early and next(misfits(stub.when, context), None) is None:
-            return fault
+        if stub.before_validation is is_early:
+            for _ in misfits(stub.when, context):
+                break
+            else:
+                return fault
     return None
-
-
-def misfits(condition: StubCondition, context: RequestContext) -> Iterator[Misfit]:
-    """Yields the respects in which a request is not what a condition asks for."""
-    person = context.principal.person if context.principal else None
-    if condition.person not in {None, person}:
-        yield Misfit("person", condition.person, person)
-    if condition.path:
-        yield from _other_texts("path", condition.path, context.path_arguments)
-    if condition.query:
-        query = dict(parse_qsl(context.query.decode("latin-1"), keep_blank_values=True))
-        yield from _other_texts("query", condition.query, query)
-    if condition.header:
-        names = {name.lower(): wanted for name, wanted in condition.header.items()}
-        sent = {n.decode("latin-1"): t.decode("latin-1") for n, t in context.headers.items()}
-        yield from _other_texts("header", names, sent)
-    if condition.body is not UNSET:
-        body = _body(context)
-        if not _contains(body, condition.body):
-            yield Misfit("body", condition.body, body)
-
-
-def _other_texts(
-    place: str, conditions: Mapping[str, TextCondition], texts: Mapping[str, str]
-) -> Iterator[Misfit]:
-    for name, wanted in conditions.items():
-        text = texts.get(name)
-        if not (text == wanted if isinstance(wanted, str) else fits(text, wanted)):
-            yield Misfit(f"{place} {name}", wanted, text)
-
-
-def _body(context: RequestContext) -> Any:
-    """Returns the body as JSON, or a form as an object; None where it is neither."""
-    try:
-        return orjson.loads(context.body)
-    except ValueError:
-        return dict(parse_qsl(context.body.decode("latin-1"), keep_blank_values=True)) or None
-
-
-def _contains(value: Any, part: Any) -> bool:
-    """Tells whether a value of JSON contains another: of objects, its members among others."""
-    if isinstance(part, dict):
-        return isinstance(value, dict) and all(
-            name in value and _contains(value[name], member) for name, member in part.items()
-        )
-    if isinstance(part, list):
-        return (
-            isinstance(value, list) and len(value) == len(part) and all(map(_contains, value, part))
-        )
-    return type(value) is type(part) and bool(value == part)
 
 
 def stubbed(context: RequestContext, endpoint: Endpoint, own: _Own) -> _Made:
@@ -147,7 +84,7 @@ def stubbed(context: RequestContext, endpoint: Endpoint, own: _Own) -> _Made:
         own: Returns what the mock would say.
 
     Raises:
-        Problem: The mock's own answer, which a stub only changes, is a refusal.
+        Problem: The mock refuses what a stub only changes.
     """
     fault = stub_for(context)
     return own(context, endpoint) if fault is None else answer(context, endpoint, fault, own)
@@ -157,88 +94,90 @@ def answer(context: RequestContext, endpoint: Endpoint, fault: Fault, own: _Own)
     """Returns what a stub answers, and counts it.
 
     Raises:
-        Problem: The mock's own answer, which a stub only changes, is a refusal.
-    """
-    wanted = _next_response(context, fault)
-    is_fixed = wanted.body is not UNSET or wanted.status is not None
-    fixed = _fixed(context, endpoint, fault, wanted) if is_fixed else None
-    if fixed is not None:
-        if INVALID in fixed.headers:
-            _note_invalid(context, fault)
-        return fixed
-    made = own(context, endpoint)
-    if made is None or isinstance(made, HandlerResponse):
-        made = made or HandlerResponse(status=204)
-        return _changed(context, endpoint, fault, wanted, made)
-    return _changed_later(context, endpoint, fault, wanted, made)
-
-
-def _next_response(context: RequestContext, fault: Fault) -> StubResponse:
-    """Returns the response whose turn it is.
-
-    What is counted is written to the store by each request, so only what decides something is.
+        Problem: The mock refuses what the stub only changes; then the stub has not answered.
     """
     assert fault.stub is not None
     responses = fault.stub.responses
-    if fault.times is None and fault.struck >= len(responses):
-        return responses[-1]
-    left = None if fault.times is None else fault.times - 1
-    context.world.faults[fault.id] = replace(fault, times=left, struck=fault.struck + 1)
-    context.world.note_fault_use()
-    return responses[min(fault.struck, len(responses) - 1)]
+    is_last = fault.struck >= len(responses)
+    wanted = responses[-1] if is_last else responses[fault.struck]
+    if not is_last or fault.times is not None:  # what is counted is written to the store
+        _count(context, fault, 1)
+    if wanted.body is not UNSET:
+        fixed = _fixed(endpoint, wanted)
+        return _finished(context, endpoint, fault, wanted, fixed, fixed.body)
+    made: _Made = None
+    if wanted.status is None or wanted.status < FIRST_ERROR:
+        try:
+            made = own(context, endpoint)
+        except Problem:
+            if _leaves_refusals(context, fault, wanted):
+                raise
+        if made is not None and not isinstance(made, HandlerResponse):
+            return _changed_later(context, endpoint, fault, wanted, made)
+        if made is None and wanted.status is None:
+            return None  # a page, which a stub that names no status leaves as it is
+        return _changed(context, endpoint, fault, wanted, made)
+    return _changed(context, endpoint, fault, wanted, None)
+
+
+async def _changed_later(
+    context: RequestContext,
+    endpoint: Endpoint,
+    fault: Fault,
+    wanted: StubResponse,
+    made: Coroutine[Any, Any, HandlerResponse],
+) -> HandlerResponse:
+    response = None
+    try:
+        response = await made
+    except Problem:
+        if _leaves_refusals(context, fault, wanted):
+            raise
+    return _changed(context, endpoint, fault, wanted, response)
+
+
+def _leaves_refusals(context: RequestContext, fault: Fault, wanted: StubResponse) -> bool:
+    """Tells whether a stub names no status to answer in place of a refusal, and notes so."""
+    if wanted.status is not None:
+        return False
+    context.notes.append(
+        f"the stub {fault.id} only changes what the mock answers, which refused; name a status to "
+        "have another answer"
+    )
+    _count(context, fault, -1)
+    return True
+
+
+def _count(context: RequestContext, before: Fault, answers: int) -> None:
+    """Counts answers of a stub, or takes one back; others may have been given in the meantime."""
+    now = context.world.faults.get(before.id)
+    if now is not None:
+        left = None if now.times is None else now.times - answers
+        struck = max(now.struck + answers, before.struck)
+        context.world.faults[now.id] = replace(now, times=left, struck=struck)
+        context.world.note_fault_use()
 
 
 _FIXED: Final[Recent[tuple[int, int], tuple[StubResponse, HandlerResponse]]] = Recent(500)
-"""Answers that follow from the stub alone, by the identities of its response and of the operation."""
+"""Answers with the body of a stub, by the identities of its response and of the operation."""
 
 
-def _fixed(
-    context: RequestContext, endpoint: Endpoint, fault: Fault, wanted: StubResponse
-) -> HandlerResponse | None:
-    """Returns an answer that the mock has no part in; None where it has."""
-    if wanted.body is UNSET:
-        is_success = wanted.status is None or wanted.status < FIRST_ERROR
-        return (
-            None if is_success else _marked(_wanted_error(context, endpoint, fault, wanted), fault)
-        )
+def _fixed(endpoint: Endpoint, wanted: StubResponse) -> HandlerResponse:
+    """Returns a response whose body a stub gives."""
     key = (id(wanted), id(endpoint))
     kept = _FIXED.get(key)
     if kept is not None and kept[0] is wanted:
         return kept[1]
-    response = _marked(whole_response(context, endpoint, wanted), fault)
-    if any(violations(endpoint, wanted)):
-        response = response._replace(headers=(*response.headers, INVALID))
-    _FIXED.put(key, (wanted, response))
-    return response
-
-
-def _wanted_error(
-    context: RequestContext, endpoint: Endpoint, fault: Fault, wanted: StubResponse
-) -> HandlerResponse:
-    """Returns an error whose body is the mock's own."""
-    assert fault.stub is not None
-    assert wanted.status is not None
-    response = demanded_response(context, endpoint, wanted.status)
-    response = response._replace(headers=_overlaid(response.headers, wanted.headers))
-    if fault.stub.allow_invalid and any(violations(endpoint, wanted)):
-        response = response._replace(headers=(*response.headers, INVALID))
-    return response
-
-
-def whole_response(
-    context: RequestContext, endpoint: Endpoint, wanted: StubResponse
-) -> HandlerResponse:
-    """Returns a response whose body a stub gives, with the headers that the document requires."""
     status = endpoint.validator.status(200) if wanted.status is None else wanted.status
     declared = endpoint.operation.response(status)
     media_type = _media_type(wanted, declared)
-    seed = context.world.identifiers.seed
-    sample = declared_response(endpoint.operation, endpoint.schemas, seed, status=status)
-    required = {it.name.lower() for it in declared.headers if it.required} if declared else set()
-    required = {*required, LOCATION} - dict(context.extra_headers).keys()
-    kept = [it for it in sample.headers if it[0] in required] if sample else []
-    content = _content(endpoint, wanted, declared, media_type)
-    return HandlerResponse(content, status, media_type, _overlaid(tuple(kept), wanted.headers))
+    sample = declared_response(endpoint.operation, endpoint.schemas, 0, status=status)
+    place = tuple(it for it in sample.headers if it[0] == LOCATION) if sample else ()
+    response = HandlerResponse(
+        _content(endpoint, wanted, declared, media_type), status, media_type, place
+    )
+    _FIXED.put(key, (wanted, response))
+    return response
 
 
 def _content(
@@ -263,43 +202,64 @@ def _media_type(wanted: StubResponse, declared: DeclaredResponse | None) -> str:
     return next(filter(is_json, types), types[0] if types else "application/json")
 
 
-def _overlaid(headers: Headers, wanted: Mapping[str, str]) -> Headers:
-    """Returns headers with those of a stub in place of others of their names."""
-    own = {name.lower(): text for name, text in wanted.items() if name.lower() != "content-type"}
-    return (*(it for it in headers if it[0] not in own), *own.items())
-
-
-def _marked(response: HandlerResponse, fault: Fault) -> HandlerResponse:
-    return response._replace(headers=(*response.headers, (STUB, fault.id)))
-
-
-def _note_invalid(context: RequestContext, fault: Fault) -> None:
-    context.notes.append(f"the stub {fault.id} answers what the document does not allow")
-
-
 def _changed(
     context: RequestContext,
     endpoint: Endpoint,
     fault: Fault,
     wanted: StubResponse,
-    response: HandlerResponse,
+    response: HandlerResponse | None,
 ) -> HandlerResponse:
-    """Returns the mock's own answer as a stub changes it."""
-    assert fault.stub is not None
-    if wanted.status is not None and wanted.status != response.status:
+    """Returns the mock's own answer, or the document's of another status, as a stub changes it."""
+    if response is None or wanted.status not in {None, response.status}:
         response = demanded_response(context, endpoint, wanted.status)
-    body, headers = response.body, response.headers
+    body = response.body
     if wanted.merge is not UNSET:
         body = _merged(context, body, wanted)
-    if wanted.headers:
-        headers = _overlaid(headers, wanted.headers)
-    changed = HandlerResponse(
-        body, response.status, response.media_type, (*headers, (STUB, fault.id))
-    )
-    if fault.stub.allow_invalid and endpoint.validator.fault(changed) is not None:
-        _note_invalid(context, fault)
-        return changed._replace(headers=(*changed.headers, INVALID))
-    return changed
+    return _finished(context, endpoint, fault, wanted, response, body)
+
+
+def _finished(
+    context: RequestContext,
+    endpoint: Endpoint,
+    fault: Fault,
+    wanted: StubResponse,
+    response: HandlerResponse,
+    body: Any,
+) -> HandlerResponse:
+    """Returns a response with this body, with each header once, and marked."""
+    assert fault.stub is not None
+    _, status, media_type, headers = response
+    if headers or wanted.headers or status == TooManyRequests.status:
+        headers = _each_once(context, endpoint, wanted, response)
+    response = HandlerResponse(body, status, media_type, (*headers, (STUB, fault.id)))
+    if not fault.stub.allow_invalid or not _is_invalid(endpoint, wanted, response):
+        return response
+    context.notes.append(f"the stub {fault.id} answers what the document does not allow")
+    return response._replace(headers=(*response.headers, INVALID))
+
+
+def _each_once(
+    context: RequestContext, endpoint: Endpoint, wanted: StubResponse, response: HandlerResponse
+) -> Headers:
+    """Returns the headers of a response and those that any response would get, the stub's before both."""
+    quota = _quota_headers(context, endpoint, response.status)
+    headers = _overlaid(_overlaid(response.headers, context.extra_headers), quota)
+    context.extra_headers = ()
+    if not wanted.headers:
+        return headers
+    given = ((name.lower(), text) for name, text in wanted.headers.items())
+    other = tuple(it for it in given if it[0] != "content-type")
+    return _overlaid(sent_headers(context, response.status, headers), other)
+
+
+def _overlaid(headers: Headers, others: Headers) -> Headers:
+    """Returns headers with others in place of those of their names."""
+    names = dict(others)
+    return (*(it for it in headers if it[0] not in names), *others)
+
+
+def _is_invalid(endpoint: Endpoint, wanted: StubResponse, response: HandlerResponse) -> bool:
+    return endpoint.validator.fault(response) is not None or any(violations(endpoint, wanted))
 
 
 _MERGED: Final[Recent[tuple[int, int], tuple[StubResponse, SharedBody, SharedBody]]] = Recent(500)
@@ -319,16 +279,6 @@ def _merged(context: RequestContext, body: Any, wanted: StubResponse) -> Any:
         kept = (wanted, body, SharedBody(merged(body.value, wanted.merge)))
         _MERGED.put(key, kept)
     return kept[2]
-
-
-async def _changed_later(
-    context: RequestContext,
-    endpoint: Endpoint,
-    fault: Fault,
-    wanted: StubResponse,
-    made: Coroutine[Any, Any, HandlerResponse],
-) -> HandlerResponse:
-    return _changed(context, endpoint, fault, wanted, await made)
 
 
 def violations(endpoint: Endpoint, wanted: StubResponse) -> Iterator[dict[str, str]]:
@@ -352,36 +302,37 @@ def violations(endpoint: Endpoint, wanted: StubResponse) -> Iterator[dict[str, s
             except BadRequest as problem:
                 yield _violation(f"/headers/{escape(given)}", problem.message)
     if wanted.body is not UNSET:
-        yield from _body_violations(endpoint, wanted, declared)
+        yield from _body_violations(endpoint, declared, _media_type(wanted, declared), wanted.body)
     elif wanted.merge is not UNSET:
         sample = declared_response(operation, endpoint.schemas, 0, status=status)
-        body = (
-            sample.body.value
-            if sample and isinstance(sample.body, SharedBody)
-            else sample and sample.body
-        )
-        whole = StubResponse(status, wanted.headers, merged(body, wanted.merge))
-        yield from _body_violations(endpoint, whole, declared, "/merge")
+        body = sample.body if sample else None
+        body = merged(body.value if isinstance(body, SharedBody) else body, wanted.merge)
+        media_type = _media_type(wanted, declared)
+        yield from _body_violations(endpoint, declared, media_type, body, "/merge")
 
 
 def _body_violations(
-    endpoint: Endpoint, wanted: StubResponse, declared: DeclaredResponse, place: str = "/body"
+    endpoint: Endpoint,
+    declared: DeclaredResponse,
+    media_type: str,
+    body: Any,
+    place: str = "/body",
 ) -> Iterator[dict[str, str]]:
-    media_type = _media_type(wanted, declared)
-    essence = media_type.partition(";")[0].strip().lower()
     if not declared.content:
         yield _violation(place, f"the document declares no content at {declared.pointer}.")
         return
+    essence = media_type.partition(";")[0].strip().lower()
     ranges = (essence, f"{essence.partition('/')[0]}/*", "*/*")
     media = next((declared.content[it] for it in ranges if it in declared.content), None)
     if media is None:
         listed = ", ".join(declared.content)
         yield _violation("/headers/content-type", f"{media_type} is not among {listed}.")
-    elif media.schema is not None and (is_json(essence) or not isinstance(wanted.body, str)):
+    elif media.schema is not None and (is_json(essence) or not isinstance(body, str)):
         validator = endpoint.schemas.for_responses.validator(media.schema)
-        for error in validation_errors(validator, wanted.body):
-            at = "".join(f"/{escape(str(step))}" for step in error.instance_path)
-            yield _violation(place + at, describe(error))
+        for error in validation_errors(validator, body):
+            steps = list(map(str, error.instance_path))
+            message = describe(error).removeprefix(f"{'.'.join(steps)}: ")
+            yield _violation("/".join((place, *map(escape, steps))), message)
 
 
 def _violation(where: str, message: str) -> dict[str, str]:

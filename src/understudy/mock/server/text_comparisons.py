@@ -55,6 +55,17 @@ _COMPARISONS: Mapping[str, Callable[[str, Any, bool], bool]] = {
 }
 
 
+_FLAGS: Final = frozenset({"absent", "caseInsensitive"})
+
+
+def is_comparison(value: Mapping[str, Any]) -> bool:
+    """Tells whether an object holds comparisons of a text, and not members of JSON."""
+    return bool(value) and all(
+        name in _FLAGS or (name in _COMPARISONS and isinstance(text, str))
+        for name, text in value.items()
+    )
+
+
 def is_like(expression: str, text: str) -> bool:
     """Tells whether a regular expression matches a whole text.
 
