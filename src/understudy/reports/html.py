@@ -6,6 +6,7 @@ what changed; then the details. The script only filters, copies and unfolds ever
 
 from collections.abc import Iterator, Mapping
 from html import escape
+from pathlib import Path
 from typing import Final
 
 from understudy.reports.content import (
@@ -21,69 +22,9 @@ from understudy.reports.content import (
 )
 from understudy.terminal import counted
 
-STYLE: Final = """
-:root{color-scheme:light dark;--ground:#f7f6f3;--surface:#fff;--sunken:#f0eee9;--ink:#1d1f1e;
---muted:#5c625f;--line:#e2e0da;--good:#125548;--bad:#9a3412;--note:#7a4b00;--on-cell:#fff;
---unseen:#e2e0da;--mono:ui-monospace,"SF Mono",Menlo,Consolas,monospace}
-@media (prefers-color-scheme:dark){:root{--ground:#111413;--surface:#191d1b;--sunken:#202523;
---ink:#eaedec;--muted:#a3aba7;--line:#2c3230;--good:#8fd6c4;--bad:#f4ab8d;--note:#e5c07b;
---on-cell:#0b2620;--unseen:#2c3230}}
-body{font:15px/1.5 system-ui,sans-serif;background:var(--ground);color:var(--ink);margin:0}
-main{max-width:70rem;margin:0 auto;padding:2rem 1rem}
-h1{font-size:1.6rem;overflow-wrap:anywhere;margin:0 0 .25rem}h2{margin:2.5rem 0 .5rem}
-h3{margin:0;font:600 1.05rem system-ui,sans-serif}p{margin:.25rem 0}
-table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.25rem .75rem .25rem 0;
-border-bottom:1px solid var(--line);vertical-align:top}td:first-child{overflow-wrap:anywhere}
-pre{background:var(--sunken);padding:.6rem .75rem;margin:.4rem 0;white-space:pre-wrap;
-overflow-wrap:anywhere;font:13px/1.45 var(--mono);border-radius:8px}
-.rule{background:var(--surface);border:1px solid var(--line);border-left:4px solid var(--bad);
-border-radius:14px;padding:.75rem 1rem;margin:1rem 0}.note{border-left-color:var(--note)}
-.seen{border-top:1px solid var(--line);margin-top:.75rem;padding-top:.6rem}
-dl{display:grid;grid-template-columns:max-content 1fr;gap:0 1rem;margin:.25rem 0}
-dt{color:var(--muted)}dd{margin:0;overflow-wrap:anywhere}summary{cursor:pointer}
-.bar{display:flex;height:.6rem;border-radius:.3rem;overflow:hidden;margin:.75rem 0}
-.bar i{min-width:3px}.bar .passed{background:var(--good)}.bar .failed{background:var(--bad)}
-.bar .not_checked{background:var(--line)}
-.passed{color:var(--good)}.failed{color:var(--bad)}.not_checked{color:var(--muted)}
-.cell{fill:var(--good)}.cell.refused{fill:var(--note)}.cell.error{fill:var(--bad)}
-.none{fill:var(--unseen)}
-figure{margin:1rem 0;overflow-x:auto}svg text{font:12px system-ui,sans-serif;fill:currentColor}
-svg .count{fill:var(--on-cell);text-anchor:middle}
-.sides{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(28rem,100%),1fr));gap:0 1rem}
-.sides h4{margin:.5rem 0 0;font-weight:600;color:var(--muted)}
-.sides pre{max-height:24rem;overflow:auto}
-td,code,h1,h2,h3,b{overflow-wrap:anywhere}
-.breaking{color:var(--bad)}
-.verdict{font-size:1.15rem;font-weight:600;margin:.5rem 0}.verdict.good{color:var(--good)}
-.verdict.bad{color:var(--bad)}
-.severity{font:600 .8rem system-ui,sans-serif;color:var(--muted);margin-left:.5rem}
-.id{font:13px var(--mono);color:var(--muted)}
-a{color:inherit;display:inline-block;min-height:24px}summary{min-height:24px;padding:.2rem 0}
-#filter{font:inherit;color:inherit;background:var(--surface);border:1px solid var(--muted);
-border-radius:8px;padding:.35rem .6rem;min-height:24px;width:20rem;max-width:100%}
-.copied{position:relative}.copied button{position:absolute;top:.3rem;right:.3rem;font:12px system-ui;
-min-height:24px;padding:.1rem .6rem;border:1px solid var(--muted);border-radius:6px;
-background:var(--surface);color:var(--ink);cursor:pointer}
-@media print{:root{--ground:#fff;--surface:#fff;--sunken:#fff;--ink:#000;--muted:#444;--line:#999}
-body{font-size:11px}main{max-width:none;padding:0}#tools,.copied button{display:none}
-.rule{break-inside:avoid;border-radius:0}pre{border:1px solid #999;border-radius:0;max-height:none!important}
-a{text-decoration:none}}
-"""
+STYLE: Final = Path(__file__).with_name("page.css")
 
-SCRIPT: Final = """
-const rules=[...document.querySelectorAll(".rule")],input=document.querySelector("#filter");
-if(input){document.querySelector("#tools").hidden=rules.length<2;
-input.addEventListener("input",()=>{for(const rule of rules)
-rule.hidden=!rule.textContent.toLowerCase().includes(input.value.toLowerCase())})}
-for(const text of document.querySelectorAll("pre.commands")){const button=document.createElement("button");
-button.textContent="Copy";const box=document.createElement("div");box.className="copied";
-text.replaceWith(box);box.append(text,button);button.addEventListener("click",async()=>{
-await navigator.clipboard.writeText(text.textContent);button.textContent="Copied"})}
-let closed=[];addEventListener("beforeprint",()=>{closed=[...document.querySelectorAll("details:not([open])")];
-for(const one of closed)one.open=true});
-addEventListener("afterprint",()=>{for(const one of closed)one.open=false});
-"""
-"""Filter, copy buttons, and everything unfolded on paper."""
+SCRIPT: Final = Path(__file__).with_name("page.js")
 
 LINES: Final = 5
 """Remarks that stand before the findings; more are folded."""
@@ -106,14 +47,14 @@ def html(report: Report) -> str:
         "<!doctype html><html lang=en><meta charset=utf-8>",
         '<meta name=viewport content="width=device-width">',
         f"<title>{escape(f'{report.tool}: {counts or report.verdict}')}</title>",
-        f"<style>{STYLE}</style>",
+        f"<style>{STYLE.read_text(encoding='utf-8')}</style>",
         "<body><main>",
         _head(report, counts),
         *map(_section, report.sections),
         *map(_comparison, report.comparisons),
         *_rules(report),
         _coverage(report.coverage) if report.coverage is not None else "",
-        f"</main><script type=module>{SCRIPT}</script></body></html>",
+        f"</main><script type=module>{SCRIPT.read_text(encoding='utf-8')}</script></body></html>",
     ]
     return "\n".join(part for part in parts if part)
 
