@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from understudy.cli import main
-from understudy.cli.init_target import SECTIONS
+from understudy.cli.init_target import QUESTIONS
 from understudy.verify.target import Target, target_of
 
 EVERYTHING = [
@@ -95,9 +95,9 @@ def test_what_was_left_out_can_be_filled_in_by_taking_a_mark_away(init):
 
 def test_every_key_that_is_asked_for_is_one_of_a_target():
     kinds = {"": Target} | {name: Target.__annotations__[name] for name in ("credentials",)}
-    for section in SECTIONS:
+    for section in QUESTIONS:
         kind = kinds.get(section.table) or Target.__annotations__[section.table]
-        assert {key.name for key in section.keys} <= set(kind.__struct_fields__)
+        assert set(section.keys) <= set(kind.__struct_fields__)
 
 
 def test_the_template_has_every_key_of_a_target():
@@ -121,7 +121,12 @@ def test_what_makes_no_sense_is_asked_again_with_the_reason(init):
 
 def test_what_does_not_apply_is_not_asked(init):
     done = init("https://staging.example/v3", *[""] * 20)
-    for question in ("Client id", "Upload avatars", "Have tokens issued", "Is it a mock"):
+    for question in (
+        "Client ID",
+        "Upload avatars",
+        "Request authorization codes",
+        "Move the clock",
+    ):
         assert question not in done.output
 
 

@@ -6,199 +6,161 @@ looking up its name.
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 import click
 
-from understudy.cli.writing import expect_writable, unwritable
+from understudy.cli.writing import expect_writable
 from understudy.errors import StartupError
 from understudy.record_schemas import schema_text
 from understudy.verify.target import is_loopback
 from understudy.verify.target_schema import SCHEMA_FILE, target_schema
 
-Kind = Literal["", "text", "url", "mode", "secret", "list", "number", "flag"]
+Kind = Literal["text", "url", "mode", "secret", "list", "number", "flag"]
 
 
-class Key(NamedTuple):
-    """One key of the file.
+class Questions(NamedTuple):
+    """What is asked of one table of the file; the first has no name.
 
     Attributes:
-        name: Its name.
-        about: The question, and the comment beside the key in the file.
-        kind: The kind of answer; empty: nobody is asked, and the file has it as a comment.
-        example: The value in the comment of a key that was left out.
-        usual: The answer that Return gives.
-        variable: The end of the name of a secret's environment variable.
-        only_with: The fact that the question needs; see ``Answers.facts``.
+        table: The name of the table.
+        title: The heading of the questions.
+        keys: The keys that are asked for, in the order of the record.
+        only_with: The fact that the questions need; see ``Answers.facts``.
     """
-
-    name: str
-    about: str
-    kind: Kind = ""
-    example: Any = "…"
-    usual: Any = ""
-    variable: str = ""
-    only_with: str = ""
-
-
-class TargetSection(NamedTuple):
-    """A table of the file; the first has no name, and one that nobody is asked about no title."""
 
     table: str
     title: str
-    keys: tuple[Key, ...]
+    keys: tuple[str, ...]
     only_with: str = ""
 
 
-_HASH: Final = ("0" * 64,)
-
-_APPLICATION: Final = (
-    Key("client_id", "client id, as the dashboard shows it", "text"),
-    Key("client_secret", "its secret", "secret", variable="CLIENT_SECRET"),
-    Key("redirect_uri", "one of its redirect URIs", "url", "https://app.example/callback"),
-    Key("username", "user name of its owner, who signs in and grants", "text"),
-    Key("password", "the owner's password", "secret", variable="PASSWORD"),
-    Key("name", "as the consent page shows it"),
-    Key("application_password", "the owner's, for two-step sign-in", variable="APP_PASSWORD"),
-    Key("approve", "query parameter that approves, at a test deployment", "", "approve=mia"),
-    Key("deny", "query parameter that denies", "", "deny=1"),
-)
-
-_LOGIN: Final = (
-    Key("path", "where a token is had, where none is given above", "", "/login"),
-    Key(
-        "json",
-        "members of the JSON body",
-        example={"username": "…", "password": "env:PASSWORD"},
-    ),
-    Key("form", "or the fields of a form", example={"grant_type": "client_credentials"}),
-    Key("token", "its place in the JSON response", "", "data/token"),
-)
-
-_UNASKED: Final = tuple(key._replace(kind="") for key in _APPLICATION)
-
-SECTIONS: Final = (
-    TargetSection(
-        "",
-        "The deployment",
-        (
-            Key("base_url", "resource API", "url", usual="http://127.0.0.1:8080/v3"),
-            Key(
-                "auth_url",
-                "authorization server; without it, its rules are not checked",
-                "url",
-                "https://accounts.staging.example",
-            ),
-            Key(
-                "document",
-                'OpenAPI document to judge by: a file, or "published" for the one at /openapi',
-                "text",
-                "published",
-            ),
-            Key("mode", "what it may write: observe, own or full", "mode", "observe"),
-            Key("is_mock", "true: assumed and inferred rules give findings too", example=False),
-            Key("accept", "rules whose breach is a note here", example=()),
-            Key("accept_as_stated", "inferred rules whose breach is a finding here", example=()),
-            Key("like", "profile of the deployment, as of `serve --like`", "", "deployment.yaml"),
-            Key("facts", "what `understudy learn` wrote of the deployment", "", "facts.yaml"),
-            Key("state_model", "corrects what is inferred of another service", "", "model.yaml"),
-            Key("overlays", "Overlay files that change the document", "", ("overlay.yaml",)),
-            Key(
-                "vocabulary", "words for scopes, QR types, headers, upload field", "", "words.yaml"
-            ),
-            Key("ledger", "counts the hour's requests across runs", "", "target.ledger"),
-        ),
-    ),
-    TargetSection(
+QUESTIONS: Final = (
+    Questions("", "The deployment", ("base_url", "auth_url", "document", "mode")),
+    Questions(
         "credentials",
         "Bearer tokens of accounts for tests",
-        (
-            Key("access_token", "of the test account, every scope", "secret", variable="TOKEN"),
-            Key("read_only_token", "of it, which may only read", "secret", variable="READ_TOKEN"),
-            Key(
-                "other_access_token",
-                "of another account, with every scope",
-                "secret",
-                variable="OTHER_TOKEN",
-            ),
-            Key("api_key", "API key of any application", "secret", variable="API_KEY"),
-            Key("auth_only_token", "with the scope auth alone", variable="AUTH_ONLY_TOKEN"),
-            Key("no_auth_token", "with every scope but auth", variable="NO_AUTH_TOKEN"),
-            Key("expired_token", "was valid and has expired", variable="EXPIRED_TOKEN"),
-            Key("private_access_token", "of the private profile", variable="PRIVATE_TOKEN"),
-            Key("disabled_access_token", "of a disabled profile", variable="DISABLED_TOKEN"),
-            Key("admin_token", "of a mock on another machine", variable="ADMIN_TOKEN"),
-        ),
+        ("access_token", "read_only_token", "other_access_token", "api_key"),
     ),
-    TargetSection(
-        "application", "An application, and the owner who signs in", _APPLICATION, "authorization"
+    Questions(
+        "application",
+        "An application, and the owner who signs in",
+        ("client_id", "client_secret", "redirect_uri", "username", "password"),
+        "authorization",
     ),
-    TargetSection(
+    Questions(
         "known",
         "People that the deployment is known to have",
-        (
-            Key("slug", "slug of the test account's profile", "text"),
-            Key(
-                "emails",
-                "its e-mail addresses, the primary one first, separated by commas",
-                "list",
-                ("primary@example.com", "second@example.com"),
-            ),
-            Key("other_slug", "slug of the other account's profile", "text"),
-            Key("hashes", "SHA-256 hashes in place of emails", example=_HASH),
-            Key("other_emails", "of the other account", example=("other@example.com",)),
-            Key("other_hashes", "SHA-256 hashes in place of other_emails", example=_HASH),
-            Key("people", "further public profiles", example=("nora", "greta")),
-            Key("private_slug", "of a private profile"),
-            Key("disabled_slug", "of a disabled profile"),
-            Key("hidden_contact_slug", "of one whose contact details are not public"),
-        ),
+        ("slug", "emails", "other_slug"),
     ),
-    TargetSection(
+    Questions(
         "permit",
         "What verify may do beyond reading and editing",
-        (
-            Key("uploads", "upload avatars, and remove them again", "flag", only_with="writes"),
-            Key(
-                "fill_account",
-                "upload avatars to an account that has some",
-                "flag",
-                only_with="uploads",
-            ),
-            Key("tokens", "have tokens issued to the application", "flag", only_with="application"),
-            Key(
-                "max_tokens",
-                "the most tokens that a run may have issued",
-                "number",
-                usual=100,
-                only_with="tokens",
-            ),
-            Key(
-                "exhaust_rate_limit",
-                "use up the hour's requests; others at this address then wait for an hour",
-                "flag",
-            ),
-            Key("clock", "move the clock of a mock, and restore it", "flag", only_with="here"),
-        ),
+        ("uploads", "fill_account", "tokens", "max_tokens", "exhaust_rate_limit", "clock"),
     ),
-    TargetSection(
+    Questions(
         "budget",
         "Requests to profile endpoints that an hour allows",
-        (
-            Key("anonymous", "without a token", "number", usual=100),
-            Key("token", "with a token", "number", usual=1000),
-        ),
+        ("anonymous", "token"),
     ),
-    TargetSection("other_application", "", _UNASKED),
-    TargetSection("two_step", "", _UNASKED),
-    TargetSection("login", "", _LOGIN),
-    TargetSection("other_login", "", _LOGIN),
 )
-"""The tables, in the order of the file."""
+"""The questions, in the order of the file; what a key is about stands with the record of targets."""
+
+NEEDED_FACT: Final = {
+    "uploads": "writes",
+    "fill_account": "uploads",
+    "tokens": "application",
+    "max_tokens": "tokens",
+    "clock": "here",
+}
+"""Keys that are asked for only with a fact."""
+
+USUAL: Final[Mapping[str, Any]] = {
+    "base_url": "http://127.0.0.1:8080/v3",
+    "max_tokens": 100,
+    "anonymous": 100,
+    "token": 1000,
+}
+"""The answers that Return gives."""
+
+_HASH: Final = ("0" * 64,)
+
+EXAMPLES: Final[Mapping[str, Any]] = {
+    "auth_url": "https://accounts.staging.example",
+    "document": "published",
+    "overlays": ("overlay.yaml",),
+    "vocabulary": "words.yaml",
+    "like": "deployment.yaml",
+    "mode": "observe",
+    "state_model": "model.yaml",
+    "facts": "facts.yaml",
+    "ledger": "target.ledger",
+    "redirect_uri": "https://app.example/callback",
+    "approve": "approve=mia",
+    "deny": "deny=1",
+    "emails": ("primary@example.com", "second@example.com"),
+    "hashes": _HASH,
+    "other_emails": ("other@example.com",),
+    "other_hashes": _HASH,
+    "people": ("nora", "greta"),
+    "path": "/login",
+    "json": {"username": "…", "password": "env:PASSWORD"},
+    "form": {"grant_type": "client_credentials"},
+}
+"""The values in the comments of keys that were left out."""
+
+_SECRET: Final = re.compile(r"_token$|^api_key$|secret$|password$")
+
+
+class Key(NamedTuple):
+    """One key of the file, as the record of targets has it.
+
+    Attributes:
+        table: The table that it stands in; empty for none.
+        name: Its name.
+        about: What it is, in one sentence.
+        example: The value in the comment of a key that was left out.
+        kind: The kind of answer.
+    """
+
+    table: str
+    name: str
+    about: str
+    example: Any
+    kind: Kind
+
+
+def _keys() -> Iterator[Key]:
+    """Yields every key of a target file, those without a table first."""
+    records = target_schema()["$defs"]
+    members = records["Target"]["properties"]
+    tables = {name: each["$ref"] for name, each in members.items() if "$ref" in each}
+    plain = {name: each for name, each in members.items() if name not in tables}
+    yield from (_key("", name, each) for name, each in plain.items())
+    for table, reference in tables.items():
+        record = records[reference.rpartition("/")[2]]
+        yield from (_key(table, name, each) for name, each in record["properties"].items())
+
+
+def _key(table: str, name: str, member: Mapping[str, Any]) -> Key:
+    example = EXAMPLES.get(name, member.get("default", "…"))
+    example = tuple(example) if isinstance(example, list) else example
+    return Key(table, name, member["description"].removesuffix("."), example, _kind(name, member))
+
+
+def _kind(name: str, member: Mapping[str, Any]) -> Kind:
+    if _SECRET.search(name):
+        return "secret"
+    if name == "mode" or name.endswith(("_url", "_uri")):
+        return "mode" if name == "mode" else "url"
+    kinds: Mapping[str, Kind] = {"boolean": "flag", "integer": "number", "array": "list"}
+    return kinds.get(member.get("type", ""), "text")
+
 
 MODES: Final = """\
   observe  writes nothing
@@ -248,11 +210,10 @@ class Answers:
         host = urlsplit(self.get("", "base_url") or "").hostname or ""
         return _REST_OF_NAME.sub("_", host.partition(".")[0].upper()).strip("_") or "TARGET"
 
-    def reference(self, table: str, key: Key) -> str:
+    def reference(self, key: Key) -> str:
         """Returns how the file refers to the environment variable of a secret."""
-        others = {section.table for section in SECTIONS if not section.title}
-        owner = f"{table.upper()}_" if table in others else ""
-        return f"env:{self.prefix}_{owner}{key.variable}"
+        owner = "" if key.table in {it.table for it in QUESTIONS} else f"{key.table.upper()}_"
+        return f"env:{self.prefix}_{owner}{key.name.replace('access_token', 'token').upper()}"
 
 
 def ask_for_target(path: Path) -> None:
@@ -270,11 +231,8 @@ def ask_for_target(path: Path) -> None:
             "`understudy verify --init --template` prints a template to fill in."
         )
         raise StartupError(msg) from None
-    try:
-        path.write_text(written(answers))
-        path.with_name(SCHEMA_FILE.name).write_text(schema_text(target_schema()))
-    except OSError as error:
-        raise unwritable(path, "--target", error) from error
+    path.write_text(written(answers))
+    path.with_name(SCHEMA_FILE.name).write_text(schema_text(target_schema()))
     _tell_what_is_next(path, answers)
 
 
@@ -291,32 +249,34 @@ def _answers(path: Path) -> Answers:
     expect_writable(path, "--target")
     click.echo(ABOUT.format(path=path))
     answers = Answers()
-    for section in SECTIONS:
-        if not section.title or not answers.facts[section.only_with]:
+    keys = {(key.table, key.name): key for key in _keys()}
+    for asked in QUESTIONS:
+        if not answers.facts[asked.only_with]:
             continue
-        click.secho(section.title, bold=True)
-        for key in section.keys:
-            if key.kind and answers.facts[key.only_with]:
-                _ask(answers, section.table, key)
+        click.secho(asked.title, bold=True)
+        for name in asked.keys:
+            if answers.facts[NEEDED_FACT.get(name, "")]:
+                _ask(answers, keys[asked.table, name])
         click.echo()
     return answers
 
 
-def _ask(answers: Answers, table: str, key: Key) -> None:
-    usual = key.usual
-    text = f"  {key.about[0].upper()}{key.about[1:]}"
+def _ask(answers: Answers, key: Key) -> None:
+    usual, text = USUAL.get(key.name, ""), f"  {key.about}"
     if key.kind == "mode":
         usual = "own" if answers.facts["here"] else "observe"
         click.echo(MODES, nl=False)
+        text = "  What it may write"
     if key.kind == "secret":
-        text += f" (such as {answers.reference(table, key)})"
+        text += f" (such as {answers.reference(key)})"
     if key.kind == "flag":
         answer: Any = click.confirm(f"{text}?", default=False)
     else:
+        text += ", separated by commas" if key.kind == "list" else ""
         read = _READERS.get(key.kind, str.strip)
         answer = click.prompt(text, default=usual, show_default=bool(usual), value_proc=read)
     if answer not in {"", (), None}:
-        answers.by_key[table, key.name] = answer
+        answers.by_key[key.table, key.name] = answer
         if key.kind == "secret" and not str(answer).startswith("env:"):
             click.secho(
                 "  The secret will be in the file; keep it out of version control.", dim=True
@@ -369,30 +329,26 @@ _READERS: Mapping[str, Callable[[str], Any]] = {
 
 def written(answers: Answers) -> str:
     """Returns the content of the file; a key that was left out becomes a comment."""
-    lines = [f"#:schema ./{SCHEMA_FILE.name}", ""]
-    for section in SECTIONS:
-        lines += [f"[{section.table}]"] if section.table else []
-        for key in section.keys:
-            answer = answers.get(section.table, key.name)
-            if answer is not None or key.kind in {"flag", "number"}:
-                shown, mark = (key.usual or False) if answer is None else answer, ""
-            else:
-                shown, mark = key.example, "# "
-                if key.variable:
-                    shown = answers.reference(section.table, key)
-            lines.append(_line(f"{mark}{key.name} = {_toml(shown)}", key.about))
-        lines.append("")
-    return "\n".join(lines)
+    lines = [f"#:schema ./{SCHEMA_FILE.name}"]
+    for table, keys in groupby(_keys(), lambda key: key.table):
+        lines += ["", *([f"[{table}]"] if table else []), *(_line(answers, key) for key in keys)]
+    return "\n".join([*lines, ""])
+
+
+def _line(answers: Answers, key: Key) -> str:
+    answer, mark = answers.get(key.table, key.name), ""
+    if answer is None and key.table in {"permit", "budget"}:
+        answer = USUAL.get(key.name, False)
+    if answer is None:
+        answer, mark = key.example, "# "
+        if key.kind == "secret":
+            answer = answers.reference(key)
+    return f"{f'{mark}{key.name} = {_toml(answer)}':<46} # {key.about}"
 
 
 def template() -> str:
     """Returns a file with every key; all but the address are comments, or have their usual value."""
-    address = SECTIONS[0].keys[0]
-    return written(Answers({("", address.name): address.usual}))
-
-
-def _line(text: str, about: str) -> str:
-    return f"{text:<46} # {about}"
+    return written(Answers({("", "base_url"): USUAL["base_url"]}))
 
 
 def _toml(value: Any) -> str:

@@ -156,7 +156,8 @@ class Permit(Table, frozen=True):
             may evict some; their pictures are uploaded again.
         tokens: Request authorization codes and tokens.
         max_tokens: The most tokens that a run has issued; no limit by default.
-        exhaust_rate_limit: Use up an hour's requests to provoke a 429.
+        exhaust_rate_limit: Use up an hour's requests to provoke a 429; others at this address then wait
+            for an hour.
         clock: Move the clock of a mock by its admin API; it is restored.
     """
 
