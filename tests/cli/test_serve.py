@@ -204,7 +204,7 @@ def test_what_permissions_refuse_is_said_in_one_line(monkeypatch):
     command = click.Command("serve", callback=refused)
     monkeypatch.setattr(plugins, "find", lambda _kind, _name: command)
     done = CliRunner().invoke(main, ["serve"])
-    told = "people/ada.yaml cannot be used: Permission denied. Check who may read and write it."
+    told = "people/ada.yaml cannot be used: Permission denied. Check the path and its permissions."
     assert (done.exit_code, done.stderr) == (2, f"Error: {told}\n")
 
 

@@ -119,7 +119,9 @@ def test_the_journal_is_written_as_an_archive(run, tmp_path: Path) -> None:
     path = tmp_path / "asked.har"
     assert "3 exchanges" in run("journal", "--har", str(path)).stdout
     assert json.loads(path.read_text())["log"]["version"] == "1.2"
-    assert "cannot be written" in run("journal", "--har", "/no/such/place.har").stderr
+    refused = run("journal", "--har", "/no/such/place.har")
+    assert "/no/such/place.har cannot be used: No such file or directory. Check" in refused.stderr
+    assert refused.exit_code == 2
 
 
 @pytest.mark.usefixtures("measured_children")
@@ -174,7 +176,7 @@ def test_a_world_becomes_fixtures(run, tmp_path: Path) -> None:
     assert f"serve --fixtures {out}" in run("export", str(out)).stdout
     assert "By hand" in (out / "people" / "ben.yaml").read_text()
     assert "already exists" in run("export", str(out)).stderr
-    assert "cannot be written" in run("export", "/proc/nowhere").stderr
+    assert "/proc/nowhere cannot be used: No such file" in run("export", "/proc/nowhere").stderr
 
 
 def test_a_mock_that_is_not_there_is_said_with_the_remedy() -> None:
@@ -246,7 +248,8 @@ def test_what_was_exercised_is_drawn(run, tmp_path: Path) -> None:
     ]
     assert titles[1:] == parts
     assert f"{report['share']:.0%}" in str(titles[0])
-    assert "cannot be written" in run("exercised", "--svg", "/proc/nowhere").stderr
+    refused = run("exercised", "--svg", "/proc/nowhere")
+    assert "/proc/nowhere cannot be used: No such file" in refused.stderr
 
 
 def test_a_capsule_is_opened_and_what_follows_is_said(run, tmp_path: Path) -> None:

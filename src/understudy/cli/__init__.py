@@ -79,10 +79,10 @@ class Commands(click.Group):
             if missing is error:
                 raise
             raise Unusable(str(missing)) from error
-        except PermissionError as error:
+        except OSError as error:
             if error.filename is None:
                 raise  # of a socket, or of another process
-            msg = f"{error.filename} cannot be used: {error.strerror}. Check who may read and write it."
+            msg = f"{error.filename} cannot be used: {error.strerror}. Check the path and its permissions."
             raise Unusable(msg) from error
 
 

@@ -9,7 +9,6 @@ import orjson
 from understudy.cli.command_options import RunningMock
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.options import takes
-from understudy.errors import StartupError
 from understudy.terminal import echo, printable_line
 
 
@@ -41,7 +40,9 @@ def exercised(
     wanted = {"worlds": "this" if running.world else "all"}
     report = running.client().call("GET", "/exercised", params=wanted)
     if svg is not None:
-        _write(svg, report)
+        from understudy.mock.admin.exercised import picture
+
+        svg.write_text(picture(report), encoding="utf-8")
     if is_json:
         echo(orjson.dumps(report, option=orjson.OPT_INDENT_2))
     else:
@@ -50,21 +51,6 @@ def exercised(
     if threshold is not None and report["share"] * 100 < threshold:
         echo(f"This is less than --threshold {threshold:g} %.", fg="red", err=True)
         raise SystemExit(ExitCode.FINDINGS)
-
-
-def _write(path: Path, report: Any) -> None:
-    """Writes the picture of a report.
-
-    Raises:
-        StartupError: The file cannot be written.
-    """
-    from understudy.mock.admin.exercised import picture
-
-    try:
-        path.write_text(picture(report), encoding="utf-8")
-    except OSError as error:
-        msg = f"--svg {path} cannot be written: {error.strerror}."
-        raise StartupError(msg) from error
 
 
 def lines(report: Any) -> list[str]:

@@ -10,7 +10,7 @@ from rich.console import Console
 from understudy import plugins
 from understudy.cli.command_options import Reporting, RequestedReports
 from understudy.cli.exit_codes import ExitCode
-from understudy.cli.writing import append_summary, expect_writable, write_report
+from understudy.cli.writing import expect_writable
 from understudy.reports.code_hosts import annotations
 from understudy.reports.console import Terminal, print_line
 from understudy.reports.content import Report
@@ -115,11 +115,12 @@ def deliver(
     if is_json:
         echo(report.records["json"]().rstrip("\n"))
     for name, path in requested.files:
-        write_report(path, name, plugins.find("reports", name)(report))
+        path.write_text(plugins.find("reports", name)(report), encoding="utf-8")
     if requested.is_github or environment.get("GITHUB_ACTIONS"):
         console.print("\n".join(annotations(report)), soft_wrap=True, markup=False)
     if requested.is_github and environment.get("GITHUB_STEP_SUMMARY"):
-        append_summary(Path(environment["GITHUB_STEP_SUMMARY"]), markdown(report))
+        with Path(environment["GITHUB_STEP_SUMMARY"]).open("a", encoding="utf-8") as summary:
+            summary.write(markdown(report))
 
 
 def end(console: Console, ending: Ending, following: str = "") -> ExitCode:

@@ -86,9 +86,6 @@ def _ended(path: Path) -> dict[str, str]:
     try:
         report: Any = orjson.loads(path.read_bytes())
         return {rule["id"]: rule["status"] for rule in report["rules"]}
-    except OSError as error:
-        msg = f"{path} cannot be read: {error.strerror}."
-        raise StartupError(msg) from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         msg = f"{path} is not a JSON report of understudy verify; write one with --report json={path}."
         raise StartupError(msg) from error

@@ -1,4 +1,4 @@
-"""Writes reports and the ready file, and checks before a run that they can be written."""
+"""Checks before a run that its files can be written, and writes the ready file."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,39 +26,8 @@ def expect_writable(path: Path, what: str) -> None:
         if not is_there:
             path.unlink()
     except OSError as error:
-        raise unwritable(path, what, error) from error
-
-
-def unwritable(path: Path, what: str, error: OSError) -> StartupError:
-    """Returns the error for a file that cannot be written."""
-    return StartupError(
-        f"{what}: {path} cannot be written ({error.strerror}); name a file that can be."
-    )
-
-
-def write_report(path: Path, name: str, text: str) -> None:
-    """Writes a report.
-
-    Raises:
-        StartupError: It cannot be written.
-    """
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise unwritable(path, f"--report {name}={path}", error) from error
-
-
-def append_summary(path: Path, text: str) -> None:
-    """Appends a report to the summary of a job of GitHub's.
-
-    Raises:
-        StartupError: It cannot be written.
-    """
-    try:
-        with path.open("a", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise unwritable(path, "GITHUB_STEP_SUMMARY", error) from error
+        msg = f"{what}: {path} cannot be written ({error.strerror}); name a file that can be."
+        raise StartupError(msg) from error
 
 
 class ReadyFile:
