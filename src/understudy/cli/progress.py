@@ -1,9 +1,9 @@
 """Runs what sends many requests: shows its progress, and lets a signal end it in order."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
-from types import TracebackType
-from typing import Self, TypeVar
+from typing import TypeVar
 
 from rich.console import Console
 from rich.status import Status
@@ -20,35 +20,16 @@ class Progress:
     """Shows the phase, the rules settled, the requests sent and the budget left.
 
     Args:
-        console: The console to write to.
-        is_shown: Whether to show anything.
+        status: The line of the terminal that shows it.
     """
 
-    def __init__(self, console: Console, *, is_shown: bool) -> None:
-        self._status = Status("", console=console) if is_shown else None
+    def __init__(self, status: Status) -> None:
+        self._status = status
         self._phase = ""
         self._findings = 0
 
-    def __enter__(self) -> Self:
-        """Starts to show progress."""
-        if self._status is not None:
-            self._status.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Removes the line."""
-        if self._status is not None:
-            self._status.stop()
-
     def listen(self, event: Event) -> None:
         """Updates the line by an event."""
-        if self._status is None:
-            return
         if isinstance(event, PhaseStarted):
             self._phase = event.name
         elif isinstance(event, Found):
@@ -84,14 +65,17 @@ def shown(
     Raises:
         StartupError: A second signal ended the run while its changes were undone.
     """
+    status = Status("", console=console)
     is_shown = console.is_terminal and not is_quiet
-    with ended_by_sigterm() as interruption, Progress(console, is_shown=is_shown) as progress:
+    progress = Progress(status)
+    with ended_by_sigterm() as interruption, status if is_shown else nullcontext():
 
         def listen(event: Event) -> None:
             if isinstance(event, PhaseStarted) and event.name == "undo":
                 interruption.forget()  # the run has ended, by a signal or not
             interruption.raise_lost()
-            progress.listen(event)
+            if is_shown:
+                progress.listen(event)
 
         try:
             return carry_out(listen)

@@ -318,11 +318,7 @@ def _remarks(context: RequestContext) -> list[str]:
 
 
 def _text(context: RequestContext) -> str:
-    line = (
-        f"{_clock(context.started)}  {_id(context):>4}  {context.status}  {context.method:<6}"
-        f" {_target(context)}  {context.seconds * 1000:.1f} ms  {_who(context)}"
-    )
-    return "\n".join([line, *(f"{INDENT}{remark}" for remark in _remarks(context))])
+    return click.unstyle(_coloured(context))
 
 
 def _coloured(context: RequestContext) -> str:
