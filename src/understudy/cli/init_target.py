@@ -25,12 +25,12 @@ Kind = Literal["text", "url", "mode", "secret", "list", "number", "flag"]
 
 
 class Questions(NamedTuple):
-    """What is asked of one table of the file; the first has no name.
+    """Questions about one table of the file; the first table has no name.
 
     Attributes:
         table: The name of the table.
         title: The heading of the questions.
-        keys: The keys that are asked for, in the order of the record.
+        keys: The keys in question, in the order of the record.
         only_with: The fact that the questions need; see ``Answers.facts``.
     """
 
@@ -78,7 +78,7 @@ NEEDED_FACT: Final = {
     "max_tokens": "tokens",
     "clock": "here",
 }
-"""Keys that are asked for only with a fact."""
+"""The fact that the question about a key needs."""
 
 USUAL: Final[Mapping[str, Any]] = {
     "base_url": "http://127.0.0.1:8080/v3",
@@ -250,13 +250,13 @@ def _answers(path: Path) -> Answers:
     click.echo(ABOUT.format(path=path))
     answers = Answers()
     keys = {(key.table, key.name): key for key in _keys()}
-    for asked in QUESTIONS:
-        if not answers.facts[asked.only_with]:
+    for questions in QUESTIONS:
+        if not answers.facts[questions.only_with]:
             continue
-        click.secho(asked.title, bold=True)
-        for name in asked.keys:
+        click.secho(questions.title, bold=True)
+        for name in questions.keys:
             if answers.facts[NEEDED_FACT.get(name, "")]:
-                _ask(answers, keys[asked.table, name])
+                _ask(answers, keys[questions.table, name])
         click.echo()
     return answers
 

@@ -96,17 +96,9 @@ def _switch_of(problem: Problem) -> str:
 
 
 RULES_OF_MECHANISMS: Final[Mapping[Callable[..., Any], tuple[str, ...]]] = {
-    security.authorize: (
-        "bearer-header",
-        "invalid-token-refused",
-        "qr-no-authentication",
-        "unauthorized-challenge",
-    ),
+    security.missing_token: ("bearer-header", "unauthorized-challenge"),
     security.bearer_token: ("bearer-scheme-any-case", "equivalent-headers"),
-    security.expect_scopes: (
-        *("me-needs-oauth-token", "scope-per-operation", "scope-body-both-wrong"),
-        *("scope-of-own-profile", "scope-of-avatar-list", "scope-of-associated-email"),
-    ),
+    security.expect_scopes: ("me-needs-oauth-token", "scope-per-operation"),
     rate_limit.enforce_quota: (
         "rate-limit-anonymous",
         "rate-limit-authenticated",
@@ -117,7 +109,10 @@ RULES_OF_MECHANISMS: Final[Mapping[Callable[..., Any], tuple[str, ...]]] = {
     request_validation.note_unknown_query: ("unknown-query-parameters-accepted",),
     parameters.once: ("query-parameter-repeated", "equivalent-address"),
     parameters.ParameterReader.read: ("query-parameter-empty",),
-    security.refuse_token: ("invalid-token-unknown-profile",),
+    security.refuse_token: (
+        *("bearer-header", "invalid-token-refused", "invalid-token-unknown-profile"),
+        "unauthorized-challenge",
+    ),
     form_members: ("token-repeated-field", "equivalent-content"),
     errors.method_not_allowed: ("token-post-only", "method-not-allowed-allow"),
     Cors.is_closed: ("token-no-cors",),

@@ -1,6 +1,7 @@
 """The journal: what was asked, searched, counted, explained, taken out."""
 
 import json
+import re
 
 import pytest
 from tests.mock.admin.conftest import AUTHORIZATION, Driver
@@ -176,19 +177,27 @@ def test_an_answer_is_explained_by_person_fixture_rules_and_switches(driver: Dri
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "token", "rule"),
+    ("method", "path", "token", "rule", "others"),
     [
-        ("GET", "/v3/me/profile", None, "unauthorized-challenge"),
-        ("DELETE", "/v3/me/avatars/none", "ada-full", "avatar-unknown-404"),
-        ("PATCH", "/v3/me/profile", "ada-read-only", "scope-per-operation"),
+        ("GET", "/v3/me/profile", None, "unauthorized-challenge", "scope-|invalid-token|qr-"),
+        ("DELETE", "/v3/me/avatars/none", "ada-full", "avatar-unknown-404", "scope-|-token|qr-"),
+        (
+            "PATCH",
+            "/v3/me/profile",
+            "ada-read-only",
+            "scope-per-operation",
+            "scope-of-|^bearer|qr-",
+        ),
+        ("GET", "/v3/me/avatars", "ada-auth-only", "scope-of-avatar-list", "-of-own|challenge|qr-"),
     ],
 )
-def test_a_refusal_is_explained_by_the_rules_of_what_raised_it(
-    driver: Driver, method, path, token, rule
+def test_a_refusal_is_explained_by_the_rules_of_what_raised_it_and_no_others(
+    driver: Driver, method, path, token, rule, others
 ) -> None:
     driver.ask(method, path, token=token)
-    rules = driver.admin("GET", "/requests/1")["explanation"]["rules"]
-    assert rule in [it["id"] for it in rules]
+    rules = [it["id"] for it in driver.admin("GET", "/requests/1")["explanation"]["rules"]]
+    assert rule in rules
+    assert [name for name in rules if re.search(others, name)] == []
 
 
 def test_a_fault_that_struck_is_in_the_explanation(driver: Driver) -> None:

@@ -30,14 +30,14 @@ def notes(driver: Driver) -> str:
 @pytest.mark.parametrize(
     ("identifier", "note"),
     [
-        (sha256("ADA@EXAMPLE.COM"), "that was in upper case before it was hashed"),
-        (sha256("Ada@example.com"), "that kept its capital first letter"),
-        (sha256("Ada@Example.Com"), "that kept its capital letters"),
-        (sha256(f"{ADDRESS}\n"), "as echo adds one and printf does not"),
-        (sha256(f"mailto:{ADDRESS}"), "that began with mailto:"),
-        (hashlib.md5(ADDRESS.encode()).hexdigest(), "this is the MD5 of ada@example.com"),
+        (sha256("ADA@EXAMPLE.COM"), "which was in upper case before it was hashed"),
+        (sha256("Ada@example.com"), "which kept its capital first letter"),
+        (sha256("Ada@Example.Com"), "which kept its capital letters"),
+        (sha256(f"{ADDRESS}\n"), "which `echo` adds and `printf` does not"),
+        (sha256(f"mailto:{ADDRESS}"), "which began with mailto:"),
+        (hashlib.md5(ADDRESS.encode()).hexdigest(), "This is the MD5 of ada@example.com"),
         (hashlib.sha1(ADDRESS.encode()).hexdigest(), f"send its SHA-256 '{sha256(ADDRESS)}'"),
-        (sha256(ADDRESS)[:63], "this has 63 hexadecimal digits; a SHA-256 hash has 64"),
+        (sha256(ADDRESS)[:63], "This has 63 hexadecimal digits; a SHA-256 hash has 64."),
         (ADDRESS, f"send its SHA-256 '{sha256(ADDRESS)}'"),
         ("adda", "did you mean 'ada'?"),
     ],
@@ -49,6 +49,8 @@ def test_what_was_probably_meant_is_a_note_and_not_in_the_body(
     answer = driver.get(place + identifier)
     assert note in notes(driver)
     assert note.encode() not in answer.content
+    is_lookup = place == "/v3/profiles/"
+    assert (note in answer.headers.get("x-mock-hint", "")) is is_lookup
 
 
 def test_a_hash_in_the_address_of_a_picture_is_noted_too(driver: Driver) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from http import HTTPStatus
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -123,9 +124,16 @@ def _about(context: RequestContext) -> dict[str, Any] | None:
 
 def _rules_in(context: RequestContext) -> tuple[str, ...]:
     """Returns the rules that decided a response: those of the refusal, or of the handler."""
-    if context.refusal:
-        return context.refusal.rules
-    return rules_of(context.endpoint.binding.handler if context.endpoint else None)
+    handler = context.endpoint.binding.handler if context.endpoint else None
+    if context.refusal is None:
+        return rules_of(handler)
+    marks = (
+        getattr(handler, "upholds", ())
+        if context.refusal.problem.status == HTTPStatus.FORBIDDEN
+        else ()
+    )
+    of_scopes = (rule for rule in marks if rule.startswith("scope-"))
+    return (*context.refusal.rules, *of_scopes)
 
 
 @lru_cache(maxsize=512)

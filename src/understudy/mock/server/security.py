@@ -134,7 +134,7 @@ def authorize(context: RequestContext) -> None:
     authorization = context.headers.get(b"authorization")
     if authorization is None:
         if endpoint.access.token == "required":
-            raise Unauthorized(_because(endpoint, EXPECTED), headers=_challenge())
+            raise missing_token(endpoint)
         return
     principal = _principal(context, authorization)
     if principal is None:
@@ -182,6 +182,11 @@ def _principal(context: RequestContext, authorization: bytes) -> Principal | Non
     if token is None or context.endpoint is None:
         return None
     return context.endpoint.api.authenticate(context.world, token, context.started)
+
+
+def missing_token(endpoint: Endpoint) -> Unauthorized:
+    """Returns the refusal of a request without a token, which its operation requires."""
+    return Unauthorized(_because(endpoint, EXPECTED), headers=_challenge())
 
 
 def refuse_token(context: RequestContext, endpoint: Endpoint, authorization: bytes) -> None:

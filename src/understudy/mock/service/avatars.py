@@ -40,7 +40,7 @@ _SMALL = 64 * 1024
 """Bytes of a picture that is remembered, and kept once for all uploads of it; never too many."""
 
 
-@upholds("avatar-list-of-caller")
+@upholds("avatar-list-of-caller", "scope-of-avatar-list")
 def list_avatars(call: Call, *, selected_email_hash: str = "") -> HandlerResponse:
     """Lists the caller's avatars (``GET /me/avatars``).
 

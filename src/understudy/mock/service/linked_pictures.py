@@ -147,7 +147,7 @@ def _person(call: Call, name: str) -> Person | None:
 async def _fallback(call: Call, rendition: _Rendition) -> HandlerResponse:
     default = rendition.default
     if is_md5(rendition.name) and not takes_md5(call):
-        call.notes.append("an MD5 hash counts only with --choose email-hashes=md5-too")
+        call.notes.append("An MD5 hash is accepted only with --choose email-hashes=md5-too.")
     if not rendition.is_forced and _person(call, rendition.name) is None:
         note_misread(call, rendition.name)
     if default == "404":

@@ -106,7 +106,7 @@ EDITABLE = (  # interface, Rules for PATCH /me/profile, 3
 )
 
 
-@upholds("own-profile-is-full")
+@upholds("own-profile-is-full", "scope-of-own-profile")
 def get_own_profile(call: Call) -> HandlerResponse:
     """Returns the caller's full profile (``GET /me/profile``).
 
@@ -119,7 +119,10 @@ def get_own_profile(call: Call) -> HandlerResponse:
     )
 
 
-@upholds("profile-patch-partial", "profile-patch-empty-unsets", "profile-patch-seven-fields")
+@upholds(
+    *("profile-patch-partial", "profile-patch-empty-unsets", "profile-patch-seven-fields"),
+    "scope-body-both-wrong",
+)
 def update_own_profile(call: Call, *, body: Mapping[str, Any] | None = None) -> HandlerResponse:
     """Changes the supplied fields of the caller's profile (``PATCH /me/profile``).
 
@@ -183,7 +186,7 @@ LONGEST: Final = {name: f"{name.replace('_', '-')}-longest" for name in EDITABLE
 """Member to the switch that says how many characters its text may have."""
 
 
-@upholds("associated-email")
+@upholds("associated-email", "scope-of-associated-email")
 def is_email_associated(call: Call, *, email_hash: str) -> HandlerResponse:
     """Tells whether an e-mail hash is one of the caller's (``GET /me/associated-email``)."""
     index = own_email_index(call, caller(call), email_hash)

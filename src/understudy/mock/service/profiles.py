@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from understudy.errors import Forbidden, NotFound, Problem
+from understudy.errors import Forbidden, Headers, NotFound, Problem
 from understudy.interface.rules import upholds
 from understudy.mock.server.call import Call, HandlerResponse, Principal, SharedBody
 from understudy.mock.server.handlers import Handlers
@@ -26,9 +26,8 @@ def get_profile(call: Call, profile_identifier: str) -> HandlerResponse:
     """
     person = find_person(call, profile_identifier)
     if person is None or person.visibility == "disabled":
-        if person is None:
-            note_misread(call, profile_identifier)
-        raise _not_found(call, profile_identifier)
+        hint = note_misread(call, profile_identifier) if person is None else ()
+        raise _not_found(call, profile_identifier, hint)
     principal = call.principal
     # an API key authenticates no user, not even the one who created it
     is_owner = (
@@ -47,11 +46,11 @@ def get_profile(call: Call, profile_identifier: str) -> HandlerResponse:
     )
 
 
-def _not_found(call: Call, identifier: str) -> NotFound:
+def _not_found(call: Call, identifier: str, hint: Headers = ()) -> NotFound:
     msg = f"There is no profile for {identifier!r}; give the SHA-256 hash of an e-mail, or a slug."
     if is_md5(identifier.lower()) and not takes_md5(call):
-        msg = f"{msg} An MD5 hash counts only with --choose email-hashes=md5-too."
-    return NotFound(msg, code="profile_not_found")
+        msg = f"{msg} An MD5 hash is accepted only with --choose email-hashes=md5-too."
+    return NotFound(msg, code="profile_not_found", headers=hint)
 
 
 @upholds("profile-private")

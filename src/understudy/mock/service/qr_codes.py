@@ -30,7 +30,9 @@ Drawing = tuple[str, int, int, CentreIcon]
 _PICTURES: Final[Recent[Drawing, bytes]] = Recent(512)
 
 
-@upholds("qr-size-exact", "qr-default-size", "qr-versions", "qr-centre-icon")
+@upholds(
+    *("qr-size-exact", "qr-default-size", "qr-versions", "qr-centre-icon"), "qr-no-authentication"
+)
 def get_qr_code(  # noqa: PLR0913 - the operation has that many parameters
     call: Call,
     sha256_hash: str,
