@@ -69,7 +69,7 @@ BODY_BYTES: Final = Limit("body-bytes", 11 * 1024 * 1024, "bytes of a body", 413
 """An upload of 10 MB and what multipart puts around it."""
 BODY_SECONDS: Final = Limit("body-seconds", 60, "seconds until the body is whole", 408)
 FORM_FIELDS: Final = Limit("form-fields", 1000, "fields of a form or a query")
-FORM_BYTES: Final = Limit("form-bytes", 1024 * 1024, "bytes of a URL-encoded form", 413)
+FORM_BYTES: Final = Limit("form-bytes", 256 * 1024, "bytes of a URL-encoded form", 413)
 MULTIPART_PARTS: Final = Limit("multipart-parts", 200, "parts of a multipart body")
 JSON_BYTES: Final = Limit("json-bytes", 1024 * 1024, "bytes of JSON", 413)
 JSON_VALUES: Final = Limit("json-values", 10_000, "values in a JSON body")

@@ -66,6 +66,7 @@ def test_a_write_is_carried_out_and_then_answered_500(driver: Driver) -> None:
     driver.admin("POST", "/faults", {"operation": "updateOwnProfile", "effect": "fail-after"})
     answer = driver.ask("PATCH", "/v3/me/profile", json={"location": "Here"}, token="ada-full")
     assert answer.status_code == 500
+    assert answer.headers["content-security-policy"] == "sandbox"
     assert driver.get(ADA).json()["location"] == "Here"
 
 

@@ -2,12 +2,15 @@
 
 import json
 import re
+from typing import Any
 
+import orjson
 import pytest
 from tests.mock.admin.conftest import AUTHORIZATION, Driver
 from tests.verify.packages import har_faults
 
-from understudy.limits import PATTERN_CHARACTERS, PATTERNS, Limit
+from understudy.limits import JOURNAL_BODY_BYTES, PATTERN_CHARACTERS, PATTERNS, Limit
+from understudy.mock.server import json_bodies
 from understudy.mock.settings import Settings
 
 
@@ -86,6 +89,24 @@ def test_what_nothing_answers_is_unmatched_and_has_near_misses(asked: Driver) ->
 
 def test_a_path_that_leads_nowhere_is_told_what_was_meant(driver: Driver) -> None:
     assert "did you mean '/v3/profiles/{profileIdentifier}'?" in driver.get("/v3/profile/ada").text
+
+
+@pytest.mark.parametrize("path", ["requests", "requests/unmatched", "requests/har"])
+def test_a_full_journal_is_written_entry_by_entry_so_that_nobody_waits(
+    asked: Driver, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    asked.ask("POST", "/nowhere", content=b"x" * JOURNAL_BODY_BYTES.most)
+    sizes: list[int] = []
+    whole = json_bodies.json_bytes
+
+    def written(value: Any) -> bytes:
+        sizes.append(len(whole(value)))
+        return whole(value)
+
+    monkeypatch.setattr(json_bodies, "json_bytes", written)
+    listed = asked.get(f"/__admin/{path}")
+    assert orjson.dumps(listed.json()) == listed.content
+    assert max(sizes) < len(listed.content)
 
 
 def test_the_journal_forgets_on_demand_and_numbers_go_on(asked: Driver) -> None:

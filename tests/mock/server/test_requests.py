@@ -7,7 +7,9 @@ from typing import Any
 import httpx
 import pytest
 
+from understudy.mock.server import bodies
 from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.json_bodies import read_json
 
 JSON = {"content-type": "application/json"}
 DEEP = 10_000
@@ -142,6 +144,19 @@ def test_json_is_judged_however_its_type_is_written(notes, content_type: str) ->
 )
 def test_a_json_body_that_is_not_as_documented_is_named(notes, body: bytes, words: str) -> None:
     assert words in message(notes.post("/v1/notes", content=body, headers=JSON))
+
+
+def test_a_refused_body_is_read_once(notes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of 10,000 values, read again for the list of what is wrong, kept the loop for 0.2 s."""
+    read: list[bytes] = []
+
+    def reading(content: bytes, declared: frozenset[str]) -> Any:
+        read.append(content)
+        return read_json(content, declared)
+
+    monkeypatch.setattr(bodies, "read_json", reading)
+    message(notes.post("/v1/notes", content=b"[]", headers=JSON))
+    assert read == [b"[]"]
 
 
 def test_a_message_stays_short_whatever_came(notes) -> None:

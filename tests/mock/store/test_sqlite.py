@@ -275,3 +275,15 @@ def test_a_log_without_its_database_is_refused_and_set_aside_by_a_repair(
     assert log.read_bytes() == b"worlds"
     SqliteStore(tmp_path, (), {}, is_repair=True).close()
     assert (tmp_path / "worlds.broken-1.sqlite-wal").read_bytes() == b"worlds"
+
+
+def test_a_copy_of_the_database_without_its_log_is_refused(tmp_path: Path) -> None:
+    running, copied = tmp_path / "running", tmp_path / "copied"
+    store = SqliteStore(running, (), {})
+    copied.mkdir()
+    (copied / FILE).write_bytes((running / FILE).read_bytes())
+    store.close()
+    with pytest.raises(StartupError, match=r"sqlite-wal is empty or missing.*Restore both files"):
+        SqliteStore(copied, (), {})
+    SqliteStore(copied, (), {}, is_repair=True).close()
+    SqliteStore(copied, (), {}).close()

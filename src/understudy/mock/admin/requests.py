@@ -19,10 +19,11 @@ from understudy.limits import PATTERNS, SEARCH_SECONDS
 from understudy.mock.admin.clock import instant_of
 from understudy.mock.admin.explaining import Explainer
 from understudy.mock.admin.faults import response_header, stub_of
-from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.call import Call, HandlerResponse, SharedBody
 from understudy.mock.server.clock import written
 from understudy.mock.server.faults import RequestCondition
 from understudy.mock.server.handlers import Handlers
+from understudy.mock.server.json_bodies import json_bytes_in_pieces
 from understudy.mock.server.request_conditions import misfits
 from understudy.mock.server.request_context import HeaderFields, RequestContext
 from understudy.mock.server.text_comparisons import fits, is_like
@@ -320,8 +321,7 @@ class RequestsAdmin:
             start = instant_of(since, "since")
             matching = [context for context in matching if context.started >= start]
         newest = matching[::-1][:limit]
-        listed = await asyncio.to_thread(_logged, newest)
-        return HandlerResponse({"requests": listed, "meta": {"total": len(matching)}})
+        return await asyncio.to_thread(_listed, newest, {"meta": {"total": len(matching)}})
 
     async def count_requests(self, call: Call, *, body: Pattern) -> HandlerResponse:
         """Responds to ``POST /requests/count``.
@@ -340,7 +340,7 @@ class RequestsAdmin:
             LimitExceeded: The pattern has too many comparisons, or they take too long.
         """
         matching = await self._matching(call, body)
-        return HandlerResponse({"requests": await asyncio.to_thread(_logged, matching)})
+        return await asyncio.to_thread(_listed, matching)
 
     def get_request(self, call: Call, number: int) -> HandlerResponse:
         """Responds to ``GET /requests/{id}``: the exchange, and why it went as it did.
@@ -419,17 +419,32 @@ def delete_requests(call: Call) -> HandlerResponse:
 
 async def list_unmatched(call: Call) -> HandlerResponse:
     """Lists what matched no operation (``GET /requests/unmatched``)."""
-    return HandlerResponse({"requests": await asyncio.to_thread(_logged, _unmatched(call))})
+    return await asyncio.to_thread(_listed, _unmatched(call))
 
 
 async def get_har(call: Call) -> HandlerResponse:
     """Returns the journal as an HTTP archive (``GET /requests/har``)."""
-    return HandlerResponse(await asyncio.to_thread(archive, tuple(call.world.journal)))
+    return await asyncio.to_thread(_archived, tuple(call.world.journal))
 
 
-def _logged(contexts: Sequence[RequestContext]) -> list[dict[str, Any]]:
-    """Returns journal entries as JSON; in a thread, as a full journal takes a while to mask."""
-    return [logged(context) for context in contexts]
+NO_MEMBERS: Final[Mapping[str, Any]] = {}
+
+
+def _listed(
+    contexts: Sequence[RequestContext], more: Mapping[str, Any] = NO_MEMBERS
+) -> HandlerResponse:
+    """Returns journal entries; in a thread, as a full journal takes a while to mask and to write."""
+    return _written({"requests": [logged(context) for context in contexts], **more})
+
+
+def _archived(contexts: Sequence[RequestContext]) -> HandlerResponse:
+    return _written(archive(contexts))
+
+
+def _written(value: Any) -> HandlerResponse:
+    body = SharedBody(value)
+    body.content = json_bytes_in_pieces(value)
+    return HandlerResponse(body)
 
 
 async def _events(call: Call, refresh: Callable[[World], Awaitable[None]]) -> AsyncIterator[bytes]:

@@ -18,7 +18,6 @@ from understudy.mock.server.faults import (
     RequestCondition,
     apply_effect,
 )
-from understudy.mock.server.json_bodies import json_bytes
 from understudy.mock.server.preferences import NO_PREFERENCES, RequestPreferences, preferences_of
 from understudy.mock.server.request_conditions import misfits
 from understudy.mock.server.request_context import (
@@ -32,6 +31,7 @@ from understudy.mock.server.response_sending import (
     WireResponse,
     commit_first,
     delay,
+    encode,
     send_response,
 )
 from understudy.mock.server.security import authorize
@@ -264,10 +264,8 @@ def _changed(
     if fault.effect is None:
         return response
     if fault.effect == "fail-after":
-        error = demanded_error(context, endpoint, 500)
-        body = json_bytes(error.body)
-        length = (b"content-length", str(len(body)).encode())
-        return BufferedResponse(500, [(b"content-type", b"application/json"), length], body)
+        wire = encode(demanded_error(context, endpoint, 500))
+        return BufferedResponse(wire.status, [*wire.headers], wire.body)
     try:
         return apply_effect(response, fault.effect, fault.field, stale)
     except EffectNotApplicable as reason:

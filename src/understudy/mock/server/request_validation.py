@@ -42,7 +42,8 @@ def validate(context: RequestContext) -> None:
         else:
             _read(context, endpoint, _query_reading(context, endpoint))
     except BadRequest as problem:
-        problem.violations = _violations(context, endpoint)
+        # of a body, which is read last and may be large, they are known
+        problem.violations = problem.violations or _violations(context, endpoint)
         _expect_what_precedes(context, endpoint)
         raise
     if context.deferred is not None and endpoint.access.token == "required":
@@ -100,7 +101,7 @@ def _violations(context: RequestContext, endpoint: Endpoint) -> tuple[Violation,
         try:
             _body(context, endpoint, endpoint.body)
         except BadRequest as problem:
-            violations += problem.violations or (Violation("body", (), problem.message),)
+            violations += problem.violations
         except Problem:
             pass  # refused for another reason, which is not the first
     return tuple(violations)
@@ -156,11 +157,13 @@ def _body(context: RequestContext, endpoint: Endpoint, reader: BodyReader) -> An
         msg = "A compressed body is not taken here; send it without Content-Encoding."
         raise UnsupportedMediaType(msg, code="unsupported_encoding")
     drops = endpoint.api.policies.drops_unknown_members
-    return reader.read(
-        context.body,
-        context.headers.get(b"content-type", b""),
-        drop_unknown=drops(context.choices, endpoint.binding.handler),
-    )
+    content_type = context.headers.get(b"content-type", b"")
+    is_dropping = drops(context.choices, endpoint.binding.handler)
+    try:
+        return reader.read(context.body, content_type, drop_unknown=is_dropping)
+    except BadRequest as problem:
+        problem.violations = problem.violations or (Violation("body", (), problem.message),)
+        raise
 
 
 def _negotiate(accept: bytes, endpoint: Endpoint, *, is_strict: bool) -> None:

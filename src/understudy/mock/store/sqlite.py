@@ -172,22 +172,32 @@ def open_database(directory: Path, *, is_repair: bool) -> sqlite3.Connection:
 
 
 def _expect_whole(path: Path, *, is_repair: bool) -> None:
-    """Refuses a write-ahead log without its database, which SQLite would drop without a word.
+    """Refuses a database and its write-ahead log of which one is lost: SQLite would begin anew.
 
     Raises:
-        StartupError: The database is missing or empty, and its log is not.
+        StartupError: One of them is missing or empty, and the worlds were in it.
     """
     log = path.with_name(f"{path.name}-wal")
-    if not _size(log) or _size(path):
+    lost, kept = (path, log) if _size(log) else (log, path)
+    if _size(lost) or not (_size(log) or _was_all_in_log(path)):
         return
     if not is_repair:
         msg = (
-            f"--state {path.parent}: {path} is empty or missing, and {log.name} beside it is not: the "
-            "worlds were in both. Restore both files from a copy, or serve --state-repair sets the "
-            "log aside and starts anew."
+            f"--state {path.parent}: {lost} is empty or missing, and {kept.name} beside it is not: the "
+            f"worlds were in both. Restore both files from a copy, or serve --state-repair sets "
+            f"{kept.name} aside and starts anew."
         )
         raise StartupError(msg)
-    log.rename(_free_path(path.parent, ".sqlite-wal"))
+    kept.rename(_free_path(path.parent, ".sqlite-wal" if kept is log else ".sqlite"))
+
+
+def _was_all_in_log(path: Path) -> bool:
+    """Tells whether a database of one page says that it has a log (SQLite's file format, 1.3)."""
+    if not _size(path):
+        return False
+    with path.open("rb") as file:
+        head = file.read(100)
+    return _size(path) == int.from_bytes(head[16:18]) and head[18:20] == b"\x02\x02"
 
 
 def _size(path: Path) -> int:
