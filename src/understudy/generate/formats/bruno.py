@@ -16,7 +16,6 @@ from understudy.errors import StartupError
 from understudy.generate.formats.export import (
     BASE_URL_NAMES,
     HIDDEN,
-    JAVASCRIPT,
     SET_UP,
     TITLE,
     ExportSettings,
@@ -30,6 +29,7 @@ from understudy.generate.formats.export import (
     plain_text,
     printable,
     repeated_header,
+    script,
     status_pattern,
     written,
 )
@@ -272,7 +272,7 @@ def _tests(case: Case) -> Iterator[str]:
 
 def _step(step: SequenceStep) -> Iterator[str]:
     """Yields the lines that keep what later steps need, and test what the response shows."""
-    yield from (f"  {text}" for text in JAVASCRIPT.splitlines())
+    yield from (f"  {text}" for text in script("steps.js").splitlines())
     yield "  const keep = (name, value) => {"
     yield f"    bru.setVar(name + '{ENCODED}', encodeURIComponent(value));"
     yield "    bru.setVar(name, value);"

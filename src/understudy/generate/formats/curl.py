@@ -24,6 +24,7 @@ from understudy.generate.formats.export import (
     looked_ahead,
     plain_text,
     printable,
+    script,
     written,
 )
 
@@ -35,54 +36,6 @@ _ABOUT = r"""# Secrets come from the environment, such as TOKEN; cases whose sec
 # and the exit code is then 2, unless SKIP=1 is set.
 set -f"""
 
-_FUNCTIONS = r"""ran=0 failed=0 skipped=0 limited=0 unset= output=/dev/null
-body=$(mktemp)
-trap 'rm -f "$body"' EXIT
-
-call() { # arguments of curl
-  curl --disable --proto '=http,https' --silent --show-error --max-time 60 --path-as-is \
-    --globoff "$@"
-}
-
-try() { # id, description, expected statuses, expected location, then arguments of curl
-  id=$1 what=$2 expected=$3 location=$4
-  shift 4
-  ran=$((ran + 1)) result=FAILED
-  response=$(call --output "$output" --write-out '%{http_code} %{redirect_url}' "$@")
-  status=${response%% *}
-  for one in $expected; do case $status in $one) result=ok ;; esac; done
-  case "$status $location $response" in
-    3*"with error "*[?\&#]error=*) ;;
-    3*"without error "*[?\&#]error=*) result=FAILED ;;
-    3*"with error "*) result=FAILED ;;
-  esac
-  [ "$result $status" = 'FAILED 429' ] && result=limit limited=$((limited + 1))
-  [ $result = FAILED ] && failed=$((failed + 1))
-  printf '%-6s %s %s  %s\n' "$result" "$status" "$id" "$what"
-}
-
-set_up() { # variable, name of its value in the response, then arguments of curl
-  variable=$1 member=$2
-  shift 2
-  value=$(call --write-out '\n%{redirect_url}\n' "$@" | sed -n \
-    -e 's/.*"'"$member"'" *: *"\([^"]*\)".*/\1/p' -e 's/.*[?\&]'"$member"'=\([^\&#]*\).*/\1/p')
-  [ -n "$value" ] || echo "the set-up obtained no $variable, so the next cases fail" >&2
-  eval "$variable=\$value ${variable}_ENCODED=\$(encoded \"\$value\")"
-}
-
-encoded() { # a text, for a query or a form
-  printf %s "$1" | od -An -v -tx1 | tr -d ' \n' | sed 's/../%&/g'
-}
-
-has() { # names of secrets, and of items that earlier steps create
-  for one in "$@"; do
-    eval "[ -n \"\${$one:-}\" ]" && continue
-    skipped=$((skipped + 1))
-    case $one in ITEM_*) ;; *) case " $unset " in *" $one "*) ;; *) unset="$unset $one" ;; esac ;; esac
-    return 1
-  done
-}
-"""
 
 _READER = f"""\
 import json, os, shlex, sys
@@ -101,25 +54,6 @@ for name in [it["variable"] for it in step["captures"] if it["variable"] in valu
 sys.exit("; ".join(faults) or 0)"""
 """Reads a response in Python, as sh has no JSON; the command line has it in single quotes."""
 
-_STEPS = r"""
-content=$(mktemp) head=$(mktemp)
-trap 'rm -f "$body" "$content" "$head"' EXIT
-command -v python3 > /dev/null || { echo "sequences need python3, to read JSON" >&2; exit 2; }
-
-step() { # captures and assertions as JSON, then the arguments of try
-  shows=$1 output=$content
-  shift
-  try "$@" --dump-header "$head"
-  [ "$result" = ok ] || return 0
-  location=$(sed -n 's/^[Ll]ocation: *//p' "$head" | tr -d '\r' | tail -n 1)
-  if exports=$(python3 -c "$reader" "$shows" "$content" "$location"); then
-    eval "$exports"
-  else
-    failed=$((failed + 1))
-    echo "FAILED     $id  the response does not show that"
-  fi
-}
-"""
 
 _TAIL = r"""
 echo "$ran sent, $failed failed, $limited not judged (rate limit used up)," \
@@ -137,12 +71,12 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     yield line(_ABOUT)
     for name, text in settings.variables.items():
         yield line(f'[ -n "${{{name}:-}}" ] || {name}={quoted(text)}')
-    yield line(_FUNCTIONS)
+    yield line(script("curl.sh") + "\n")
     for name in SECRETS:
         yield line(f'{name}{ENCODED}=$(encoded "${name}")')
     is_in_sequences, cases = looked_ahead(cases)
     if is_in_sequences:
-        yield line(f"{_STEPS}\nreader={_literal(_READER)}")
+        yield line(f"\n{script('curl_steps.sh')}\n\nreader={_literal(_READER)}")
     yield from written(cases, _reason, lambda *case: [line("\n".join(_lines(*case)))])
     yield line(_TAIL)
 

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import chain, groupby
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
@@ -249,35 +250,16 @@ def printable(text: str) -> str:
     return "".join(character if character.isprintable() else "?" for character in text)
 
 
-# The code by which the scripts of formats capture values for later steps of a sequence, and check what is
-# shown; its data is the JSON form of a ``SequenceStep``.
+@cache
+def script(name: str) -> str:
+    """Returns code that formats write as it is, from its file in ``scripts``.
 
-JAVASCRIPT = """\
-const stepPlace = (body, place) =>
-  place.reduce((inner, name) => (inner === null || inner === undefined ? inner : inner[name]), body);
-const stepCapture = (body, location, place) => {
-  const path = String(location || '').split(/[?#]/)[0].replace(/[/]+$/, '');
-  const value = place === null ? decodeURIComponent(path.split('/').pop()) : stepPlace(body, place);
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-};
-const stepShows = (body, assertion, valueOf) => {
-  const isExpected = (actual) => assertion.variable === undefined
-    ? actual === assertion.value
-    : actual !== undefined && String(actual) === valueOf(assertion.variable);
-  const value = stepPlace(body, assertion.place);
-  if (assertion.kind === 'equals') return isExpected(value);
-  if (!Array.isArray(value)) return false;
-  const has = value.some((item) => isExpected(stepPlace(item, [assertion.member])));
-  return has === (assertion.kind === 'contains');
-};
-const stepFaults = (step, body, location, valueOf, keep) => {
-  const captures = step.captures.map((one) => [one.variable, stepCapture(body, location, one.place)]);
-  for (const [name, value] of captures) keep(name, value);
-  const missing = captures.filter(([, value]) => !value).map(([name]) => 'a value for ' + name);
-  const broken = step.assertions.filter((one) => !stepShows(body, one, valueOf));
-  return missing.concat(broken.map((one) => JSON.stringify(one)));
-};"""
-"""Defines ``stepFaults``: keeps what is captured, and returns what the response does not show."""
+    ``steps.js`` defines ``stepFaults``, which keeps what the response to a step of a sequence gives for
+    later ones, and returns what it does not show; its data is the JSON form of a ``SequenceStep``.
+    """
+    path = Path(__file__).parent / "scripts" / name
+    return path.read_text(encoding="utf-8").removesuffix("\n")
+
 
 PYTHON = """\
 def step_place(body, place):
@@ -319,7 +301,7 @@ def step_faults(step, content, location, values):
     missing = ["a value for " + name for name, value in captures if not value]
     broken = [it for it in step["assertions"] if not step_shows(body, it, values)]
     return missing + [json.dumps(it) for it in broken]"""
-"""Defines ``step_faults`` likewise; it needs ``json``, ``unquote`` and ``urlsplit``, and no single quote."""
+"""Defines ``step_faults``, which is ``stepFaults`` in Python; it needs ``json``, ``unquote`` and ``urlsplit``, and no single quote."""
 
 
 LISTING: Final = ".understudy.json"

@@ -15,7 +15,6 @@ from understudy.errors import StartupError
 from understudy.generate.formats.export import (
     BASE_URL_NAMES,
     HIDDEN,
-    JAVASCRIPT,
     SET_UP,
     TITLE,
     ExportSettings,
@@ -30,6 +29,7 @@ from understudy.generate.formats.export import (
     plain_text,
     printable,
     repeated_header,
+    script,
     status_pattern,
     written,
 )
@@ -80,7 +80,7 @@ def _step(step: SequenceStep, statuses: str) -> str:
     return "\n".join(
         [
             "\n> {%",
-            JAVASCRIPT,
+            script("steps.js"),
             "const keep = (name, value) => {",
             "  client.global.set(name, value);",
             f"  client.global.set(name + '{ENCODED}', encodeURIComponent(value));",

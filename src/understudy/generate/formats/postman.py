@@ -15,7 +15,6 @@ from understudy.cases.test_data import SECRETS
 from understudy.generate.formats.export import (
     BASE_URL_NAMES,
     HIDDEN,
-    JAVASCRIPT,
     SET_UP,
     TITLE,
     ExportSettings,
@@ -28,6 +27,7 @@ from understudy.generate.formats.export import (
     javascript,
     plain_text,
     repeated_header,
+    script,
     status_pattern,
     written,
 )
@@ -202,7 +202,7 @@ def _test(case: Case) -> list[str]:
 def _step(step: SequenceStep) -> list[str]:
     """Returns the lines that keep what later steps need, and test what the response shows."""
     return [
-        *JAVASCRIPT.splitlines(),
+        *script("steps.js").splitlines(),
         "let body = null;",
         "try { body = pm.response.json(); } catch (error) { /* no JSON, and so without members */ }",
         "const keep = (name, value) => {",
