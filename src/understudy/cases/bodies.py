@@ -1,7 +1,7 @@
 """Mutations of JSON bodies and URL-encoded forms: of each member, of the whole, and of how it is written."""
 
 import gzip
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -20,41 +20,30 @@ JSON_RFC = "RFC 8259"
 
 def writing_mutations(context: OperationContext, schema: Node) -> Iterator[Mutation]:
     """Yields the ways to write the same JSON body, or nearly the same."""
-
-    def rewritten(what: str, kind: CaseKind, change: Any) -> Mutation:
-        return context.on(WRITING, "json", "json-bodies", JSON_RFC).made(
-            kind, f"body: {what}", drafts.rewritten(change)
-        )
-
-    yield rewritten(
-        "spaces and line ends around the JSON", "valid", lambda b: b"\r\n\t " + b + b"\n "
-    )
-    yield rewritten("every letter outside ASCII escaped", "valid", _escaped)
-    yield rewritten("a byte order mark before the JSON", "open", lambda b: b"\xef\xbb\xbf" + b)
-    yield rewritten("UTF-16 instead of UTF-8", "open", lambda b: b.decode().encode("utf-16"))
-    yield rewritten("a NUL byte behind the JSON", "open", lambda b: b + b"\x00")
-    yield rewritten("gzip, as Content-Encoding does not say", "open", _zipped)
-    yield context.on(WRITING, "encoding", "content-encoding", "RFC 9110, 8.4").left_open(
-        "body: gzip, as Content-Encoding says",
-        lambda d: d._replace(raw=_zipped(d.content() or b"")).with_headers(
-            "Content-Encoding", "gzip"
-        ),
-    )
+    on = context.on(WRITING, "json", "json-bodies", JSON_RFC)
     name = next(iter(context.values.schemas.members(schema, ALL)), None)
-    if name is not None:
-        yield rewritten(
-            f"{name} twice in one object",
-            "open",
-            lambda b: b.replace(b"{", b'{"' + name.encode() + b'": "first", ', 1),
+    zipped = "body: gzip, as Content-Encoding says"
+    for kind, ways in _WAYS.items():
+        yield from on.each(
+            kind, {f"body: {what}": drafts.rewritten(it) for what, it in ways.items()}
         )
-        for half in ("d83d", "de00"):
-            mark = b'": "\\u' + half.encode()
-            what = f"{name} with half of a surrogate pair, \\u{half}"
-            yield rewritten(what, "open", partial(_first_text, mark))
+    yield context.on(WRITING, "encoding", "content-encoding", "RFC 9110, 8.4").left_open(
+        zipped, lambda d: drafts.rewritten(_zipped)(d).with_headers("Content-Encoding", "gzip")
+    )
+    if name is None:
+        return
+    first = b'{"' + name.encode() + b'": "first", '
+    texts_ = {f"{name} twice in one object": partial(_replaced_once, b"{", first)}
+    for half in ("d83d", "de00"):
+        what = f"{name} with half of a surrogate pair, \\u{half}"
+        texts_[what] = partial(_replaced_once, b'": "', b'": "\\u' + half.encode())
+    yield from on.each(
+        "open", {f"body: {what}": drafts.rewritten(it) for what, it in texts_.items()}
+    )
 
 
-def _first_text(mark: bytes, body: bytes) -> bytes:
-    return body.replace(b'": "', mark, 1)
+def _replaced_once(old: bytes, new: bytes, body: bytes) -> bytes:
+    return body.replace(old, new, 1)
 
 
 def _escaped(body: bytes) -> bytes:
@@ -68,6 +57,20 @@ def _zipped(body: bytes) -> bytes:
     zipped = gzip.compress(body, compresslevel=0, mtime=0)
     return zipped[:9] + b"\xff" + zipped[10:]  # the operating system, which Python 3.11 fills in
 
+
+_WAYS: Mapping[CaseKind, Mapping[str, Callable[[bytes], bytes]]] = {
+    "valid": {
+        "spaces and line ends around the JSON": lambda body: b"\r\n\t " + body + b"\n ",
+        "every letter outside ASCII escaped": _escaped,
+    },
+    "open": {
+        "a byte order mark before the JSON": lambda body: b"\xef\xbb\xbf" + body,
+        "UTF-16 instead of UTF-8": lambda body: body.decode().encode("utf-16"),
+        "a NUL byte behind the JSON": lambda body: body + b"\x00",
+        "gzip, as Content-Encoding does not say": _zipped,
+    },
+}
+"""Outcome to the ways to write a JSON body, each with the function that writes it so."""
 
 Path = tuple[str | int, ...]
 
@@ -200,12 +203,10 @@ def _left_out(context: OperationContext, root: Node, path: Path, *, is_required:
     part, pointer = _part_name(path), f"{root.pointer}/required"
     what = f"{'.'.join(map(str, path))} left out"
 
-    def apply(draft: Draft) -> Draft:
-        return draft.without_json(path)
-
-    is_valid = context.values.schemas.validator(root).is_valid(apply(context.plain).json)
+    without = context.plain.without_json(path)
+    is_valid = context.values.schemas.validator(root).is_valid(without.json)
     mutation = context.on(part, "required", "required", pointer).made(
-        kind_of(is_valid), what, apply
+        kind_of(is_valid), what, lambda draft: draft.without_json(path)
     )
     return mutation._replace(is_option=is_valid and not is_required)
 
@@ -313,23 +314,18 @@ def _form_writing(context: OperationContext, *, takes_more: bool) -> Iterator[Mu
     yield context.on(WRITING, "order", "order", pointer).accepted(
         "form: fields in reverse order", lambda d: d._replace(form=tuple(reversed(d.form or ())))
     )
-    for what, pair in (
-        ("an unknown field", ("understudy_extra", "1")),
-        ("an unknown field without an equals sign", ("understudy_extra", None)),
-        ("an unknown field that is empty", ("understudy_extra", "")),
-        ("an unknown field under an index", ("extra%5B0%5D", "1")),
-    ):
-        yield context.on(
-            "body understudy_extra", "additional", "additionalProperties", pointer
-        ).made(with_more, f"form: {what}", drafts.more_form(*pair))
-    yield context.on(WRITING, "encoding", "writing", pointer).left_open(
-        "form: an ampersand at both ends", drafts.rewritten(lambda body: b"&" + body + b"&")
-    )
-    yield context.on(WRITING, "encoding", "writing", pointer).left_open(
-        "form: semicolons between the fields",
-        drafts.rewritten(lambda body: body.replace(b"&", b";")),
-    )
-    yield context.on(WRITING, "encoding", "writing", pointer).left_open(
-        "form: a line end behind it", drafts.rewritten(lambda body: body + b"\r\n")
-    )
+    more = context.on("body understudy_extra", "additional", "additionalProperties", pointer)
+    fields = {
+        "form: an unknown field": drafts.more_form("understudy_extra", "1"),
+        "form: an unknown field without an equals sign": drafts.more_form("understudy_extra", None),
+        "form: an unknown field that is empty": drafts.more_form("understudy_extra", ""),
+        "form: an unknown field under an index": drafts.more_form("extra%5B0%5D", "1"),
+    }
+    yield from more.each(with_more, fields)
+    ways = {
+        "form: an ampersand at both ends": drafts.rewritten(lambda body: b"&" + body + b"&"),
+        "form: semicolons between the fields": drafts.rewritten(lambda b: b.replace(b"&", b";")),
+        "form: a line end behind it": drafts.rewritten(lambda body: body + b"\r\n"),
+    }
+    yield from context.on(WRITING, "encoding", "writing", pointer).each("open", ways)
     yield no_body(context)

@@ -203,6 +203,10 @@ class Deviations(NamedTuple):
         start = (self.part, self.category, description, self.source, self.because)
         return Mutation(*start, kind, apply, statuses, location)
 
+    def each(self, kind: CaseKind, changes: Mapping[str, DraftChange]) -> Iterator[Mutation]:
+        """Yields the mutation of each description and change, all with one outcome."""
+        return (self.made(kind, description, apply) for description, apply in changes.items())
+
     def accepted(self, description: str, apply: DraftChange) -> Mutation:
         """Returns a mutation after which the request is still accepted."""
         return self.made("valid", description, apply)

@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Iterator
-from functools import partial
 
 from understudy.cases import drafts
 from understudy.cases.drafts import Draft, DraftChange
@@ -295,64 +294,47 @@ def _image_ids(
 
 
 def _with_token(
-    context: OperationContext, what: str, name: str, rule_id: str, statuses: tuple[str, ...]
+    context: OperationContext, what: str, name: str, rule_id: str, status: str
 ) -> Mutation:
-    description = f"Authorization: {what}"
-    apply = sending(f"Bearer {variable(name)}")
-    if not statuses:
-        return context.on(BEARER_PART, "authorization", rule_id).accepted(description, apply)
-    mutation = context.on(BEARER_PART, "authorization", rule_id).refused(description, apply)
-    return mutation._replace(statuses=statuses)
+    kind = kind_of(not status)
+    on = context.on(BEARER_PART, "authorization", rule_id)
+    mutation = on.made(kind, f"Authorization: {what}", sending(f"Bearer {variable(name)}"))
+    return mutation._replace(statuses=(status,)) if status else mutation
 
 
-def _tokens_of_qr_code(context: OperationContext) -> Iterator[Mutation]:
-    source = "qr-no-authentication"
-    yield _with_token(context, "a token, though none is read", "TOKEN", source, ())
-    yield _with_token(context, "an expired token", "EXPIRED_TOKEN", source, ())
-    yield context.on(BEARER_PART, "authorization", source).accepted(
-        "Authorization: a token that was never issued", sending("Bearer understudy-unknown")
-    )
+TokenRow = tuple[str, str, str, str]
+"""What a token is, its variable, the rule on it, and the status it is refused with; empty: accepted."""
+
+
+def _token_rows(key: str) -> Iterator[TokenRow]:
+    """Yields the tokens that an operation is sent."""
+    scoped = "a token with the scope auth alone"
+    if key == QR_CODE:
+        source = "qr-no-authentication"
+        yield "a token, though none is read", "TOKEN", source, ""
+        yield "an expired token", "EXPIRED_TOKEN", source, ""
+        return
+    source = "invalid-token-refused" if key == LOOKUP else "me-needs-oauth-token"
+    yield "an expired token", "EXPIRED_TOKEN", source, "401"
+    if key == LOOKUP:
+        yield "an API key", "API_KEY", "profile-lookup-open", ""
+        yield scoped, "AUTH_TOKEN", "profile-lookup-open", ""
+        return
+    if key == OWN_PROFILE:
+        of = "the token of an account whose profile is"
+        yield f"{of} disabled", "DISABLED_TOKEN", "own-profile-disabled-404", "404"
+        yield f"{of} private", "PRIVATE_TOKEN", "own-profile-is-full", ""
+    yield "an API key", "API_KEY", "me-needs-oauth-token", "401"
+    if key in AVATAR_CHANGES:
+        yield "another person's token", "OTHER_TOKEN", "foreign-avatars-invisible", "404"
+    yield scoped, "AUTH_TOKEN", "scope-per-operation", "403"
+    may_read = "" if key in READS else "403"
+    yield "a token that may only read", "READ_TOKEN", "scope-per-operation", may_read
 
 
 def _tokens(context: OperationContext, key: str) -> Iterator[Mutation]:
+    yield from (_with_token(context, *row) for row in _token_rows(key))
     if key == QR_CODE:
-        yield from _tokens_of_qr_code(context)
-        return
-    with_token = partial(_with_token, context)
-    unauthorized = ("401",)
-    yield with_token(
-        "an expired token",
-        "EXPIRED_TOKEN",
-        "invalid-token-refused" if key == LOOKUP else "me-needs-oauth-token",
-        unauthorized,
-    )
-    if key == LOOKUP:
-        yield with_token("an API key", "API_KEY", "profile-lookup-open", ())
-        yield with_token(
-            "a token with the scope auth alone", "AUTH_TOKEN", "profile-lookup-open", ()
+        yield context.on(BEARER_PART, "authorization", "qr-no-authentication").accepted(
+            "Authorization: a token that was never issued", sending("Bearer understudy-unknown")
         )
-        return
-    if key == OWN_PROFILE:
-        disabled = "own-profile-disabled-404"
-        yield with_token(
-            "the token of an account whose profile is disabled",
-            "DISABLED_TOKEN",
-            disabled,
-            NOT_FOUND,
-        )
-        yield with_token(
-            "the token of an account whose profile is private",
-            "PRIVATE_TOKEN",
-            "own-profile-is-full",
-            (),
-        )
-    yield with_token("an API key", "API_KEY", "me-needs-oauth-token", unauthorized)
-    if key in AVATAR_CHANGES:
-        yield with_token(
-            "another person's token", "OTHER_TOKEN", "foreign-avatars-invisible", NOT_FOUND
-        )
-    yield with_token(
-        "a token with the scope auth alone", "AUTH_TOKEN", "scope-per-operation", FORBIDDEN
-    )
-    may_read: tuple[str, ...] = () if key in READS else FORBIDDEN
-    yield with_token("a token that may only read", "READ_TOKEN", "scope-per-operation", may_read)

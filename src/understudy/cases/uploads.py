@@ -8,7 +8,7 @@ from io import BytesIO
 from random import Random  # noqa: TID251 - seeded by whoever asks
 from typing import Any, NamedTuple
 
-from understudy.cases.drafts import JSON, Draft, MultipartBody, MultipartPart
+from understudy.cases.drafts import JSON, Draft, DraftChange, MultipartBody, MultipartPart
 from understudy.cases.model import CaseKind
 from understudy.cases.mutations import (
     BODY,
@@ -49,8 +49,12 @@ class UploadImage(NamedTuple):
 
     description: str
     content: bytes
-    name: str
-    media_type: str
+    name: str = "a.png"
+    media_type: str = "image/png"
+
+
+def _jpeg(description: str, content: bytes, name: str = "a.jpg") -> UploadImage:
+    return UploadImage(description, content, name, "image/jpeg")
 
 
 @cache
@@ -58,50 +62,39 @@ def good() -> tuple[UploadImage, ...]:
     """Returns square, complete images in the accepted formats (rule upload-image-types)."""
     plain = png()
     return (
-        UploadImage("PNG", plain, "a.png", "image/png"),
-        UploadImage("a PNG of one pixel", png(1, 1), "a.png", "image/png"),
-        UploadImage("a PNG in grey with 16 bits", png(depth=16, colour=0), "a.png", "image/png"),
-        UploadImage("a PNG with transparency", png(colour=6), "a.png", "image/png"),
-        UploadImage("JPEG", _saved("RGB", "JPEG"), "a.jpg", "image/jpeg"),
-        UploadImage("a JPEG of one pixel", _saved("RGB", "JPEG", size=1), "a.jpg", "image/jpeg"),
-        UploadImage(
-            "a progressive JPEG", _saved("RGB", "JPEG", progressive=True), "a.jpg", "image/jpeg"
-        ),
-        UploadImage("a JPEG in grey", _saved("L", "JPEG"), "a.jpg", "image/jpeg"),
-        UploadImage("a JPEG in CMYK", _saved("CMYK", "JPEG"), "a.jpg", "image/jpeg"),
-        UploadImage("a JPEG that EXIF turns", _turned(), "a.jpg", "image/jpeg"),
+        UploadImage("PNG", plain),
+        UploadImage("a PNG of one pixel", png(1, 1)),
+        UploadImage("a PNG in grey with 16 bits", png(depth=16, colour=0)),
+        UploadImage("a PNG with transparency", png(colour=6)),
+        _jpeg("JPEG", _saved("RGB", "JPEG")),
+        _jpeg("a JPEG of one pixel", _saved("RGB", "JPEG", size=1)),
+        _jpeg("a progressive JPEG", _saved("RGB", "JPEG", progressive=True)),
+        _jpeg("a JPEG in grey", _saved("L", "JPEG")),
+        _jpeg("a JPEG in CMYK", _saved("CMYK", "JPEG")),
+        _jpeg("a JPEG that EXIF turns", _saved("RGB", "JPEG", exif=_ORIENTATION)),
         UploadImage("GIF", _saved("P", "GIF"), "a.gif", "image/gif"),
         UploadImage("an animated GIF", _animated(), "a.gif", "image/gif"),
-        UploadImage("a PNG with a JPEG's name", plain, "a.jpg", "image/jpeg"),
-        UploadImage("a JPEG with a PNG's name", _saved("RGB", "JPEG"), "a.png", "image/png"),
+        _jpeg("a PNG with a JPEG's name", plain),
+        UploadImage("a JPEG with a PNG's name", _saved("RGB", "JPEG")),
         UploadImage("a PNG named as a program", plain, "a.png.exe", "application/x-msdownload"),
-        UploadImage("a PNG with a long name", plain, "a" * 250 + ".png", "image/png"),
-        UploadImage("a PNG with emoji in its name", plain, "\U0001f600.png", "image/png"),
-        UploadImage("a PNG whose name leads upwards", plain, "../../a.png", "image/png"),
-        UploadImage("a PNG with an empty name", plain, "", "image/png"),
+        UploadImage("a PNG with a long name", plain, "a" * 250 + ".png"),
+        UploadImage("a PNG with emoji in its name", plain, "\U0001f600.png"),
+        UploadImage("a PNG whose name leads upwards", plain, "../../a.png"),
+        UploadImage("a PNG with an empty name", plain, ""),
     )
 
 
 @cache
 def doubtful() -> tuple[UploadImage, ...]:
     """Returns images that the contract neither accepts nor refuses."""
-    plain = png()
+    script = _chunk(b"tEXt", b"Comment\0<script>alert(1)</script>")
+    what = "a polyglot: a PNG with a script in a comment"
     return (
-        UploadImage("a bomb: 400 million pixels in 50 KB", _bomb(), "a.png", "image/png"),
-        UploadImage("a polyglot: a PNG with a ZIP behind it", plain + _ZIP, "a.png", "image/png"),
-        UploadImage(
-            "a polyglot: a PNG with a script in a comment",
-            png(extra=_chunk(b"tEXt", b"Comment\0<script>alert(1)</script>")),
-            "a.html",
-            "text/html",
-        ),
-        UploadImage(
-            "an animated PNG",
-            png(extra=_chunk(b"acTL", struct.pack(">II", 1, 0))),
-            "a.png",
-            "image/png",
-        ),
-        UploadImage("a PNG of wrong checksums", _wrong_sum(), "a.png", "image/png"),
+        UploadImage("a bomb: 400 million pixels in 50 KB", _bomb()),
+        UploadImage("a polyglot: a PNG with a ZIP behind it", png() + _ZIP),
+        UploadImage(what, png(extra=script), "a.html", "text/html"),
+        UploadImage("an animated PNG", png(extra=_chunk(b"acTL", struct.pack(">II", 1, 0)))),
+        UploadImage("a PNG of wrong checksums", _wrong_sum()),
     )
 
 
@@ -109,44 +102,39 @@ def doubtful() -> tuple[UploadImage, ...]:
 def bad() -> tuple[UploadImage, ...]:
     """Returns files that are not complete images in an accepted format (rule upload-image-types)."""
     plain, jpeg = png(side_x=64, side_y=64), _saved("RGB", "JPEG", size=64)
+    heic = b"\0\0\0\x18ftypheic\0\0\0\0heicmif1"
     return (
-        UploadImage("an empty file", b"", "a.png", "image/png"),
-        UploadImage("a PNG cut off in the middle", plain[: len(plain) // 2], "a.png", "image/png"),
-        UploadImage("a JPEG cut off in the middle", jpeg[: len(jpeg) // 2], "a.jpg", "image/jpeg"),
-        UploadImage("the first bytes of a PNG alone", plain[:8], "a.png", "image/png"),
-        UploadImage("text with a picture's name", b"not a picture", "a.png", "image/png"),
+        UploadImage("an empty file", b""),
+        UploadImage("a PNG cut off in the middle", plain[: len(plain) // 2]),
+        _jpeg("a JPEG cut off in the middle", jpeg[: len(jpeg) // 2]),
+        UploadImage("the first bytes of a PNG alone", plain[:8]),
+        UploadImage("text with a picture's name", b"not a picture"),
         UploadImage("SVG", b'<svg xmlns="http://www.w3.org/2000/svg"/>', "a.svg", "image/svg+xml"),
-        UploadImage("HTML", b"<!doctype html><script>alert(1)</script>", "a.png", "image/png"),
+        UploadImage("HTML", b"<!doctype html><script>alert(1)</script>"),
         UploadImage("PDF", b"%PDF-1.7\n%%EOF\n", "a.pdf", "application/pdf"),
         UploadImage("BMP", _saved("RGB", "BMP"), "a.bmp", "image/bmp"),
         UploadImage("TIFF", _saved("RGB", "TIFF"), "a.tiff", "image/tiff"),
-        UploadImage(
-            "the head of HEIC", b"\0\0\0\x18ftypheic\0\0\0\0heicmif1", "a.heic", "image/heic"
-        ),
+        UploadImage("the head of HEIC", heic, "a.heic", "image/heic"),
         UploadImage("the head of WebP", b"RIFF\x1a\0\0\0WEBPVP8L", "a.webp", "image/webp"),
         UploadImage(
             "a script that begins as a GIF", b"GIF89a/*\0*/=alert(1)//;", "a.gif", "image/gif"
         ),
-        UploadImage("a PNG in base64", _BASE64, "a.png", "image/png"),
-        UploadImage("zeros", b"\0" * 256, "a.png", "image/png"),
+        UploadImage("a PNG in base64", _BASE64),
+        UploadImage("zeros", b"\0" * 256),
     )
 
 
 @cache
 def oblong() -> tuple[UploadImage, ...]:
     """Returns images that are not square (rule upload-square)."""
-    return (
-        UploadImage("a PNG of 2 x 1 pixels", png(2, 1), "a.png", "image/png"),
-        UploadImage("a PNG of 1 x 2 pixels", png(1, 2), "a.png", "image/png"),
-        UploadImage("a PNG of 64 x 63 pixels", png(64, 63), "a.png", "image/png"),
-        UploadImage("a PNG of 1 x 4000 pixels", png(1, 4000), "a.png", "image/png"),
-    )
+    sides = ((2, 1), (1, 2), (64, 63), (1, 4000))
+    return tuple(UploadImage(f"a PNG of {x} x {y} pixels", png(x, y)) for x, y in sides)
 
 
 def padded(size: int) -> UploadImage:
     """Returns a PNG of this size in bytes, filled up with zeros in a chunk that no reader knows."""
     filling = bytes(size - len(png()) - len(_chunk(b"paDd", b"")))
-    return UploadImage(f"{size:,} bytes", png(extra=_chunk(b"paDd", filling)), "a.png", "image/png")
+    return UploadImage(f"{size:,} bytes", png(extra=_chunk(b"paDd", filling)))
 
 
 def png(
@@ -205,10 +193,6 @@ def _saved(mode: str, form: str, *, size: int = SIDE, **options: Any) -> bytes:
     content = BytesIO()
     Image.new(mode, (size, size)).save(content, form, **options)
     return content.getvalue()
-
-
-def _turned() -> bytes:
-    return _saved("RGB", "JPEG", exif=_ORIENTATION)
 
 
 def _animated() -> bytes:
@@ -287,9 +271,7 @@ def generators(file_name: str, context: OperationContext) -> Iterator[Generator]
         side, shade = chance.randrange(1, 65), chance.randrange(256)
         other = side if chance.random() < 0.5 else side + chance.randrange(1, 65)  # noqa: PLR2004 - half
         content = png(side, other, shade=shade)
-        made = UploadImage(
-            f"a PNG of {side} x {other} pixels in shade {shade}", content, "a.png", "image/png"
-        )
+        made = UploadImage(f"a PNG of {side} x {other} pixels in shade {shade}", content)
         is_square = side == other or not context.is_interface_operation
         return _file(context, file_name, made, SQUARE, is_good=is_square)
 
@@ -297,12 +279,14 @@ def generators(file_name: str, context: OperationContext) -> Iterator[Generator]
 
 
 def _files(context: OperationContext, name: str) -> Iterator[Mutation]:
-    for picture in good():
-        yield _file(context, name, picture, TYPES, is_good=True)
-    for picture in bad():
-        yield _file(context, name, picture, TYPES, is_good=not context.is_interface_operation)
-    for picture in oblong():
-        yield _file(context, name, picture, SQUARE, is_good=not context.is_interface_operation)
+    is_elsewhere = not context.is_interface_operation
+    for pictures, rule_id, is_good in (
+        (good, TYPES, True),
+        (bad, TYPES, is_elsewhere),
+        (oblong, SQUARE, is_elsewhere),
+    ):
+        for picture in pictures():
+            yield _file(context, name, picture, rule_id, is_good=is_good)
     for picture in doubtful():
         mutation = _file(context, name, picture, TYPES, is_good=True)
         because = "the interface does not say"
@@ -344,96 +328,65 @@ def _file(
 def _writing(context: OperationContext, schema: Node, name: str) -> Iterator[Mutation]:
     """Yields the odd ways in which real clients write the same body."""
 
-    def accepted(what: str, change: BodyChange) -> Mutation:
-        return context.on(WRITING, "multipart", "multipart", MULTIPART_RFC).accepted(
-            f"multipart: {what}", _to_parts(change)
-        )
-
     def typed(text: str) -> BodyChange:
         line = f"Content-Type: {text}"
         return _each(name, lambda p: p._replace(headers=(p.headers[0], line)))
 
-    yield accepted("a part name without quotes", _each(name, lambda p: _unquoted(p, name)))
-    yield accepted("a part type with a stray semicolon", typed("application/octet-stream;"))
-    yield accepted(
-        "a part without a type", _each(name, lambda p: p._replace(headers=p.headers[:1]))
+    untyped = _each(name, lambda p: p._replace(headers=p.headers[:1]))
+    lowered = _each(name, lambda p: p._replace(headers=tuple(_lower(h) for h in p.headers)))
+    more: CaseKind = "valid" if context.values.takes_more(schema) else "open"
+    rows: tuple[tuple[str, BodyChange, CaseKind], ...] = (
+        ("a part name without quotes", _each(name, lambda p: _unquoted(p, name)), "valid"),
+        ("a part type with a stray semicolon", typed("application/octet-stream;"), "valid"),
+        ("a part without a type", untyped, "valid"),
+        ("a part type of text", typed("text/plain; charset=utf-8"), "valid"),
+        ("a part of another picture's type", typed("image/gif"), "valid"),
+        ("an empty line before the last boundary", _so(before_end=b"\r\n"), "valid"),
+        ("nothing behind the last boundary", _so(epilogue=b""), "valid"),
+        ("text before the first boundary", _so(preamble=b"a preamble\r\n"), "valid"),
+        ("text behind the last boundary", _so(epilogue=b"\r\nan epilogue"), "valid"),
+        ("the boundary +++", _so(boundary="+++"), "valid"),
+        ("a boundary of 70 characters", _so(boundary="b" * 70), "valid"),
+        ("a boundary of hyphens", _so(boundary="-" * 24 + "7d3f"), "valid"),
+        ("an unknown part", _with_part("understudy", b"1"), more),
+        ("an empty unknown part", _with_part("understudy", b""), more),
+        ("the part's headers in lower case", lowered, "valid"),
     )
-    yield accepted("a part type of text", typed("text/plain; charset=utf-8"))
-    yield accepted("a part of another picture's type", typed("image/gif"))
-    yield accepted(
-        "an empty line before the last boundary", lambda p: p._replace(before_end=b"\r\n")
-    )
-    yield accepted("nothing behind the last boundary", lambda p: p._replace(epilogue=b""))
-    yield accepted(
-        "text before the first boundary", lambda p: p._replace(preamble=b"a preamble\r\n")
-    )
-    yield accepted(
-        "text behind the last boundary", lambda p: p._replace(epilogue=b"\r\nan epilogue")
-    )
-    yield accepted("the boundary +++", lambda p: p._replace(boundary="+++"))
-    yield accepted("a boundary of 70 characters", lambda p: p._replace(boundary="b" * 70))
-    yield accepted("a boundary of hyphens", lambda p: p._replace(boundary="-" * 24 + "7d3f"))
-    yield from _with_more(context, schema)
-    yield accepted(
-        "the part's headers in lower case",
-        _each(name, lambda p: p._replace(headers=tuple(_lower(h) for h in p.headers))),
-    )
-
-
-def _with_more(context: OperationContext, schema: Node) -> Iterator[Mutation]:
-    kind: CaseKind = "valid" if context.values.takes_more(schema) else "open"
-    for what, content in (("an unknown part", b"1"), ("an empty unknown part", b"")):
-        change = _to_parts(_with_part("understudy", content))
-        yield context.on(WRITING, "multipart", "multipart", MULTIPART_RFC).made(
-            kind, f"multipart: {what}", change
-        )
+    on = context.on(WRITING, "multipart", "multipart", MULTIPART_RFC)
+    for what, change, kind in rows:
+        yield on.made(kind, f"multipart: {what}", _to_parts(change))
 
 
 def _broken(context: OperationContext, name: str) -> Iterator[Mutation]:
-    def refused(what: str, apply: Callable[[Draft], Draft]) -> Mutation:
-        return context.on(WRITING, "multipart", "multipart", MULTIPART_RFC).refused(
-            f"multipart: {what}", apply
-        )
-
-    def left_open(what: str, apply: Callable[[Draft], Draft]) -> Mutation:
-        return context.on(WRITING, "multipart", "multipart", MULTIPART_RFC).left_open(
-            f"multipart: {what}", apply
-        )
-
     boundary = "multipart/form-data; boundary="
-    yield refused("no boundary in Content-Type", lambda d: _raw(d, "multipart/form-data"))
-    yield refused("an empty boundary in Content-Type", lambda d: _raw(d, boundary))
-    yield refused("another boundary in Content-Type", lambda d: _raw(d, f"{boundary}another"))
-    yield refused("no last boundary", _to_parts(lambda p: p._replace(is_ended=False)))
-    yield refused(
-        "no body behind the headers", lambda d: d._replace(raw=b"", content_type=f"{boundary}a")
-    )
-    yield refused(
-        "the file as the body itself",
-        lambda d: d._replace(raw=png(), content_type="image/png"),
-    )
-    yield left_open(
-        "line feeds alone",
-        lambda d: d._replace(
-            raw=(d.content() or b"").replace(b"\r\n", b"\n"), content_type=_type(d)
+    refused: dict[str, DraftChange] = {
+        "no boundary in Content-Type": lambda d: _raw(d, "multipart/form-data"),
+        "an empty boundary in Content-Type": lambda d: _raw(d, boundary),
+        "another boundary in Content-Type": lambda d: _raw(d, f"{boundary}another"),
+        "no last boundary": _to_parts(_so(is_ended=False)),
+        "no body behind the headers": lambda d: d._replace(raw=b"", content_type=f"{boundary}a"),
+        "the file as the body itself": lambda d: d._replace(raw=png(), content_type="image/png"),
+    }
+    encoded = "Content-Transfer-Encoding: base64"
+    left_open: dict[str, DraftChange] = {
+        "line feeds alone": lambda d: _raw(d, _type(d))._replace(
+            raw=(d.content() or b"").replace(b"\r\n", b"\n")
         ),
-    )
-    yield left_open("the file twice", _to_parts(lambda p: p._replace(parts=(*p.parts, *p.parts))))
-    yield left_open(
-        "a file without a file name", _to_parts(_each(name, lambda p: _nameless(p, name)))
-    )
-    yield left_open(
-        "the file under the name image", _to_parts(_each(name, lambda p: _headed(p, name, "image")))
-    )
-    yield left_open(
-        "the file announced as base64",
-        _to_parts(
-            _each(
-                name,
-                lambda p: p._replace(headers=(*p.headers, "Content-Transfer-Encoding: base64")),
-            )
+        "the file twice": _to_parts(lambda p: p._replace(parts=(*p.parts, *p.parts))),
+        "a file without a file name": _to_file(name, lambda p: _nameless(p, name)),
+        "the file under the name image": _to_file(name, lambda p: _headed(p, name, "image")),
+        "the file announced as base64": _to_file(
+            name, lambda p: p._replace(headers=(*p.headers, encoded))
         ),
-    )
+    }
+    on = context.on(WRITING, "multipart", "multipart", MULTIPART_RFC)
+    yield from on.each("invalid", {f"multipart: {what}": it for what, it in refused.items()})
+    yield from on.each("open", {f"multipart: {what}": it for what, it in left_open.items()})
+
+
+def _so(**members: Any) -> BodyChange:
+    """Returns a change of how a multipart body is written."""
+    return lambda parts: parts._replace(**members)
 
 
 def _type(draft: Draft) -> str:
@@ -445,13 +398,11 @@ def _raw(draft: Draft, content_type: str) -> Draft:
     return draft._replace(raw=draft.content(), content_type=content_type)
 
 
-def _to_parts(change: BodyChange) -> Callable[[Draft], Draft]:
+def _to_parts(change: BodyChange) -> DraftChange:
     return lambda draft: draft._replace(parts=draft.parts and change(draft.parts))
 
 
-def _to_file(
-    name: str, change: Callable[[MultipartPart], MultipartPart]
-) -> Callable[[Draft], Draft]:
+def _to_file(name: str, change: Callable[[MultipartPart], MultipartPart]) -> DraftChange:
     return _to_parts(_each(name, change))
 
 
