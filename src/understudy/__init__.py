@@ -41,7 +41,7 @@ def __getattr__(name: str) -> Any:
     try:
         return getattr(import_module(_HOMES[name]), name)
     except ModuleNotFoundError as error:
-        from understudy.errors import missing_extra  # noqa: PLC0415 - see the module's docstring
+        from understudy.installation import missing_extra  # noqa: PLC0415 - see the module's docstring
 
         raise missing_extra(error) from None
 

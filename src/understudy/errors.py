@@ -28,8 +28,6 @@ from inspect import currentframe
 from types import CodeType
 from typing import Any, ClassVar, NamedTuple
 
-from understudy import installation
-
 Headers = tuple[tuple[str, str], ...]
 
 
@@ -43,36 +41,6 @@ class FixtureError(StartupError):
 
 class MissingExtra(StartupError):
     """A package of an optional extra is not installed; the text says how to install it."""
-
-
-_EXTRAS = {
-    "faker": "people",
-    "filelock": "verify",
-    "hiredis": "fleet",
-    "hypothesis": "verify",
-    "jsonschema_path": "verify",
-    "mcp": "mcp",
-    "pillow_heif": "heic",
-    "openapi_core": "verify",
-    "pydantic": "mcp",
-    "redis": "fleet",
-    "pytest": "pytest",
-    "schemathesis": "verify",
-    "trustme": "tls",
-    "zxingcpp": "verify",
-}
-"""Top-level module to the extra of pyproject.toml that installs it."""
-
-
-def missing_extra(error: ModuleNotFoundError) -> Exception:
-    """Returns a ``MissingExtra`` if an extra would install the module, else the error itself."""
-    module = (error.name or "").partition(".")[0]
-    if module not in _EXTRAS:
-        return error
-    extra = _EXTRAS[module]
-    return MissingExtra(
-        f"{module} is not installed, which this needs; run: {installation.adding(extra)}"
-    )
 
 
 _FRAMES = 14

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from understudy.errors import MissingExtra
+
 DISTRIBUTION: Final = "understudy-mock"
 """The name under which pip, pipx and uv know the program; the import name is ``understudy``."""
 
@@ -67,3 +69,31 @@ def _origin() -> dict[str, Any]:
     if "vcs_info" in origin:
         origin["url"] = f"{origin['vcs_info']['vcs']}+{origin['url']}"
     return origin
+
+
+_EXTRAS = {
+    "faker": "people",
+    "filelock": "verify",
+    "hiredis": "fleet",
+    "hypothesis": "verify",
+    "jsonschema_path": "verify",
+    "mcp": "mcp",
+    "pillow_heif": "heic",
+    "openapi_core": "verify",
+    "pydantic": "mcp",
+    "redis": "fleet",
+    "pytest": "pytest",
+    "schemathesis": "verify",
+    "trustme": "tls",
+    "zxingcpp": "verify",
+}
+"""Top-level module to the extra of pyproject.toml that installs it."""
+
+
+def missing_extra(error: ModuleNotFoundError) -> Exception:
+    """Returns a ``MissingExtra`` if an extra would install the module, else the error itself."""
+    module = (error.name or "").partition(".")[0]
+    if module not in _EXTRAS:
+        return error
+    extra = _EXTRAS[module]
+    return MissingExtra(f"{module} is not installed, which this needs; run: {adding(extra)}")

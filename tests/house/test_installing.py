@@ -16,7 +16,8 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from tests.needs import program
 
-from understudy.errors import MissingExtra, missing_extra
+from understudy.errors import MissingExtra
+from understudy.installation import missing_extra
 
 ROOT = Path(__file__).parents[2]
 

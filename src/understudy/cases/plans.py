@@ -52,7 +52,8 @@ from understudy.openapi.operations import (
     path_shape,
 )
 from understudy.openapi.parameter_writing import encoded, query_pairs, text_of, written
-from understudy.openapi.paths import Paths, decoded_path
+from understudy.openapi.path_matching import decoded_path
+from understudy.openapi.paths import Paths
 from understudy.openapi.schemas import ALL, Schemas
 
 ANY_BYTES = ("image/", "application/octet-stream")

@@ -12,7 +12,8 @@ from click.core import ParameterSource
 
 from understudy import plugins
 from understudy.cli.exit_codes import ExitCode
-from understudy.errors import StartupError, missing_extra
+from understudy.errors import StartupError
+from understudy.installation import missing_extra
 from understudy.terminal import printable
 
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {

@@ -35,7 +35,7 @@ from understudy.fleet.membership import SCHEMA, reason_against_joining
 from understudy.fleet.replicated_worlds import ReplicatedWorlds
 from understudy.fleet.transaction import CURRENT, LIST, ChangeGatherer, ReplicaTransaction
 from understudy.mock.server.endpoint import Endpoint
-from understudy.mock.server.guards import BASE_PATH
+from understudy.mock.server.own_paths import BASE_PATH
 from understudy.mock.server.protocol import Episode
 from understudy.mock.server.transactions import Superseded
 from understudy.mock.server.worlds import DEFAULT, Collection, Snapshot, World, WorldSelection

@@ -6,7 +6,7 @@ from urllib.parse import unquote, urlsplit
 
 from understudy.interface.declared_inputs import DeclaredInputs
 from understudy.openapi.operations import Operation, path_shape
-from understudy.openapi.paths import PathMatcher, specificity
+from understudy.openapi.path_matching import PathMatcher, specificity
 
 LOOKUP: Final = "GET /profiles/{}"
 QR_CODE: Final = "GET /qr-code/{}"

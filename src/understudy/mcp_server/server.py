@@ -22,8 +22,8 @@ from mcp_types import ToolAnnotations
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from understudy.errors import StartupError, missing_extra
-from understudy.installation import version
+from understudy.errors import StartupError
+from understudy.installation import missing_extra, version
 from understudy.interface.rules import load_rules, switches
 from understudy.mcp_server import tools as request_tools
 from understudy.mcp_server import tools as world_tools

@@ -13,6 +13,7 @@ from understudy.mock.server import guards
 from understudy.mock.server.api import Api
 from understudy.mock.server.call import HandlerResponse
 from understudy.mock.server.handlers import Handler, Handlers, shape
+from understudy.mock.server.own_paths import BASE_PATH
 from understudy.mock.service import (
     linked_pictures,
     own_profile,
@@ -169,7 +170,7 @@ def admin_api(document: Document, steering: Handlers) -> Api:
     """Returns the mock's own admin API."""
     return Api(
         document=document,
-        base_path=guards.BASE_PATH,
+        base_path=BASE_PATH,
         handlers={
             **steering,
             **applications_admin.HANDLERS,

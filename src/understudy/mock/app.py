@@ -42,7 +42,6 @@ from understudy.mock.other_services import adapted, beside, listing
 from understudy.mock.pages.page_groups import PageGroup
 from understudy.mock.pages.page_routing import pages
 from understudy.mock.policies import mark_mechanisms
-from understudy.mock.server import guards
 from understudy.mock.server.api import Api
 from understudy.mock.server.callbacks import Callbacks, Permits
 from understudy.mock.server.endpoint import Endpoint, endpoints
@@ -50,6 +49,7 @@ from understudy.mock.server.handlers import Handlers, InferredState, shape
 from understudy.mock.server.hosts import is_local
 from understudy.mock.server.journal import Journal
 from understudy.mock.server.journaling import RequestListener
+from understudy.mock.server.own_paths import PRIVATE_PATHS
 from understudy.mock.server.request_context import HERE, Addresses
 from understudy.mock.server.stack import Served, Site, SiteConfig
 from understudy.mock.server.worlds import Baseline, Identifiers, World
@@ -63,7 +63,7 @@ from understudy.openapi.bundled import fixtures_directory, openapi_directory
 from understudy.openapi.diagnostics import Diagnostic
 from understudy.openapi.loader import load
 
-CLOSED = ("/oauth2/token", *guards.PRIVATE_PATHS)
+CLOSED = ("/oauth2/token", *PRIVATE_PATHS)
 """Paths closed to pages of other origins: one takes the client secret (interface, Code grant, 4)."""
 
 GUARDED = ("/oauth2/",)
@@ -224,7 +224,7 @@ class Mock:
             response_validation=self._response_validation,
             records=[observe],
             log=self._callbacks.listener(apis[0].document),
-            closed=CLOSED if has_sign_in else guards.PRIVATE_PATHS,
+            closed=CLOSED if has_sign_in else PRIVATE_PATHS,
             addresses=self._addresses_of_resource(),
             admin_token=self._settings.admin_token,
             admin_hosts=frozenset(self._settings.admin_hosts),

@@ -13,8 +13,7 @@ from understudy.errors import nearest
 from understudy.openapi.diagnostics import Diagnostic, loss
 from understudy.openapi.grammar import MEMBERS, OPTIONAL_SINCE, REQUIRED
 from understudy.openapi.patterns import portable
-from understudy.openapi.pointers import escape
-from understudy.openapi.references import Scope
+from understudy.openapi.pointers import Scope, escape
 
 _LONGEST_SHOWN = 60
 

@@ -6,9 +6,8 @@ from copy import deepcopy
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote
 
-from understudy.openapi.diagnostics import Diagnostic, loss
+from understudy.openapi.diagnostics import Diagnostic, Mended, loss
 from understudy.openapi.grammar import METHODS, PATH_PARAMETER
-from understudy.openapi.mending import Mended
 from understudy.openapi.pointers import escape, value_at
 
 # Reads the query in the key of a path, such as ``/items?kind=new``, as parameters. OpenAPI has no

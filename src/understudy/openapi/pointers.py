@@ -1,11 +1,28 @@
 """JSON pointers into a document, written as URI fragments: ``#/paths/~1a/get`` (RFC 6901, 6)."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
 _CHARACTERS = "/~!$&'()*+,;=:@"
 """Characters that a fragment of a URI may have beside letters and digits (RFC 3986, 3.5)."""
+
+ROOT: Final = "#"
+"""The pointer of the whole document."""
+
+
+class Scope(NamedTuple):
+    """The file and the schema that a reference is relative to.
+
+    Attributes:
+        file: Pointer of the file that it stands in: ``#``, or a member of ``FILES``.
+        resource: Pointer of the closest schema around it with an ``$id``, or the file's.
+        base: URI of that resource; empty if it has none.
+    """
+
+    file: str = ROOT
+    resource: str = ROOT
+    base: str = ""
 
 
 def escape(step: str) -> str:

@@ -13,33 +13,18 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from understudy.errors import StartupError
 from understudy.limits import DOCUMENT_FILES
-from understudy.openapi.pointers import escape, objects_in, value_at
+from understudy.openapi.pointers import ROOT, Scope, escape, objects_in, value_at
 from understudy.openapi.yaml_files import read_yaml
 
 FILES = "x-files"
 """Member of the document that holds what other files say, by their paths."""
 
-_ROOT = "#"
 _ANCHORS = ("$anchor", "$dynamicAnchor")
 _WITHIN_SCHEMA = ("/$defs/", "/definitions/")
 
 
 class Unresolved(Exception):
     """A reference that leads nowhere; the text says why."""
-
-
-class Scope(NamedTuple):
-    """The file and the schema that a reference is relative to.
-
-    Attributes:
-        file: Pointer of the file that it stands in: ``#``, or a member of ``FILES``.
-        resource: Pointer of the closest schema around it with an ``$id``, or the file's.
-        base: URI of that resource; empty if it has none.
-    """
-
-    file: str = _ROOT
-    resource: str = _ROOT
-    base: str = ""
 
 
 class Destination(NamedTuple):
@@ -93,7 +78,7 @@ class References:
         if fragment and not fragment.startswith("/"):
             return Destination(self._anchor(fragment, roots, pointer))
         for root in roots:
-            if root + fragment != _ROOT and self._exists(root + fragment):
+            if root + fragment != ROOT and self._exists(root + fragment):
                 return Destination(root + fragment)
         if not uri and fragment.startswith(_WITHIN_SCHEMA):
             for around in _around(pointer):
@@ -104,7 +89,7 @@ class References:
 
     def scope_of(self, pointer: str) -> Scope:
         """Returns the scope of a place that a reference leads to."""
-        file = _ROOT
+        file = ROOT
         if pointer.startswith(f"#/{FILES}/"):
             file = "/".join(pointer.split("/", 3)[:3])
         identifiers = self._index(file).identifiers
@@ -134,7 +119,7 @@ class References:
         if absolute in known:
             return known[absolute]
         if self._self and urljoin(self._self, uri) == self._self:
-            return _ROOT
+            return ROOT
         return self._file(uri, scope)
 
     def _file(self, uri: str, scope: Scope) -> str:
@@ -147,7 +132,7 @@ class References:
             raise Unresolved(msg)
         name = str(_relative(unquote(parts.path), _file_name(scope.file)))
         if name == self._path.name:
-            return _ROOT
+            return ROOT
         pointer = f"#/{FILES}/{escape(name)}"
         files = self._root.setdefault(FILES, {})
         if name not in files:
@@ -260,7 +245,7 @@ def _is_within(pointer: str, around: str) -> bool:
 
 
 def _file_of(pointer: str) -> str:
-    return "/".join(pointer.split("/", 3)[:3]) if pointer.startswith(f"#/{FILES}/") else _ROOT
+    return "/".join(pointer.split("/", 3)[:3]) if pointer.startswith(f"#/{FILES}/") else ROOT
 
 
 def _file_name(file: str) -> str:

@@ -13,7 +13,8 @@ from typing import Final
 
 import httpx
 
-from understudy.errors import StartupError, missing_extra
+from understudy.errors import StartupError
+from understudy.installation import missing_extra
 from understudy.interface.vocabulary import load_vocabulary
 from understudy.openapi.loader import Document, load
 from understudy.verify.clock import ClockState, MockClock, Time, machine_clock, machine_time

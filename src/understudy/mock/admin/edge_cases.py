@@ -16,8 +16,8 @@ from understudy.errors import BadRequest, NotFound, StartupError
 from understudy.exchange.masking import MASK, masked_header
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.callbacks import SENDER
-from understudy.mock.server.guards import PRIVATE_PATHS
 from understudy.mock.server.handlers import Handlers
+from understudy.mock.server.own_paths import PRIVATE_PATHS
 from understudy.mock.server.request_context import RequestContext, context_of
 from understudy.mock.server.world_selection import Worlds
 

@@ -17,7 +17,8 @@ from typing import Any
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.openapi.operations import Operation
-from understudy.openapi.paths import PathMatcher, decoded_path, skeleton
+from understudy.openapi.path_matching import PathMatcher, decoded_path
+from understudy.openapi.paths import skeleton
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

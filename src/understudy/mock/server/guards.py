@@ -18,14 +18,18 @@ from understudy.mock.server.api import Api
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.handlers import Handlers
 from understudy.mock.server.hosts import host_name, is_local, origin_host
-from understudy.mock.server.request_context import RequestContext, context_of
+from understudy.mock.server.own_paths import (
+    CONSOLE_PATH,
+    HEALTH_PATH,
+    PRIVATE_PATHS,
+    READY_PATH,
+    is_reserved,
+)
+from understudy.mock.server.request_context import RequestContext, Step, context_of
 from understudy.mock.server.response_sending import problem_response
 from understudy.mock.server.security import bearer_token
 from understudy.mock.server.worlds import PREFIX
 from understudy.openapi.paths import Paths
-
-Step = Callable[[RequestContext], None]
-"""Adds what it learns to the request context; raises a Problem to refuse the request."""
 
 
 class Steps:
@@ -51,18 +55,6 @@ class Steps:
             step(context)
         await self._app(scope, receive, send)
 
-
-BASE_PATH = "/__admin"
-
-CONSOLE_PATH = "/__console"
-"""The path of the console: files without any data, which call the admin API."""
-
-PRIVATE_PATHS = (BASE_PATH, CONSOLE_PATH)
-"""Beginnings of the paths of the mock's own user, which no client of the service calls."""
-
-HEALTH_PATH = f"{BASE_PATH}/health"
-READY_PATH = f"{BASE_PATH}/ready"
-"""Asks what keeps the worlds, too: replicas without their store are healthy, and not ready."""
 
 _WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _TYPES = frozenset({b"application/json", b"application/zip"})
@@ -202,11 +194,6 @@ def get_ready(_call: Call) -> HandlerResponse:
 
 
 HANDLERS: Handlers = {("GET", "/health"): get_health, ("GET", "/ready"): get_ready}
-
-
-def is_reserved(path: str) -> bool:
-    """Tells whether a path is the console's or below it, whatever the document says."""
-    return path.startswith(CONSOLE_PATH) and path[len(CONSOLE_PATH) :][:1] in {"", "/"}
 
 
 class ReservedPaths:

@@ -12,11 +12,11 @@ from urllib.parse import unquote_plus
 
 from understudy.errors import MockRefusal, StartupError, nearest
 from understudy.mock.server.faults import EFFECTS, MOST_FIELD_CHARACTERS
-from understudy.mock.server.guards import Step
 from understudy.mock.server.request_context import (
     CHOOSE_HEADER,
     OWN_PREFIX,
     RequestContext,
+    Step,
     StreamPlan,
 )
 

@@ -1,7 +1,7 @@
 """Defines one request: its head, and what is known of it so far; made once, read by all."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from functools import lru_cache
@@ -26,7 +26,7 @@ from understudy.mock.server.worlds import (
     named_by_headers,
     named_by_path,
 )
-from understudy.openapi.paths import ENCODED_SLASH, decoded_path
+from understudy.openapi.path_matching import ENCODED_SLASH, decoded_path
 
 Scope = Any
 """An ASGI scope; ``Any`` because ASGI types it as a mapping that everybody may write to."""
@@ -478,3 +478,7 @@ def context_of(scope: Scope) -> RequestContext:
 def put_context(scope: Scope, context: RequestContext) -> None:
     """Puts the context of a request into its scope, for the layers of the stack."""
     scope[_KEY] = context
+
+
+Step = Callable[[RequestContext], None]
+"""Adds what it learns to the request context; raises a Problem to refuse the request."""

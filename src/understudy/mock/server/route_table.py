@@ -9,17 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from understudy.mock.server.endpoint import Endpoint
-from understudy.mock.server.guards import is_reserved
+from understudy.mock.server.own_paths import is_reserved
 from understudy.mock.server.parameters import parse_query
 from understudy.openapi.operations import Operation, Parameter
-from understudy.openapi.paths import (
-    PathMatcher,
-    decoded_path,
-    parameter_texts,
-    routed_path,
-    routing_id,
-    specificity,
-)
+from understudy.openapi.path_matching import PathMatcher, decoded_path, specificity
+from understudy.openapi.paths import parameter_texts, routed_path, routing_id
 
 EndpointsByRoute = Mapping[tuple[str, str], Sequence[Endpoint]]
 """Base path and the skeleton's operationId to the operation, or to several that a request's query

@@ -21,8 +21,8 @@ from understudy.errors import Problem, ShuttingDown, StoreUnavailable
 from understudy.limits import JOURNAL_BODY_BYTES
 from understudy.mock.server.direct import Continuation, Direct, Worked
 from understudy.mock.server.endpoint import Endpoint
-from understudy.mock.server.guards import CONSOLE_PATH, HEALTH_PATH, PRIVATE_PATHS
 from understudy.mock.server.journaling import Journaling, JournalMiddleware
+from understudy.mock.server.own_paths import CONSOLE_PATH, HEALTH_PATH, PRIVATE_PATHS
 from understudy.mock.server.request_context import Peer, RequestContext, RequestHead, put_context
 from understudy.mock.server.response_sending import DELIVERY, WireResponse, send_wire, wait
 from understudy.mock.server.worlds import DEFAULT, WorldSelection

@@ -15,7 +15,8 @@ from typing import Final, NamedTuple
 from PIL import Image as Pixels
 from PIL import ImageDraw, ImageFont, ImageOps, UnidentifiedImageError
 
-from understudy.errors import BadRequest, ContentTooLarge, missing_extra
+from understudy.errors import BadRequest, ContentTooLarge
+from understudy.installation import missing_extra
 from understudy.interface.vocabulary import OWN_WORDS
 from understudy.mock.store.people import SIGNATURES, Image
 

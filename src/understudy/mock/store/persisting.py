@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from understudy import plugins
-from understudy.errors import StartupError, missing_extra
+from understudy.errors import StartupError
+from understudy.installation import missing_extra
 from understudy.mock.server.transactions import SharedStore
 from understudy.mock.server.world_selection import Worlds
 from understudy.mock.server.worlds import World
