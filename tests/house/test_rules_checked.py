@@ -54,8 +54,7 @@ def missing(name: str) -> Iterator[str]:
     probes = [probe for probe in PROBES if name in probe.rules]
     if name not in RULES:
         yield "an entry in openapi/rules.yaml"
-        return
-    if RULES[name].switch is not None and name not in READ:
+    elif RULES[name].switch is not None and name not in READ:
         yield "a reading of its switch, in verify/rules"
     if name in UNJUDGED:
         return
@@ -112,4 +111,8 @@ def test_everything_that_a_new_rule_lacks_is_said_at_once(monkeypatch):
         "the parts of the probe hasty in schedule.json (make schedule)",
         "probe hasty: the target gives no slug; add 'slug' to the needs of the probe",
     ]
-    assert list(missing("no-such-rule")) == ["an entry in openapi/rules.yaml"]
+    monkeypatch.delitem(RULES, "brand-new")
+    assert list(missing("brand-new"))[:2] == [
+        "an entry in openapi/rules.yaml",
+        "a check in verify/rules, or a reason in UNJUDGED",
+    ]

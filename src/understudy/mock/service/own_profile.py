@@ -120,7 +120,9 @@ def get_own_profile(call: Call) -> HandlerResponse:
 
 
 @upholds(
-    *("profile-patch-partial", "profile-patch-empty-unsets", "profile-patch-seven-fields"),
+    "profile-patch-partial",
+    "profile-patch-empty-unsets",
+    "profile-patch-seven-fields",
     "scope-body-both-wrong",
 )
 def update_own_profile(call: Call, *, body: Mapping[str, Any] | None = None) -> HandlerResponse:

@@ -31,7 +31,11 @@ _PICTURES: Final[Recent[Drawing, bytes]] = Recent(512)
 
 
 @upholds(
-    *("qr-size-exact", "qr-default-size", "qr-versions", "qr-centre-icon"), "qr-no-authentication"
+    "qr-size-exact",
+    "qr-default-size",
+    "qr-versions",
+    "qr-centre-icon",
+    "qr-no-authentication",
 )
 def get_qr_code(  # noqa: PLR0913 - the operation has that many parameters
     call: Call,
