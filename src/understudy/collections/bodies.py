@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from understudy.collections.model import (
     Resource,
@@ -12,7 +12,14 @@ from understudy.collections.model import (
     ResourceParent,
     Steps,
 )
-from understudy.collections.names import canonical, is_plural, singular, words
+from understudy.collections.names import (
+    canonical,
+    is_no_status,
+    is_plural,
+    outcomes,
+    singular,
+    words,
+)
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Node
 from understudy.openapi.media_types import is_json
@@ -165,11 +172,11 @@ def is_open(schemas: Schemas, operation: Operation | None) -> bool:
 
 
 def response_schema(operation: Operation | None) -> Node | None:
-    """Returns the schema of the JSON body of the first success that has one."""
+    """Returns the schema of the JSON body of the first success that has one; else of the default."""
     if operation is None:
         return None
     statuses = sorted(status for status in operation.responses if status.startswith("2"))
-    for status in statuses:
+    for status in statuses or operation.responses.keys() & {"default"}:
         for media_type, media in operation.responses[status].content.items():
             if _is_json(media_type) and media.schema is not None:
                 return media.schema
@@ -230,6 +237,7 @@ class PathGroup:
         items: Operations at the path of an item.
         actions: Operations below the path of an item, with their last segment.
         searches: GET operations at paths below the collection, such as ``/pets/findByStatus``.
+        parent_path: The path of an item that only other collections are below; None without one.
     """
 
     key: str
@@ -237,6 +245,7 @@ class PathGroup:
     items: list[Operation] = field(default_factory=list)
     actions: list[tuple[str, Operation]] = field(default_factory=list)
     searches: list[Operation] = field(default_factory=list)
+    parent_path: str | None = None
 
     def find(self, method: str) -> Operation | None:
         """Returns the operation of a method at the path of the collection, or None."""
@@ -261,6 +270,7 @@ def places(operations: Sequence[Operation]) -> dict[str, PathGroup]:
         methods = {operation.method for operation in listed}
         if {"GET", "POST"} <= methods and not key.endswith("{}"):
             grouped.setdefault(key, PathGroup(key))
+    _add_parents(grouped, by_key)
     siblings = _Siblings(by_key)
     for place in grouped.values():
         _add_own(place, siblings, grouped)
@@ -269,6 +279,18 @@ def places(operations: Sequence[Operation]) -> dict[str, PathGroup]:
     for operation in operations:
         _add_action(operation, grouped, flat)
     return grouped
+
+
+def _add_parents(grouped: dict[str, PathGroup], by_key: Mapping[str, list[Operation]]) -> None:
+    """Adds what is only listed, and whose items have collections below them."""
+    for key in list(grouped):
+        path = by_key.get(key, grouped[key].items)[0].path
+        for match in PATH_PARAMETER.finditer(path):
+            above = item_collection(path[: match.end()])
+            is_below = path.startswith("/", match.end()) and above in by_key
+            if above is not None and is_below and key.startswith(f"{above}/{{}}/"):
+                place = grouped.setdefault(above, PathGroup(above))
+                place.parent_path = path[: match.end()]
 
 
 class _Siblings:
@@ -367,6 +389,31 @@ def _add_action(
     place = None if key is None else grouped.get(key) or flat.get(key)
     if place is not None and collection_key(operation.path) not in grouped:
         place.actions.append((action[1], operation))
+
+
+def action_changes(verb: str, members: Mapping[str, Node], schemas: Schemas) -> dict[str, Any]:
+    """Returns the members that an action changes and their new values; empty where none is known.
+
+    A member is claimed only if its enumeration has a value that the verb leads to, or if it is a
+    boolean of that name.
+
+    Args:
+        verb: The last segment of the action's path.
+        members: The members of an item.
+        schemas: Reads their enumerations.
+    """
+    states = outcomes(verb)
+    for name in sorted(members, key=is_no_status):
+        values = schemas.keyword(members[name], "enum")
+        for state in states if isinstance(values, list) else ():
+            for value in values:
+                if isinstance(value, str) and canonical(value) == state:
+                    return {name: value}
+    for name, member in members.items():
+        is_flag = types_of(schemas, member) == {"boolean"}
+        if is_flag and canonical(name).removeprefix("is") in states[:3]:
+            return {name: True}
+    return {}
 
 
 USUAL: Final = ("id", "uuid", "sid", "guid", "uid", "name", "slug", "key", "code", "username")

@@ -6,13 +6,14 @@ What too little speaks for is not claimed: a response made up from the document 
 state that the service does not have.
 """
 
-from collections.abc import Collection, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from understudy.collections.bodies import (
     PathGroup,
+    action_changes,
     arrays,
     by_referring_name,
     collection_key,
@@ -34,6 +35,7 @@ from understudy.collections.bodies import (
     unique_members,
 )
 from understudy.collections.model import (
+    Evidence,
     ResourceCollection,
     ResourceModel,
     ResourceOperation,
@@ -41,7 +43,7 @@ from understudy.collections.model import (
     Role,
     Steps,
 )
-from understudy.collections.names import canonical, is_plural, outcomes, singular, stages
+from understudy.collections.names import canonical, is_no_status, is_plural, singular, stages
 from understudy.collections.state_models import (
     CollectionEntry,
     StateModel,
@@ -53,64 +55,6 @@ from understudy.errors import StartupError
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import Operation, operations
 from understudy.openapi.schemas import Schemas
-
-_STATUSES: Final = ("status", "state", "phase", "stage", "lifecycle")
-
-
-def action_changes(verb: str, members: Mapping[str, Node], schemas: Schemas) -> dict[str, Any]:
-    """Returns the members that an action changes and their new values; empty where none is known.
-
-    A member is claimed only if its enumeration has a value that the verb leads to, or if it is a
-    boolean of that name.
-
-    Args:
-        verb: The last segment of the action's path.
-        members: The members of an item.
-        schemas: Reads their enumerations.
-    """
-    states = outcomes(verb)
-    for name in sorted(members, key=_is_other):
-        values = schemas.keyword(members[name], "enum")
-        for state in states if isinstance(values, list) else ():
-            for value in values:
-                if isinstance(value, str) and canonical(value) == state:
-                    return {name: value}
-    for name, member in members.items():
-        is_flag = types_of(schemas, member) == {"boolean"}
-        if is_flag and canonical(name).removeprefix("is") in states[:3]:
-            return {name: True}
-    return {}
-
-
-def _is_other(name: str) -> bool:
-    return not canonical(name).endswith(_STATUSES)
-
-
-MOST_CONFIDENT: Final = 0.99
-"""Nothing that is only inferred is certain."""
-
-
-@dataclass(slots=True)
-class Evidence:
-    """Reasons for and against an inference, and their weight together.
-
-    Attributes:
-        reasons: Whole clauses, in the order in which they were found.
-    """
-
-    reasons: list[str] = field(default_factory=list)
-    _sum: float = 0.0
-
-    def add(self, weight: float, reason: str) -> None:
-        """Adds a reason; a negative weight speaks against the inference."""
-        self._sum += weight
-        self.reasons.append(reason)
-
-    @property
-    def confidence(self) -> float:
-        """The confidence that the reasons give, from 0 to 1."""
-        return round(min(max(self._sum, 0.0), MOST_CONFIDENT), 2)
-
 
 _SHARED: Final = 0.5
 """The least share of common members with which two schemas are of one thing."""
@@ -131,9 +75,8 @@ class _Draft:
         self._schemas = schemas
         self._evidence = Evidence()
         self._operations: list[ResourceOperation] = []
-        item = next(iter(place.items), None)
-        self._item_path = item.path if item else None
-        self._parameter = item.path.rpartition("{")[2].partition("}")[0] if item else ""
+        self._item_path = place.items[0].path if place.items else place.parent_path
+        self._parameter = (self._item_path or "").rpartition("{")[2].partition("}")[0]
         self._name = [part for part in place.key.split("/") if part and "{" not in part][-1:]
         self._names = identifying_names(self._parameter or "id", "".join(self._name))
         self._schema = self._item_schema()
@@ -143,6 +86,11 @@ class _Draft:
         declared = [it for it in own if it is not None]
         # nothing is said of what an item is when it is read
         self._is_open = bool(declared) and all(is_open(schemas, it) for it in declared)
+        put = place.find_item("PUT")
+        # whether an item is there is all that there is to say: nothing is sent or read of it
+        self._is_membership = (
+            put is not None and put.request_body is None and place.find_item("DELETE") is not None
+        )
 
     def collection(self) -> ResourceCollection | None:
         create = self._place.find("POST")
@@ -166,20 +114,9 @@ class _Draft:
             identifier=identifier,
             schema=self._schema,
             operations=tuple(self._operations),
-            stages=self._stages(create),
             confidence=self._evidence.confidence,
             reasons=tuple(self._evidence.reasons),
         )
-
-    def _stages(self, create: Operation | None) -> dict[str, tuple[str, ...]]:
-        """Returns the member by which a job says how far it is, where creations are carried out later."""
-        if create is None or "202" not in create.responses:
-            return {}
-        for name in sorted(self._members, key=_is_other):
-            found = stages(self._schemas.keyword(self._members[name], "enum") or ())
-            if found:
-                return {name: found}
-        return {}
 
     def _item_schema(self) -> Node | None:
         """Returns the schema of an item: as it is read, else as it is changed, created or listed."""
@@ -266,7 +203,7 @@ class _Draft:
 
     def _list_steps(self, operation: Operation) -> Steps | None:
         """Returns the place of the list of items in a response, or None."""
-        if self._is_open and is_open(self._schemas, operation):
+        if operation.method == "GET" and is_open(self._schemas, operation):
             return ()
         for steps, items in arrays(self._schemas, response_schema(operation)):
             share = self._share(items)
@@ -287,14 +224,15 @@ class _Draft:
         if role is None:
             return
         response = self._response(operation)
-        if role == "read" and response is None:
+        if role == "read" and response is None and not self._is_membership:
             return  # a picture or a text of the item
         steps: Steps = ()
         if role in {"replace", "update"}:
             media = request_media(operation)
             steps, share = self._request(operation)
             is_patch = operation.request_body and _JSON_PATCH in operation.request_body.content
-            if media is None or (share is not None and share < _SHARED and not is_patch):
+            is_without = media is None and not (role == "replace" and self._is_membership)
+            if is_without or (share is not None and share < _SHARED and not is_patch):
                 return
         self._operations.append(ResourceOperation(role, operation, steps, response))
 
@@ -324,11 +262,15 @@ class _Draft:
         roles = {it.role for it in self._operations}
         if self._is_catalogue and roles >= {"read", "list"}:
             self._evidence.add(0.4, "items are listed, and read one by one")
+        if not self._place.items and self._item_path and "list" in roles:
+            self._evidence.add(
+                0.4, f"what is below {self._item_path} belongs to items that are listed"
+            )
         if not self._is_catalogue and not roles & {"create", "replace"}:
             self._evidence.add(
                 -0.5, "no request has an item to create: PUT takes other members, or none"
             )
-        if self._item_path is not None:
+        if self._place.items:
             self._weigh_uses(roles)
         elif "list" not in roles:
             self._evidence.add(-0.5, "nothing reads what is created")
@@ -363,9 +305,8 @@ class _Draft:
     def _response(self, operation: Operation) -> Steps | None:
         """Returns the place of the item in a response, or None where it has none."""
         schema = response_schema(operation)
-        if self._is_open and operation.method == "GET" and is_open(self._schemas, operation):
-            return ()
-        if schema is not None and self._is_open and is_open(self._schemas, operation):
+        is_shown = schema is not None or operation.method == "GET"
+        if is_shown and is_open(self._schemas, operation):
             return ()
         steps, item = opened(self._schemas, schema, self._names)
         share = self._share(item)
@@ -495,50 +436,119 @@ def find_resources(document: Document, stated: StateModel = INFERRED) -> Resourc
 
 
 _SCOPED: Final[Mapping[str, Role]] = {"GET": "list", "POST": "create"}
+_BEGUN: Final = frozenset({"201", "202"})
+"""Statuses of what creates an item of another collection than the path is of."""
 
 
 def _with_scoped(
     drafts: Sequence[ResourceCollection], declared: Sequence[Operation], schemas: Schemas
 ) -> list[ResourceCollection]:
-    """Adds what lists or creates the items of a parent: ``/customers/{customerId}/orders``."""
+    """Adds what lists or creates items elsewhere: of a parent, of all parents, or by an action.
+
+    ``/customers/{customerId}/orders`` lists orders, ``/repos`` what is at ``/repos/{owner}/{repo}``, and
+    ``/videos/{id}/transcode`` creates a job if its response is what ``/jobs/{id}`` reads.
+    """
+    drafts = list(_without_lists_of_all(drafts, schemas))
     taken = {operation.key for it in drafts if it.is_certain for operation in it.operations}
-    below: dict[str, list[Operation]] = {}
+    near: dict[str, list[Operation]] = {}
     for operation in declared:
-        head, _, last = operation.path.rstrip("/").rpartition("/")
-        is_free = operation.method in _SCOPED and (operation.method, operation.path) not in taken
-        if is_free and head.endswith("}") and head.count("{") == 1:
-            below.setdefault(last, []).append(operation)
+        if operation.method in _SCOPED and (operation.method, operation.path) not in taken:
+            near.setdefault(_last(operation.path), []).append(operation)
+            for _, shown in _shown(operation, schemas):
+                near.setdefault(schemas.follow(shown).pointer, []).append(operation)
     scoped = []
     for draft in drafts:
-        extra = []
-        if draft.is_certain and "{" not in draft.path and draft.schema is not None:
-            last = draft.path.rstrip("/").rpartition("/")[2]
-            extra = [_scoped(it, draft, schemas) for it in below.get(last, ())]
-        operations = (*draft.operations, *(it for it in extra if it is not None))
-        scoped.append(replace(draft, operations=operations))
+        found: dict[tuple[str, str], ResourceOperation] = {}
+        if draft.is_certain and draft.schema is not None:
+            for key in (_last(draft.path), schemas.follow(draft.schema).pointer):
+                roles = (_scoped(it, draft, schemas) for it in near.get(key, ()))
+                found |= {it.key: it for it in roles if it is not None}
+        operations = (*draft.operations, *found.values())
+        stages_of = _stages(operations, draft.schema, schemas)
+        scoped.append(replace(draft, operations=operations, stages=stages_of))
     return scoped
+
+
+def _last(path: str) -> str:
+    """Returns the last segment of a path."""
+    return path.rstrip("/").rpartition("/")[2]
+
+
+def _without_lists_of_all(
+    drafts: Sequence[ResourceCollection], schemas: Schemas
+) -> Iterator[ResourceCollection]:
+    """Yields collections without those that only list what is at keys of several parts below them."""
+    paths: dict[str, list[str]] = {}
+    for draft in drafts:
+        if draft.schema is not None:
+            paths.setdefault(schemas.follow(draft.schema).pointer, []).append(draft.path)
+    for draft in drafts:
+        pointer = "" if draft.schema is None else schemas.follow(draft.schema).pointer
+        is_only_listed = {it.role for it in draft.operations} == {"list"}
+        below = f"{draft.path.rstrip('/')}/{{"
+        if not (is_only_listed and any(it.startswith(below) for it in paths.get(pointer, ()))):
+            yield draft
+
+
+def _shown(operation: Operation, schemas: Schemas) -> Iterator[tuple[Steps, Node]]:
+    """Yields the place and the schema of the items that an operation lists, or of one that it creates."""
+    schema = response_schema(operation)
+    if operation.method == "GET":
+        yield from arrays(schemas, schema)
+    elif schema is not None:
+        steps, item = _single_item(schema, schemas)
+        yield steps, item or schema
 
 
 def _scoped(
     operation: Operation, collection: ResourceCollection, schemas: Schemas
 ) -> ResourceOperation | None:
-    """Returns an operation on the items of one parent; None where no member names the parent."""
-    members = schemas.members(collection.schema)
-    parent, _, parameter = operation.path.rpartition("/")[0].rpartition("/")
-    parameter = parameter.strip("{}")
-    one = singular(parent.rpartition("/")[2])
-    names = (canonical(parameter), one + canonical(parameter), f"{one}id", one)
-    by_name = {canonical(name): name for name in members if name != collection.identifier}
-    member = next((by_name[name] for name in names if name in by_name), None)
-    role = _SCOPED[operation.method]
-    schema = response_schema(operation)
-    found = arrays(schemas, schema) if role == "list" else [((), schema)]
-    for steps, shown in found:
+    """Returns an operation at another path in its role in a collection; None where it is of others."""
+    role, above = _SCOPED[operation.method], operation.path.rstrip("/")
+    head, is_alone = above.rpartition("/")[0], "{" not in collection.path
+    is_parents = head.endswith("}") and head.count("{") == 1 and is_alone
+    is_parents = is_parents and _last(above) == _last(collection.path)
+    is_of_all = role == "list" and f"{collection.path}/".startswith(f"{above}/{{")
+    begins = role == "create" and is_alone and collection.operation("create") is None
+    begins = begins and "{" in above and bool(_BEGUN & set(operation.responses))
+    scope = {} if is_of_all else _scope(operation, collection, schemas)
+    members = schemas.members(collection.schema).keys()
+    for steps, shown in _shown(operation, schemas):
         own = schemas.members(shown).keys()
-        if own and len(own & members.keys()) >= _SHARED * len(own) and (member or role == "create"):
-            scope = {parameter: member or ""}
+        is_alike = own and len(own & members) >= _SHARED * len(own)
+        is_named = role == "create" or any(scope.values())
+        is_same = (
+            schemas.follow(shown).pointer == schemas.follow(collection.schema or shown).pointer
+        )
+        if (is_parents and is_alike and is_named) or (is_same and (is_of_all or begins)):
             return ResourceOperation(role, operation, (), steps, scope=scope)
     return None
+
+
+def _scope(
+    operation: Operation, collection: ResourceCollection, schemas: Schemas
+) -> dict[str, str]:
+    """Returns the last parameter of a path, with the member of an item that says the same, or none."""
+    parent, _, parameter = operation.path.rpartition("}")[0].rpartition("/{")
+    one = singular(parent.rpartition("/")[2])
+    names = (canonical(parameter), one + canonical(parameter), f"{one}id", one)
+    members = schemas.members(collection.schema)
+    by_name = {canonical(name): name for name in members if name != collection.identifier}
+    return {parameter: next((by_name[name] for name in names if name in by_name), "")}
+
+
+def _stages(
+    declared: Sequence[ResourceOperation], schema: Node | None, schemas: Schemas
+) -> dict[str, tuple[str, ...]]:
+    """Returns the member by which a job says how far it is, where creations are carried out later."""
+    creations = (it.operation for it in declared if it.role == "create")
+    members = schemas.members(schema)
+    if any("202" in it.responses for it in creations):
+        for name in sorted(members, key=is_no_status):
+            found = stages(schemas.keyword(members[name], "enum") or ())
+            if found:
+                return {name: found}
+    return {}
 
 
 def infer_resources(document: Document, state_model: Path | None = None) -> ResourceModel:

@@ -12,7 +12,7 @@ import orjson
 
 from understudy.collections.bodies import path_parameter_schema, sent_members, types_of
 from understudy.collections.model import Resource, ResourceCollection, ResourceModel, ResourceParent
-from understudy.collections.names import canonical, singular
+from understudy.collections.names import canonical, is_no_status, singular
 from understudy.limits import RECORDS
 from understudy.mock.server.worlds import World
 from understudy.mock.store.items import (
@@ -286,17 +286,26 @@ class ItemMaker:
             return ()
         if member.moment is not None:
             return self.time(name, now)
-        return member.default or self._first_state(name, member)
+        return member.default or self._first_state(name, member) or self._not_yet(name, member)
+
+    def _not_yet(self, name: str, member: ItemMember) -> tuple[Any, ...]:
+        """Returns null for an instant that only the server sets: it is of what did not happen yet."""
+        is_instant = self._shape.schemas.keyword(member.schema, "format") in {"date-time", "date"}
+        return (
+            (None,) if is_instant and not member.is_sent and self._shape.accepts(name, None) else ()
+        )
 
     def _first_state(self, name: str, member: ItemMember) -> tuple[Any, ...]:
-        """Returns a value that no action leads to, for a member that actions change; else nothing."""
+        """Returns the first value of a status, or of a member that actions change, that none leads to."""
         resource = self._shape.resource
         stages = resource.stages if isinstance(resource, ResourceCollection) else {}
         if name in stages:
             return stages[name][:1]
         led_to = [it.changes[name] for it in resource.operations if name in it.changes]
-        values = self._shape.schemas.keyword(member.schema, "enum") or (False, True)
-        return tuple(it for it in values if it not in led_to)[:1] if led_to else ()
+        enumeration = self._shape.schemas.keyword(member.schema, "enum")
+        is_status = not is_no_status(name) and bool(enumeration) and not member.is_sent
+        values = enumeration or (False, True)
+        return tuple(it for it in values if it not in led_to)[:1] if led_to or is_status else ()
 
     def time(self, name: str, now: datetime) -> tuple[Any, ...]:
         """Returns an instant as a member writes it, as a tuple of one; empty where none fits."""
@@ -375,9 +384,8 @@ class ItemRecords:
         return next((it.parents for it in self.all(path) if it.identifier == identifier), ())
 
     def listed(self, path: str, parents: Sequence[str]) -> list[Item]:
-        """Returns the items below these parents, in the order of creation."""
-        below = tuple(parents)
-        items = (self._advanced(path, it) for it in self.all(path) if it.parents == below)
+        """Returns the items below these parents, whatever is below them, in the order of creation."""
+        items = (self._advanced(path, it) for it in self._below(path, parents))
         return sorted(items, key=lambda it: it.number)
 
     def all(self, path: str) -> Iterator[Item]:

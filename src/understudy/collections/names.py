@@ -84,6 +84,15 @@ def _singular_word(word: str) -> str:
     return word
 
 
+_STATUSES: Final = ("status", "state", "phase", "stage", "lifecycle")
+"""Last words of members that say how far an item is."""
+
+
+def is_no_status(name: str) -> bool:
+    """Tells whether the name of a member does not say that it is how far an item is."""
+    return not canonical(name).endswith(_STATUSES)
+
+
 _STAGES: Final = (
     ("queued", "pending", "submitted", "accepted", "scheduled", "waiting", "notstarted", "created"),
     ("running", "processing", "inprogress", "started", "executing"),

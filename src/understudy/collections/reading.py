@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from understudy.collections.bodies import response_schema, schema_at
 from understudy.collections.calls import BoundCall, item_headers, not_modified, response, status_for
+from understudy.collections.model import Steps, value_at
 from understudy.collections.names import (
     CURSORS,
     LIMITS,
@@ -24,6 +25,7 @@ from understudy.collections.names import (
     OFFSETS,
     PAGES,
     canonical,
+    singular,
     words,
 )
 from understudy.mock.server.call import HandlerResponse
@@ -125,29 +127,69 @@ def _filters(bound: BoundCall) -> Iterator[_Test]:
     (``created_after``, ``min_price``), or searches all texts (``q``).
     """
     for member, value in bound.scope.items():
-        yield partial(_has, member, [value])
-    by_name = {canonical(name): name for name in bound.shape.members}
-    stems = {_MOMENT.sub("", name): member for name, member in by_name.items()}
+        yield partial(_has, (member,), [value])
+    places = _places(bound)
     for parameter in _parameters(bound):
-        name, expected = canonical(parameter.name), bound.call.arguments.get(parameter.name)
-        if expected is None:
-            continue
-        first, *others = words(parameter.name) or (name,)
-        *before, last = (first, *others)
-        if name in by_name:
-            accepted = expected if isinstance(expected, list) else [expected]
-            yield partial(_has, by_name[name], accepted)
-        elif name in _SEARCHES:
-            yield partial(_mentions, str(expected).casefold())
-        elif last in _COMPARISONS and "".join(before) in {**stems, **by_name}:
-            member = {**stems, **by_name}["".join(before)]
-            yield partial(_compares, member, _COMPARISONS[last], _order_of(expected))
-        elif first in _COMPARISONS and "".join(others) in {**stems, **by_name}:
-            member = {**stems, **by_name}["".join(others)]
-            yield partial(_compares, member, _COMPARISONS[first], _order_of(expected))
+        expected = bound.call.arguments.get(parameter.name, _usual(bound, places, parameter))
+        pairs = expected.items() if isinstance(expected, dict) else [("", expected)]
+        for name, value in pairs:
+            test = None if value is None else _test(places, f"{parameter.name} {name}", value)
+            if test is not None:
+                yield test
+
+
+def _usual(bound: BoundCall, places: Mapping[str, Steps], parameter: Parameter) -> Any:
+    """Returns the default of a filter, where it is among the values of the member: not ``all``."""
+    default = bound.shape.schemas.keyword(parameter.schema, "default")
+    place = places.get(canonical(parameter.name), ())
+    member = schema_at(bound.shape.schemas, bound.shape.schema, place) if place else None
+    options = bound.shape.schemas.keyword(member, "enum")
+    return default if isinstance(options, list) and default in options else None
+
+
+def _places(bound: BoundCall) -> dict[str, Steps]:
+    """Returns the places of an item's members by their names: of its attributes too, where it has those."""
+    places = {canonical(name): (name,) for name in bound.shape.members}
+    attributes = bound.shape.members.get("attributes")
+    inner = bound.shape.schemas.members(attributes.schema) if attributes else {}
+    return {**{canonical(name): ("attributes", name) for name in inner}, **places}
+
+
+def _test(places: Mapping[str, Steps], parameter: str, expected: Any) -> _Test | None:
+    """Returns what a parameter asks of an item; None where it asks nothing."""
+    first, *others = _words_of(parameter)
+    *before, last = (first, *others)
+    name, stems = "".join((first, *others)), {_MOMENT.sub("", it): at for it, at in places.items()}
+    known = {**stems, **places}
+    if not before:  # since, until: an instant, of the last change or of the creation
+        moments = ("updatedat", "updated", "modifiedat", "createdat", "created", "", "date")
+        moment = next((known[it] for it in moments if it in known), None)
+        known = {"": moment} if moment and _INSTANT.match(str(expected)) else {}
+    values = expected if isinstance(expected, list) else [expected]
+    if name in places:
+        return partial(_has, places[name], values)
+    if name in _SEARCHES:
+        return partial(_mentions, str(expected).casefold())
+    if last in _COMPARISONS and "".join(before) in known:
+        return partial(_compares, known["".join(before)], _COMPARISONS[last], _order_of(expected))
+    if first in _COMPARISONS and "".join(others) in known:
+        return partial(_compares, known["".join(others)], _COMPARISONS[first], _order_of(expected))
+    if isinstance(expected, list) and singular(name) in places:
+        return partial(_has, places[singular(name)], values)  # ids=1,2
+    return None
+
+
+def _words_of(parameter: str) -> Sequence[str]:
+    """Returns the words of a parameter's name, without a first one that says only what it is for."""
+    first, *others = words(parameter) or (canonical(parameter),)
+    return others if first in _FILTERS and others else (first, *others)
+
+
+_FILTERS: Final = frozenset({"filter", "filters", "where"})
 
 
 _SEARCHES: Final = frozenset({"q", "query", "search", "searchterm", "term", "keyword", "keywords"})
+_INSTANT: Final = re.compile(r"\d{4}-\d\d")
 _MOMENT: Final = re.compile("(at|on|date|time)$")
 _COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     **dict.fromkeys(("after", "gt"), operator.gt),
@@ -159,8 +201,8 @@ _COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
 """The words before or behind the name of a member, and how its value compares with the parameter's."""
 
 
-def _has(member: str, accepted: Sequence[Any], body: Mapping[str, Any]) -> bool:
-    actual = body.get(member)
+def _has(place: Steps, accepted: Sequence[Any], body: Mapping[str, Any]) -> bool:
+    actual = value_at(body, place)
     values = actual if isinstance(actual, list) else [actual]
     return any(_equal(one, other) for one in values for other in accepted)
 
@@ -170,9 +212,9 @@ def _mentions(text: str, body: Mapping[str, Any]) -> bool:
 
 
 def _compares(
-    member: str, compare: Callable[[Any, Any], bool], bound: Any, body: Mapping[str, Any]
+    place: Steps, compare: Callable[[Any, Any], bool], bound: Any, body: Mapping[str, Any]
 ) -> bool:
-    value = _order_of(body.get(member))
+    value = _order_of(value_at(body, place))
     return type(value) is type(bound) and compare(value, bound)
 
 
@@ -202,14 +244,18 @@ def _sorted(bound: BoundCall, items: list[Item]) -> list[Item]:
     words = argument if isinstance(argument, list) else str(argument).split(",")
     if len(words) > 1 and canonical(str(words[-1])) in {"asc", "desc"}:  # name,desc
         words = [f"{','.join(map(str, words[:-1]))}:{words[-1]}"]
-    by_name = {canonical(name): name for name in bound.shape.members}
+    places = _places(bound)
     for word in reversed(words):
         name, _, suffix = str(word).strip().replace(" ", ":").partition(":")
-        member = by_name.get(canonical(name))
-        if member is not None:
+        place = places.get(canonical(name))
+        if place is not None:
             is_descending = name.startswith("-") or _is_descending(suffix or chosen)
-            items = sorted(items, key=lambda it: _order(it.body.get(member)), reverse=is_descending)
+            items = sorted(items, key=partial(_order_at, place), reverse=is_descending)
     return items
+
+
+def _order_at(place: Steps, item: Item) -> tuple[int, Any]:
+    return _order(value_at(item.body, place))
 
 
 def _is_descending(word: Any) -> bool:

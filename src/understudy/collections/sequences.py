@@ -390,11 +390,14 @@ class CollectionSequences:
     ) -> Iterator[Case]:
         plan, _ = self._steps.plan(role)
         is_creating = role is self.order[-1].by
-        needed = set(plan.plain_request.variables)
-        passed_over = 0
+        plain, passed_over = plan.plain_request, 0
+        needed, is_chosen = set(plain.variables), not self.order[-1].item.variable
         for case in cases(plan, seed, kinds & {"valid"} if is_creating else kinds):
             is_plain = case.category == "plain" and role.role != "action"
-            if not is_plain and needed <= set(case.request.variables):
+            is_about_item = needed <= set(case.request.variables)
+            if is_chosen:  # by the client, so that another path is of another item
+                is_about_item = is_about_item and case.request.path == plain.path
+            if not is_plain and is_about_item:
                 passed_over = 0
                 yield case
             elif (passed_over := passed_over + 1) == MOST_PASSED_OVER:

@@ -84,9 +84,16 @@ components:
 """
 
 
-def test_a_put_without_an_item_creates_none(tmp_path):
+def test_a_put_without_a_body_makes_a_member_where_it_can_be_deleted(tmp_path):
     path = tmp_path / "blocks.yaml"
     path.write_text(BLOCKS)
+    (blocks,) = find_resources(load(path)).collections
+    assert [it.role for it in blocks.operations] == ["list", "replace", "delete"]
+
+
+def test_a_put_without_an_item_creates_none(tmp_path):
+    path = tmp_path / "blocks.yaml"
+    path.write_text(BLOCKS.replace("delete:", "head:"))
     model = find_resources(load(path))
     assert model.collections == ()
     assert "no request has an item to create" in "; ".join(model.uncertain[0].reasons)

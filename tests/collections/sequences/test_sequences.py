@@ -127,6 +127,16 @@ def test_an_update_changes_a_member_so_that_reading_shows_it():
     assert shown[(name,)] == replaced[name]
 
 
+def test_every_step_is_about_the_item_that_the_client_chose_a_name_for():
+    labels = LABELLED / "projects.yaml"
+    made = sequences(labels, "PUT /projects/{key}/variables/{name}", count=30, kind="valid")
+    paths = {
+        step.request.path for steps in made for step in steps if "variables/" in step.request.path
+    }
+    assert len(made) > 5
+    assert len(paths) == 1, paths
+
+
 def test_a_body_that_names_its_own_item_has_the_captured_identifier():
     (steps,) = sequences(STORE, "PUT /pet")
     replaced = next(step for step in steps if step.request.method == "PUT")

@@ -68,8 +68,13 @@ class CorpusDocument:
 
 def read(path: Path) -> CorpusDocument:
     """Reads a document of the corpus."""
-    raw = _with_text_keys(yaml.load(path.read_text(), Loader=_Texts))
+    raw = plain_yaml(path)
     return CorpusDocument(path, raw, tuple(map(_request, raw["x-requests"])))
+
+
+def plain_yaml(path: Path) -> Any:
+    """Reads a file of YAML 1.2, whose keys are texts."""
+    return _with_text_keys(yaml.load(path.read_text(), Loader=_Texts))
 
 
 def _with_text_keys(value: Any) -> Any:

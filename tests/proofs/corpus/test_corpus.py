@@ -9,6 +9,7 @@ from tests.proofs.corpus.cases import DOCUMENTS, CorpusDocument, CorpusRequest, 
 from tests.proofs.corpus.judge import Judge, refusal_fault
 from tests.proofs.corpus.mocks import engine_alone
 from tests.proofs.corpus.scores import score
+from tests.proofs.corpus.sequences import LIVES, faults, inference, sequences
 
 from understudy.cli import main
 
@@ -84,3 +85,33 @@ def test_the_cases_of_a_document_are_green_on_its_mock(path) -> None:
     command = ["generate", "--document", str(path), "--send", "--count", "15", "--only-failing"]
     done = CliRunner().invoke(main, command)
     assert done.exit_code == 0, done.output
+
+
+@pytest.mark.parametrize("path", LIVES, ids=lambda path: path.stem)
+def test_a_document_has_the_state_that_its_sequences_expect(path) -> None:
+    assert {kind for kind, fault in faults(path) if fault} <= NOT_KEPT
+    found = inference(path)
+    assert found.claimed <= found.labelled, "wrongly inferred"
+
+
+NOT_KEPT = {
+    "a picture that exists once",
+    "a search that is sent",
+    "any value under a key",
+    "what was marked as deleted is restored",
+}
+"""Kinds of sequences that do not behave; ``make corpus`` prints what each shows."""
+
+
+def test_nine_tenths_of_the_sequences_behave() -> None:
+    kinds = [kind for path in LIVES for kind, _ in sequences(path)]
+    assert len(kinds) - len(NOT_KEPT & set(kinds)) >= 0.9 * len(kinds)
+    assert len(kinds) == len(set(kinds)) == 77
+
+
+def test_the_steps_of_a_sequence_find_what_does_not_behave(tmp_path) -> None:
+    path = tmp_path / "wrong.yaml"
+    steps = "[{send: GET /currencies/QQQ, status: 200}]"
+    head = (LIVES[9].read_text()).partition("x-sequences:")[0]
+    path.write_text(f"{head}x-sequences: [{{kind: a, steps: {steps}}}]\n")
+    assert [fault[:40] for _, fault in faults(path)] == ["GET /currencies/QQQ: status 404 instead "]
