@@ -51,6 +51,13 @@ def test_a_refusal_has_the_status_and_schema_that_the_document_declares(serve) -
     assert body["violations"]
 
 
+def test_a_refusal_that_can_only_say_one_thing_has_its_reason_in_a_header(serve) -> None:
+    fixed = NOTES.replace("string}", "string, enum: [Wrong]}")
+    refused = serve(fixed).get("/v1/shelf?size=x")
+    assert refused.json()["detail"] == "Wrong"
+    assert refused.headers["x-mock-refusal"].startswith("Query parameter 'size'")
+
+
 def test_a_header_is_sent_by_the_name_that_the_document_declares(serve) -> None:
     service = serve(NOTES)
     answers = [service.get("/v1/shelf") for _ in range(4)]

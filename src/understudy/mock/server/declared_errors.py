@@ -193,6 +193,10 @@ class ErrorBodies:
         return self._schemas.validator(schema).is_valid(value)
 
 
+REASON: Final = "x-mock-refusal"
+"""Header with what is wrong, where the body that the document declares cannot say it."""
+
+_LONGEST_REASON = 500
 _BAD_REQUEST = 400
 _UNSUPPORTED_MEDIA_TYPE = 415
 _UNPROCESSABLE = 422
@@ -280,9 +284,12 @@ class DeclaredErrors:
             return response
         if not self._schemas.validator(schema).is_valid(body):
             return response
-        if is_borrowed and not has_message(body, problem.message):
-            return response  # a shape that was meant for something else
-        return response._replace(body=body, media_type=media_type)
+        headers = response.headers
+        if not has_message(body, problem.message):
+            if is_borrowed:
+                return response  # a shape that was meant for something else
+            headers = (*headers, (REASON, problem.message[:_LONGEST_REASON]))
+        return response._replace(body=body, media_type=media_type, headers=headers)
 
     def _status(self, status: int) -> int:
         """Returns the status by which the document declares that a request is invalid.

@@ -21,6 +21,7 @@ from understudy.errors import (
 )
 from understudy.mock.server.api import Api
 from understudy.mock.server.call import HandlerResponse
+from understudy.mock.server.declared_errors import REASON
 from understudy.mock.server.declared_headers import field_value
 from understudy.mock.server.endpoint import endpoints
 from understudy.mock.server.rate_limit import sent_headers
@@ -100,7 +101,7 @@ class ErrorResponses:
     def _response(self, context: RequestContext, problem: Problem) -> HandlerResponse:
         if isinstance(problem, MockRefusal):
             refusal = problem_response(problem.status, problem.title, problem.message)
-            return refusal._replace(headers=(("x-mock-refusal", problem.title),))
+            return refusal._replace(headers=((REASON, problem.title),))
         endpoint = context.endpoint
         api = endpoint.api if endpoint else self._api_of(self._paths.based(context.path))
         response = api.error_response(problem)

@@ -48,7 +48,8 @@ class Completion:
         members = dict(body)
         for name in dict.fromkeys((*body, *required)):
             member = declared.get(name)
-            if member is None:
+            if member is None:  # required and not declared: any value is right
+                members.setdefault(name, self._sampler.value(Node("", {}), name))
                 continue
             if body.get(name, "") != "":
                 members[name] = self.completed(body[name], member)
