@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from understudy import plugins
 from understudy.cli.exit_codes import ExitCode
-from understudy.errors import StartupError
+from understudy.errors import StartupError, nearest
 from understudy.installation import missing_extra
 from understudy.terminal import printable
 
@@ -46,6 +46,19 @@ class Commands(click.Group):
         """Imports a command; those of other packages are looked for under a name that is not ours."""
         command: click.Command | None = plugins.find("commands", cmd_name)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Finds the command that is named first.
+
+        Raises:
+            UsageError: There is none of this name.
+        """
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            hint = nearest(args[0], self.list_commands(ctx)) or "; see understudy --help"
+            ctx.fail(f"there is no command {args[0]!r}{hint}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the commands in their groups."""
@@ -91,6 +104,7 @@ def _in_words(error: click.UsageError, command: click.Command | None) -> click.U
     """Returns an error that names what a user can mend."""
     if isinstance(error, click.BadParameter):
         _name_variable(error)
+        _name_remedy(error)
     if isinstance(error, click.BadOptionUsage) and command is not None:
         name = error.option_name
         for option in command.params:
@@ -108,6 +122,25 @@ def _name_variable(error: click.BadParameter) -> None:
     if ctx.get_parameter_source(parameter.name) is ParameterSource.ENVIRONMENT:
         named = parameter.envvar or f"{ctx.auto_envvar_prefix}_{parameter.name.upper()}"
         error.param_hint = named if isinstance(named, str) else named[0]
+
+
+def _name_remedy(error: click.BadParameter) -> None:
+    """Lets an error say what would be right, where click says only what is wrong."""
+    kind, value = getattr(error.param, "type", None), error.message.partition(" is not ")[0]
+    if isinstance(kind, click.IntRange | click.FloatRange) and value != error.message:
+        number = "a whole number" if isinstance(kind, click.IntRange) else "a number"
+        least, most = kind.min, kind.max
+        bounds = "" if least is None else f" of {least} or more"
+        if kind.min_open:
+            bounds = f" above {least}"
+        if most is not None:
+            bounds = f" from {least} to {most}"
+        error.message = f"{value} is not {number}{bounds}"
+    elif isinstance(kind, click.Path) and error.message.endswith(
+        (" is a file.", " is a directory.")
+    ):
+        wanted = "directory" if error.message.endswith(" is a file.") else "file"
+        error.message = f"{error.message.partition(' ')[2].rstrip('.')}; name a {wanted}"
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -1,7 +1,8 @@
 """``understudy schema``: the JSON Schema of what a command prints with ``--json``."""
 
+import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 import click
 import orjson
@@ -9,6 +10,8 @@ import orjson
 from understudy.errors import nearest
 
 JsonSchema = dict[str, Any]
+
+_REFERENCE: Final = re.compile('"#/components/schemas/([^"/]+)')
 
 COMMANDS = (
     *("cleanup", "drift", "exercised", "explain", "export", "fixtures", "generate"),
@@ -59,7 +62,7 @@ def output_schemas() -> Mapping[str, Callable[[], JsonSchema]]:
         "exercised": lambda: _of_admin_api("exercised", "ExercisedReport"),
         "explain": lambda: _of_admin_api("explain", "ExplainedRequest"),
         "export": lambda: record_schema(records.PrintedExport, "The output of understudy export"),
-        "fixtures": _fixtures,
+        "fixtures": lambda: _of_admin_api("fixtures", "Inhabitants"),
         "generate": lambda: _file("understudy.generate.formats", "case.schema.json"),
         "infer": lambda: record_schema(records.PrintedModel, "The output of understudy infer"),
         "journal": lambda: _of_admin_api("journal", "Request"),
@@ -89,77 +92,14 @@ def _of_admin_api(command: str, component: str) -> JsonSchema:
     from understudy.openapi.loader import load
     from understudy.openapi.validators import in_draft_7
 
-    document = load(openapi_directory() / "admin.yaml")
-    known = in_draft_7(document.raw)["components"]["schemas"]
-    needed: dict[str, Any] = {}
-    _collect(component, known, needed)
+    known = in_draft_7(load(openapi_directory() / "admin.yaml").raw)["components"]["schemas"]
+    needed = [component]
+    for name in needed:  # grows by what each refers to
+        text = orjson.dumps(known[name]).decode()
+        needed += dict.fromkeys(it for it in _REFERENCE.findall(text) if it not in needed)
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": f"The output of understudy {command}",
         "allOf": [{"$ref": f"#/components/schemas/{component}"}],
-        "components": {"schemas": needed},
-    }
-
-
-def _collect(name: str, known: Mapping[str, Any], needed: dict[str, Any]) -> None:
-    if name in needed:
-        return
-    needed[name] = known[name]
-    for reference in _references(known[name]):
-        _collect(reference.rpartition("/")[2], known, needed)
-
-
-def _references(value: Any) -> list[str]:
-    if isinstance(value, list):
-        return [reference for item in value for reference in _references(item)]
-    if not isinstance(value, dict):
-        return []
-    own = [value["$ref"]] if isinstance(value.get("$ref"), str) else []
-    return own + _references(list(value.values()))
-
-
-def _fixtures() -> JsonSchema:
-    text = {"type": "string"}
-    texts = {"type": "array", "items": text}
-
-    def records(optional: tuple[str, ...] = (), **members: Any) -> JsonSchema:
-        required = [name for name in members if name not in optional]
-        item = {
-            "type": "object",
-            "required": required,
-            "properties": members,
-            "additionalProperties": False,
-        }
-        return {"type": "array", "items": item}
-
-    people = records(
-        ("application_password",),
-        slug=text,
-        display_name=text,
-        emails=records(email=text, hash=text, primary={"type": "boolean"}),
-        about=text,
-        username=text,
-        password=text,
-        application_password=text,
-    )
-    tokens = records(
-        ("expires",),
-        token=text,
-        person=text,
-        kind={"enum": ["oauth", "api_key"]},
-        scopes=texts,
-        state={"enum": ["valid", "expired"]},
-        expires=text,
-    )
-    applications = records(
-        client_id=text, client_secret=text, redirect_uris=texts, owner=text, about=text
-    )
-    members = {"people": people, "tokens": tokens, "applications": applications}
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "The output of understudy fixtures",
-        "type": "object",
-        "required": list(members),
-        "properties": members,
-        "additionalProperties": False,
+        "components": {"schemas": {name: known[name] for name in needed}},
     }

@@ -8,6 +8,7 @@ import asyncio
 import gc
 import os
 import secrets  # noqa: TID251 - no fixture, and it must not be guessed
+import ssl
 import sys
 import textwrap
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -216,7 +217,7 @@ def certificate(directory: Path, names: Iterable[str]) -> Certificate:
         names: Host names and addresses of the mock, beside those of this machine.
 
     Raises:
-        StartupError: One of the two files is missing, or none can be written.
+        StartupError: One of the two files is missing or of another kind, or none can be written.
     """
     chain, key, authority = (directory / f"{name}.pem" for name in ("cert", "key", "ca"))
     if chain.exists() != key.exists():
@@ -232,6 +233,14 @@ def certificate(directory: Path, names: Iterable[str]) -> Certificate:
         except OSError as error:
             msg = f"--tls {directory} cannot be written: {error.strerror}."
             raise StartupError(msg) from error
+    try:
+        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(chain, key)
+    except (ssl.SSLError, OSError) as error:
+        msg = (
+            f"--tls {directory}: {chain.name} and {key.name} are not a certificate and its key in PEM;"
+            " mend them, or remove both to have new ones made."
+        )
+        raise StartupError(msg) from error
     return Certificate(chain, key, authority if authority.exists() else None)
 
 

@@ -40,7 +40,8 @@ def _json(_ctx: click.Context, option: click.Parameter, text: str | None) -> Any
             return orjson.loads(sys.stdin.buffer.read())
         return orjson.loads(Path(text[1:]).read_bytes() if text.startswith("@") else text)
     except (ValueError, OSError) as error:
-        msg = f"{text:.60} cannot be read: {error}; write JSON, @FILE, or - for standard input."
+        why = error.strerror if isinstance(error, OSError) else error
+        msg = f"{text:.60} cannot be read: {why}; write JSON, @FILE, or - for standard input."
         raise click.BadParameter(msg, param=option) from error
 
 
