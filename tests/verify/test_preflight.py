@@ -85,6 +85,14 @@ def test_a_base_url_that_is_a_web_page_is_said_to_be_one(verify: Verify, wire: A
         verify(HERE, is_preflighted=True)
 
 
+def test_a_base_url_without_its_path_is_refused_though_the_mock_publishes_its_document_there_too(
+    verify: Verify,
+) -> None:
+    without_path = HERE.base_url.removesuffix("/v3")
+    with pytest.raises(StartupError, match=rf"{without_path}/v3 responds; did you mean it"):
+        verify(replace(HERE, base_url=without_path), is_preflighted=True)
+
+
 def test_a_sound_target_is_judged(verify: Verify, wire: Any) -> None:
     outcome = verify(HERE, rules=("qr-default-size",), is_preflighted=True)
     assert [rule.status for rule in outcome.rules] == ["passed"]

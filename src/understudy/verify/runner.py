@@ -92,7 +92,7 @@ def preflight(client: ProbeClient, needs: Collection[str], target_file: Path | N
     try:
         document = client.get("/openapi")
         _expect_api(document, client.target.base_url)
-        _expect_path(client, document)
+        _expect_path(client)
         for find in TRIALS:
             mistakes += find(client, needs)
     except Unreachable:
@@ -118,10 +118,10 @@ def _expect_api(exchange: Exchange, base_url: str) -> None:
     raise StartupError(msg)
 
 
-def _expect_path(client: ProbeClient, document: Exchange) -> None:
+def _expect_path(client: ProbeClient) -> None:
     """Refuses a base URL whose path was left out, where the API responds below it."""
     base_url = client.target.base_url.rstrip("/")
-    if document.status != NOT_FOUND or urlsplit(base_url).path:
+    if urlsplit(base_url).path:
         return
     if client.get(f"{base_url}{VERSIONED}/openapi").response.is_success:
         msg = f'base_url = "{base_url}": {base_url}{VERSIONED} responds; did you mean it?'
