@@ -1,10 +1,12 @@
 """Failures of ``generate --send`` are told by their causes, with the smallest request of each."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import islice
 
 from understudy.cases.selection import edge_cases
-from understudy.cli.generate import Tally
+from understudy.cli.generate import Tally, report_of
+from understudy.reports.html import html
 
 
 def test_failures_of_one_cause_are_one_line_and_a_crash_has_one_cause_whatever_the_place():
@@ -17,3 +19,18 @@ def test_failures_of_one_cause_are_one_line_and_a_crash_has_one_cause_whatever_t
     assert sum(number for number, _ in tally.causes.values()) == 6
     smallest = tally.causes["getQrCode answered 500"][1]
     assert len(smallest.request.target) == min(len(it.request.target) for it in crashes)
+
+
+def test_the_report_shows_the_smallest_request_of_each_cause_and_no_secret():
+    cases = list(islice(edge_cases("getOwnProfile", kind="valid"), 4))
+    failed = [replace(it, outcome="failed: answered 500, expected 2XX") for it in cases]
+    tally = Tally()
+    list(tally.through(failed, only_failing=False))
+    urls = {"resource": "http://staging.example/v3", "authorization": "http://staging.example"}
+    report = report_of(tally, urls, datetime(2026, 3, 1, 12, tzinfo=UTC))
+    assert report.verdict == "4 of 4 cases failed, for 1 cause."
+    page = html(report)
+    assert "http://staging.example/v3/me/profile" in page
+    assert "Authorization: Bearer $TOKEN" in page.replace("authorization", "Authorization")
+    assert "2026-03-01 12:00:00 UTC" in page
+    assert "~~" not in page

@@ -44,6 +44,10 @@ MISTAKES = {
         ["verify", "--base-url", "http://staging.invalid/v3", "--rules", "profile-unknown-404"],
         "The host name staging.invalid is unknown here. Check base_url, DNS or VPN.",
     ),
+    "a report of nothing": (
+        ["generate", "--report", "html=r.html"],
+        "--report goes with --send: what was not sent cannot have failed.",
+    ),
     "a number": (["verify", "--cases", "few"], "'few' is not a whole number of 0 or more"),
     "a number from a range": (["serve", "--workers", "0"], "0 is not a whole number from 1 to 64"),
     "a number above zero": (["verify", "--max-time", "0"], "0.0 is not a number above 0"),

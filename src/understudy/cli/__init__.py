@@ -104,7 +104,8 @@ def _in_words(error: click.UsageError, command: click.Command | None) -> click.U
     """Returns an error that names what a user can mend."""
     if isinstance(error, click.BadParameter):
         _name_variable(error)
-        _name_remedy(error)
+        message = _with_remedy(error.param, error.message)
+        return click.BadParameter(message, error.ctx, error.param, error.param_hint)
     if isinstance(error, click.BadOptionUsage) and command is not None:
         name = error.option_name
         for option in command.params:
@@ -124,23 +125,19 @@ def _name_variable(error: click.BadParameter) -> None:
         error.param_hint = named if isinstance(named, str) else named[0]
 
 
-def _name_remedy(error: click.BadParameter) -> None:
-    """Lets an error say what would be right, where click says only what is wrong."""
-    kind, value = getattr(error.param, "type", None), error.message.partition(" is not ")[0]
-    if isinstance(kind, click.IntRange | click.FloatRange) and value != error.message:
+def _with_remedy(parameter: click.Parameter | None, message: str) -> str:
+    """Returns a message that says what would be right, where click says only what is wrong."""
+    kind, value = getattr(parameter, "type", None), message.partition(" is not ")[0]
+    if isinstance(kind, click.IntRange | click.FloatRange) and value != message:
         number = "a whole number" if isinstance(kind, click.IntRange) else "a number"
-        least, most = kind.min, kind.max
-        bounds = "" if least is None else f" of {least} or more"
-        if kind.min_open:
-            bounds = f" above {least}"
-        if most is not None:
-            bounds = f" from {least} to {most}"
-        error.message = f"{value} is not {number}{bounds}"
-    elif isinstance(kind, click.Path) and error.message.endswith(
-        (" is a file.", " is a directory.")
-    ):
-        wanted = "directory" if error.message.endswith(" is a file.") else "file"
-        error.message = f"{error.message.partition(' ')[2].rstrip('.')}; name a {wanted}"
+        bounds = f" above {kind.min}" if kind.min_open else f" of {kind.min} or more"
+        if kind.max is not None:
+            bounds = f" from {kind.min} to {kind.max}"
+        return f"{value} is not {number}{bounds}."
+    if isinstance(kind, click.Path) and message.endswith((" is a file.", " is a directory.")):
+        wanted = "directory" if message.endswith(" is a file.") else "file"
+        return f"{message.partition(' ')[2].rstrip('.')}; name a {wanted}."
+    return message
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

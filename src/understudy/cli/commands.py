@@ -282,7 +282,7 @@ class RecordOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class GenerateOptions:
+class GenerateOptions(RequestedReports):
     """Write edge-case requests of operations as files.
 
     Takes every operation of the document if none is named. With --send, exit code 1 means that
@@ -360,6 +360,14 @@ class GenerateOptions:
         help="Send the cases to the target, or to the mock in this process, and add the outcomes.",
     )
     only_failing: bool = option(default=False, help="With --send, keep only cases that failed.")
+    reports: tuple[tuple[str, Path], ...] = option(
+        "--report",
+        default=(),
+        callback=parsed_by(without=("json", "har")),
+        metavar="FORMAT=FILE",
+        help="With --send, write a report of what failed and why: junit, html, sarif, gitlab or"
+        " markdown. Repeatable.",
+    )
     force: bool = option(default=False, help="Replace the files of an earlier run; others stay.")
 
     @property

@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from itertools import compress, count, groupby, takewhile
 from threading import Event
 from typing import Final, NamedTuple
@@ -22,7 +23,11 @@ from understudy.cli.commands import GenerateOptions
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.interrupts import noted
 from understudy.cli.losses import print_losses
+from understudy.cli.reporting import deliver
+from understudy.cli.writing import expect_writable
 from understudy.collections.sequences import generate_sequences, sequence_source
+from understudy.exchange.curl import curl
+from understudy.exchange.messages import Request
 from understudy.generate import msw
 from understudy.generate.formats.export import (
     ExportSettings,
@@ -32,7 +37,9 @@ from understudy.generate.formats.export import (
     prepare,
     save,
 )
+from understudy.reports.content import Cause, Entry, Report, Section, ShownSide
 from understudy.terminal import counted, echo
+from understudy.verify.clock import machine_time
 
 RUN_BY: Final = {
     "curl": "TOKEN=… sh {}",
@@ -89,8 +96,8 @@ class Tally:
         return case
 
 
-SHOWN_CAUSES = 20
-"""Causes of failures that a summary lists; the most frequent first."""
+MOST_REASONS: Final = 5
+"""Reasons why cases were not sent or judged that a report lists; the most frequent first."""
 
 SERVER_ERROR = re.compile("answered 5[0-9][0-9]")
 
@@ -106,6 +113,57 @@ def _cause_of(case: Case, why: str) -> str:
     if reason.startswith("rule "):
         return f"{case.operation} {reason}"
     return f"{case.operation} {reason} ({case.part}, {case.source})"
+
+
+def report_of(tally: Tally, urls: Mapping[str, str], started: datetime) -> Report:
+    """Returns what a report says of cases that were sent, with the smallest request of each cause.
+
+    Args:
+        tally: The cases.
+        urls: The addresses that they were sent to, by the site of a request.
+        started: When the first one was sent.
+    """
+    causes = sorted(tally.causes.items(), key=lambda entry: -entry[1][0])
+    failed, sent = tally.outcomes["failed"], tally.outcomes["failed"] + tally.outcomes["passed"]
+    verdict = f"No failures. {counted(sent, 'case')} judged."
+    if failed:
+        verdict = (
+            f"{failed:,} of {counted(sent, 'case')} failed, for {counted(len(causes), 'cause')}."
+        )
+    shown = tuple(_shown_cause(name, number, case, urls) for name, (number, case) in causes)
+    return Report(
+        tool="understudy generate --send",
+        title=urls["resource"],
+        verdict=verdict,
+        is_bad=bool(failed),
+        sections=(Section("Failures", shown),) if shown else (),
+        remarks=tuple(
+            f"{number:,} not sent or judged: {reason}."
+            for reason, number in tally.reasons.most_common(MOST_REASONS)
+        ),
+        numbers={"started": started.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S")},
+    )
+
+
+def _shown_cause(name: str, number: int, case: Case, urls: Mapping[str, str]) -> Cause:
+    request = case.request
+    url = urls[request.site].rstrip("/") + request.target
+    headers = tuple((header.lower(), text) for header, text in request.headers)
+    sent = Request(request.method, url, headers, request.body or b"")
+    entry = Entry(
+        label=case.description,
+        summary=f"{counted(number, 'case')}: {name}",
+        operation=case.operation,
+        fingerprint=case.id,
+        sides=(ShownSide(curl(sent, {f"~~{it}~~": it for it in request.variables})),),
+        facts=(
+            ("cases", f"{number:,}; this one has the smallest request"),
+            ("expected", f"{' or '.join(case.expected.statuses)} ({case.expected.because})"),
+            ("actual", case.outcome.partition(": ")[2]),
+        ),
+    )
+    is_crash = SERVER_ERROR.match(case.outcome.partition(": ")[2]) is not None
+    return Cause(name, "", (entry,), severity="critical" if is_crash else "major")
 
 
 def _size(case: Case) -> int:
@@ -132,17 +190,20 @@ def generate(options: GenerateOptions, environment: Mapping[str, str]) -> int:
             )
         return 0
     _expect_consistent(options)
+    for name, path in options.files:
+        expect_writable(path, f"--report {name}={path}")
     prepare(plugins.find("formats", options.format_name), options.out, is_forced=options.force)
     with noted() as interrupted:
         if not options.is_sent:
-            return _write(options, offline_source(options.where, environment), interrupted)
+            source = offline_source(options.where, environment)
+            return _write(options, source, interrupted, environment)
         # Importing the judge and the mock takes a second, which writing alone need not wait for.
         from understudy.api.opening import logged_in, open_deployment
         from understudy.api.sending import sending
 
         deployment = logged_in(open_deployment(options.where, environment))
         with sending(deployment, _report_left) as source:
-            return _write(options, source, interrupted)
+            return _write(options, source, interrupted, environment)
 
 
 def _expect_consistent(options: GenerateOptions) -> None:
@@ -151,8 +212,9 @@ def _expect_consistent(options: GenerateOptions) -> None:
     Raises:
         UsageError: Two options contradict one another.
     """
-    if options.only_failing and not options.is_sent:
-        msg = "--only-failing goes with --send: what was not sent cannot have failed."
+    if (options.only_failing or options.reports) and not options.is_sent:
+        name = "--only-failing" if options.only_failing else "--report"
+        msg = f"{name} goes with --send: what was not sent cannot have failed."
         raise click.UsageError(msg)
     if options.name == "bruno" and options.out is None:
         msg = "--format bruno writes a directory; name it with --out."
@@ -208,7 +270,12 @@ def _report_left(line: str) -> None:
     echo(f"not undone: {line}", err=True)
 
 
-def _write(options: GenerateOptions, source: CaseSource, interrupted: Event) -> int:
+def _write(
+    options: GenerateOptions,
+    source: CaseSource,
+    interrupted: Event,
+    environment: Mapping[str, str],
+) -> int:
     for planner in source.planners:
         print_losses(planner.document.path, planner.document.losses)
     chosen = (
@@ -227,7 +294,7 @@ def _write(options: GenerateOptions, source: CaseSource, interrupted: Event) -> 
         "" if out is None else out.stem,
         options.is_in_worlds,
     )
-    tally = Tally()
+    tally, started = Tally(), machine_time()
     shown = _shown(chosen.cases, chosen.total)
     wanted = takewhile(lambda _: not interrupted.is_set(), shown)
     cases = tally.through(source.send(wanted), only_failing=options.only_failing)
@@ -238,6 +305,9 @@ def _write(options: GenerateOptions, source: CaseSource, interrupted: Event) -> 
     _summarize(tally, omissions, f"{out}: {form.about}" if out else "", chosen.sources)
     if chosen.coverage:
         echo(chosen.coverage, err=True)
+    if tally.outcomes:
+        urls = {"resource": source.base_url, "authorization": source.auth_url}
+        deliver(report_of(tally, urls, started), options, environment, is_apart=True)
     ran = RUN_BY.get(options.format_name)
     if out is not None and ran is not None:
         echo(f"Next: {ran.format(shlex.quote(str(out)))}", err=True)
@@ -305,16 +375,6 @@ def _summarize(tally: Tally, omissions: Omissions, where: str, sources: str) -> 
     if tally.outcomes:
         outcomes = (f"{number:,} {word}" for word, number in sorted(tally.outcomes.items()))
         echo(f"Sent: {', '.join(outcomes)}.", err=True)
-    causes = sorted(tally.causes.items(), key=lambda entry: -entry[1][0])
-    for cause, (number, case) in causes[:SHOWN_CAUSES]:
-        echo(f"{number:,} failed: {cause}; smallest: {case.id}, {case.description}.", err=True)
-    if len(causes) > SHOWN_CAUSES:
-        echo(
-            f"{len(causes) - SHOWN_CAUSES:,} causes more are in the outcomes of the cases.",
-            err=True,
-        )
-    for reason, number in tally.reasons.most_common(5):
-        echo(f"{number:,} not sent or judged: {reason}.", err=True)
     for reason, number in omissions.reasons.items():
         echo(f"{number:,} omitted: {reason}.", err=True)
 

@@ -102,15 +102,24 @@ def deliver(
     requested: RequestedReports,
     environment: Mapping[str, str],
     *,
-    is_json: bool,
-    is_verbose: bool,
+    is_json: bool = False,
+    is_verbose: bool = False,
+    is_apart: bool = False,
 ) -> None:
     """Prints a report, and writes it in every requested format.
+
+    Args:
+        report: The report.
+        requested: The formats.
+        environment: It says for what CI the reports are.
+        is_json: True to print the JSON report to standard output, and the text to standard error.
+        is_verbose: True to print consequences, notes and unchecked rules in full.
+        is_apart: True to print the text to standard error, as something else is on standard output.
 
     Raises:
         StartupError: A file cannot be written.
     """
-    console = Terminal(highlight=False, stderr=is_json)
+    console = Terminal(highlight=False, stderr=is_json or is_apart)
     print_report(console, report, is_verbose=is_verbose)
     if is_json:
         echo(report.records["json"]().rstrip("\n"))
