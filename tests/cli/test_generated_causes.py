@@ -28,7 +28,7 @@ def test_the_report_shows_the_smallest_request_of_each_cause_and_no_secret():
     list(tally.through(failed, only_failing=False))
     urls = {"resource": "http://staging.example/v3", "authorization": "http://staging.example"}
     report = report_of(tally, urls, datetime(2026, 3, 1, 12, tzinfo=UTC))
-    assert report.verdict == "4 of 4 cases failed, for 1 cause."
+    assert report.verdict == "4 cases failed, for 1 cause. 0 passed, 0 not sent or judged."
     page = html(report)
     assert "http://staging.example/v3/me/profile" in page
     assert "Authorization: Bearer $TOKEN" in page.replace("authorization", "Authorization")

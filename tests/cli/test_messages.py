@@ -44,6 +44,11 @@ MISTAKES = {
         ["verify", "--base-url", "http://staging.invalid/v3", "--rules", "profile-unknown-404"],
         "The host name staging.invalid is unknown here. Check base_url, DNS or VPN.",
     ),
+    "an argument": (["lint"], "Missing argument 'FILE'."),
+    "no address of a mock": (
+        ["journal", "--mock", "localhost"],
+        "'localhost' is not a URL; write it as https://host/path.",
+    ),
     "a report of nothing": (
         ["generate", "--report", "html=r.html"],
         "--report goes with --send: what was not sent cannot have failed.",

@@ -102,7 +102,7 @@ class Commands(click.Group):
 
 def _in_words(error: click.UsageError, command: click.Command | None) -> click.UsageError:
     """Returns an error that names what a user can mend."""
-    if isinstance(error, click.BadParameter):
+    if isinstance(error, click.BadParameter) and not isinstance(error, click.MissingParameter):
         _name_variable(error)
         message = _with_remedy(error.param, error.message)
         return click.BadParameter(message, error.ctx, error.param, error.param_hint)

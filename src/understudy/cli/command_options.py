@@ -206,6 +206,7 @@ class RunningMock:
         show_default=True,
         envvar="UNDERSTUDY_URL",
         show_envvar=True,
+        type=URL,
         metavar="URL",
         help="Address of the running mock.",
     )

@@ -37,6 +37,7 @@ USES: Final = {
     "exercised": {ExitCode.FINDINGS: "less than `--threshold` was used"},
     "generate": {
         ExitCode.FINDINGS: "with `--send`, cases failed",
+        ExitCode.UNUSABLE: "with `--send`, no case could be sent and judged",
         ExitCode.INCOMPLETE: "Ctrl-C or SIGTERM came first",
     },
     "learn": {

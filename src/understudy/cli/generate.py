@@ -124,12 +124,11 @@ def report_of(tally: Tally, urls: Mapping[str, str], started: datetime) -> Repor
         started: When the first one was sent.
     """
     causes = sorted(tally.causes.items(), key=lambda entry: -entry[1][0])
-    failed, sent = tally.outcomes["failed"], tally.outcomes["failed"] + tally.outcomes["passed"]
-    verdict = f"No failures. {counted(sent, 'case')} judged."
+    failed, passed = tally.outcomes["failed"], tally.outcomes["passed"]
+    verdict = "No failures"
     if failed:
-        verdict = (
-            f"{failed:,} of {counted(sent, 'case')} failed, for {counted(len(causes), 'cause')}."
-        )
+        verdict = f"{counted(failed, 'case')} failed, for {counted(len(causes), 'cause')}"
+    verdict += f". {passed:,} passed, {tally.reasons.total():,} not sent or judged."
     shown = tuple(_shown_cause(name, number, case, urls) for name, (number, case) in causes)
     return Report(
         tool="understudy generate --send",

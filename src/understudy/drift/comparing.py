@@ -397,8 +397,8 @@ def _one_sided(first: Observation, theirs: Observation) -> Iterator[str]:
     if alone:
         names = ", ".join(alone[:SENDERS_NAMED]) + (", …" if alone[SENDERS_NAMED:] else "")
         yield (
-            f"Not compared is what was sent to one side alone ({len(alone)} senders: {names}): the "
-            "target files name other credentials, people or permissions, or a budget was used up."
+            f"Requests that were sent to one side only are not compared (from {names}): the target "
+            "files name other credentials, people or permissions, or a budget was used up."
         )
 
 

@@ -92,8 +92,9 @@ class AdminClient:
         self._client.close()
 
     def _absent(self, error: httpx.HTTPError) -> StartupError:
+        why = "" if isinstance(error, httpx.ConnectError) else f" ({error})"
         return StartupError(
-            f"No mock responds at {self.url} ({error}); start one with `understudy serve`, "
+            f"No mock responds at {self.url}{why}; start one with `understudy serve`, "
             "or name another with --mock URL."
         )
 
