@@ -7,12 +7,15 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 
+from msgspec.structs import replace
+from tests.house.documentation import ROOT
 from tests.proofs.mutants import verifying
 from tests.proofs.mutants.edge import MUTANTS
 from tests.verify.reduced import reduced
 
 from understudy.api import in_process
 from understudy.collections.rules import INFERRED
+from understudy.mock.service.own_profile import LONGEST
 from understudy.verify import rules
 from understudy.verify.catalogue import catalogue
 from understudy.verify.checks import CHECKS
@@ -54,8 +57,8 @@ def missing(name: str) -> Iterator[str]:
     probes = [probe for probe in PROBES if name in probe.rules]
     if name not in RULES:
         yield "an entry in openapi/rules.yaml"
-    elif RULES[name].switch is not None and name not in READ:
-        yield "a reading of its switch, in verify/rules"
+    elif (switch := RULES[name].switch) is not None:
+        yield from missing_of_switch(name, switch.name)
     if name in UNJUDGED:
         return
     if name not in CHECKED:
@@ -66,6 +69,15 @@ def missing(name: str) -> Iterator[str]:
         yield "a mutant in tests/proofs/mutants"
     for probe in probes:
         yield from missing_of_probe(probe)
+
+
+def missing_of_switch(rule: str, name: str) -> Iterator[str]:
+    """Yields what a switch lacks: a reading, and the code that obeys it in mock and reference."""
+    if rule not in READ:
+        yield "a reading of its switch, in verify/rules"
+    for place, text in OBEYING.items():
+        if f'"{name}"' not in text and name not in LONGEST.values():
+            yield f"code that obeys the switch {name}, in {place}"
 
 
 def missing_of_probe(probe: Probe) -> Iterator[str]:
@@ -87,6 +99,12 @@ def missing_of_probe(probe: Probe) -> Iterator[str]:
         yield _NEEDS[probe.name]
 
 
+OBEYING = {
+    place: "".join(path.read_text() for path in sorted((ROOT / place).rglob("*.py")))
+    for place in ("src/understudy/mock", "tests/proofs/reference")
+}
+"""Where each option of a switch is obeyed, to the code that stands there."""
+
 MOCK = in_process.mock()
 _NEEDS: dict[str, str] = {}
 
@@ -103,9 +121,14 @@ def test_everything_that_a_new_rule_lacks_is_said_at_once(monkeypatch):
 
     hasty = Probe("hasty", ("brand-new",), (), (), lookup)
     monkeypatch.setattr(sys.modules[__name__], "PROBES", [hasty])
-    monkeypatch.setitem(RULES, "brand-new", RULES["avatar-email-status"])
+    switched = RULES["avatar-email-status"]
+    assert switched.switch is not None
+    switch = replace(switched.switch, name="brand-newer")
+    monkeypatch.setitem(RULES, "brand-new", replace(switched, switch=switch))
     assert list(missing("brand-new")) == [
         "a reading of its switch, in verify/rules",
+        "code that obeys the switch brand-newer, in src/understudy/mock",
+        "code that obeys the switch brand-newer, in tests/proofs/reference",
         "a check in verify/rules, or a reason in UNJUDGED",
         "a mutant in tests/proofs/mutants",
         "the parts of the probe hasty in schedule.json (make schedule)",
