@@ -14,7 +14,7 @@ from understudy.mock.server.handlers import Handlers
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.stubbing import STUB
 from understudy.mock.server.worlds import World
-from understudy.mock.store.people import PEOPLE
+from understudy.mock.store.people import expect_person
 
 
 class Kept:
@@ -127,7 +127,7 @@ def check_fault(fault: Fault, operations: Sequence[str], world: World) -> None:
         msg = f"operation: there is no {fault.operation!r}{hint or '.'} There are {', '.join(operations)}."
         raise BadRequest(msg)
     if fault.person is not None:
-        expect_person(fault.person, world)
+        expect_person(world, fault.person)
     if fault.effect is not None and fault.effect not in EFFECTS:
         msg = f"effect: there is no {fault.effect!r}; there are {', '.join(EFFECTS)}."
         raise BadRequest(msg)
@@ -136,18 +136,6 @@ def check_fault(fault: Fault, operations: Sequence[str], world: World) -> None:
         raise BadRequest(msg)
     if fault.delay is None and fault.status is None and fault.effect is None:
         msg = "This fault does nothing; give it a delay, a status or an effect."
-        raise BadRequest(msg)
-
-
-def expect_person(slug: str, world: World) -> None:
-    """Accepts a person of the world.
-
-    Raises:
-        BadRequest: There is none of this slug.
-    """
-    if world.get(PEOPLE, slug) is None:
-        hint = nearest(slug, list(world.keys(PEOPLE)))
-        msg = f"person: there is no {slug!r} in this world{hint or '.'}"
         raise BadRequest(msg)
 
 

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET
 
 from understudy.errors import BadRequest, FixtureError, Problem, nearest
-from understudy.mock.admin.faults import Kept, expect_person, keep, next_id, stub_of
+from understudy.mock.admin.faults import Kept, keep, next_id, stub_of
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.faults import Fault, RequestCondition, StubResponse
@@ -18,6 +18,7 @@ from understudy.mock.server.request_conditions import Misfit, expect_comparisons
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.stubbing import violations
 from understudy.mock.server.worlds import World
+from understudy.mock.store.people import expect_person
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.yaml_files import read_yaml
 
@@ -186,7 +187,7 @@ def check_stub(stub: Fault, endpoints: Mapping[str, Endpoint], world: World) -> 
 
 def _check_condition(when: RequestCondition, endpoint: Endpoint, world: World) -> None:
     if when.person is not None:
-        expect_person(when.person, world)
+        expect_person(world, when.person)
     operation = endpoint.operation
     declared = PATH_PARAMETER.findall(operation.path)
     unknown = next((name for name in when.path if name not in declared), None)

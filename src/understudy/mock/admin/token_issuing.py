@@ -10,7 +10,7 @@ from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.clock import written
 from understudy.mock.server.handlers import Handlers
 from understudy.mock.store.applications import COOKIE, USED_SCOPES, begin, cookie_path, set_cookie
-from understudy.mock.store.people import PEOPLE
+from understudy.mock.store.people import expect_person
 from understudy.mock.store.tokens import TOKENS, Token
 from understudy.mock.store.vocabulary import vocabulary_of
 
@@ -24,10 +24,7 @@ def create_token(call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
         BadRequest: There is no such person or scope.
     """
     world, person = call.world, body["person"]
-    if world.get(PEOPLE, person) is None:
-        hint = nearest(person, list(world.keys(PEOPLE))) or "."
-        msg = f"person: there is no {person!r} in this world{hint}"
-        raise BadRequest(msg)
+    expect_person(world, person)
     kind = body.get("kind", "oauth")
     lasts = body.get("expires_in")
     end = None if lasts is None else written(world.clock.now() + timedelta(seconds=lasts))
@@ -91,10 +88,7 @@ def create_session(call: Call, *, body: Mapping[str, str]) -> HandlerResponse:
         BadRequest: There is no such person.
     """
     world, person = call.world, body["person"]
-    if world.get(PEOPLE, person) is None:
-        hint = nearest(person, list(world.keys(PEOPLE))) or "."
-        msg = f"person: there is no {person!r} in this world{hint}"
-        raise BadRequest(msg)
+    expect_person(world, person)
     session = begin(world, person)
     url = call.authorization_url
     about = {

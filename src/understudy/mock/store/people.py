@@ -16,7 +16,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import force_setattr, replace
 
-from understudy.errors import NotFound, nearest
+from understudy.errors import BadRequest, NotFound, nearest
 from understudy.limits import PICTURE_BYTES, Integer
 from understudy.mock.server.journal import ABSENT
 from understudy.mock.server.recent import Recent, Recurring
@@ -209,6 +209,18 @@ def named_person(world: World, slug: str) -> Person:
         msg = f"There is no person {slug!r} in this world{hint} GET /__admin/people lists them."
         raise NotFound(msg)
     return person
+
+
+def expect_person(world: World, slug: str) -> None:
+    """Accepts a person whom the body of a request names.
+
+    Raises:
+        BadRequest: There is no such person.
+    """
+    if world.get(PEOPLE, slug) is None:
+        hint = nearest(slug, list(world.keys(PEOPLE))) or "."
+        msg = f"person: there is no {slug!r} in this world{hint}"
+        raise BadRequest(msg)
 
 
 def account_number(slug: str) -> str:
