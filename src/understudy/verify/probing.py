@@ -51,7 +51,7 @@ class ProbePart:
         return [(check, self.by) for check in self.checks]
 
 
-@cache
+@cache  # the file is a part of the package
 def measured() -> Mapping[str, tuple[ProbePart, ...]]:
     """Returns the parts of each probe, by the probe's name."""
     if not SCHEDULE.exists():  # as long as it is measured for the first time

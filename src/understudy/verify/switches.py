@@ -223,7 +223,7 @@ class NumberReading:
         return f"{bound} accepted, as learnt on {fact.learnt}"
 
 
-@cache
+@cache  # the catalogue does not change
 def range_of(rule: str) -> NumberRange:
     """Returns the numbers that the switch of a rule takes."""
     switch = proven(catalogue()[rule].switch)

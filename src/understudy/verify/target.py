@@ -350,7 +350,7 @@ def _mangled(token: str | None) -> Iterator[tuple[str, str]]:
         yield from ((name, other) for name, other in named if other not in {"", token})
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=256)  # checks ask for the same few addresses at every exchange
 def email_hash(address: str) -> str:
     """Returns the SHA-256 hash of an e-mail address (interface, Profile)."""
     return sha256(address.strip().lower().encode()).hexdigest()

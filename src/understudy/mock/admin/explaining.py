@@ -136,7 +136,7 @@ def _rules_in(context: RequestContext) -> tuple[str, ...]:
     return (*context.refusal.rules, *of_scopes)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=512)  # a handler's code never changes, and walking it takes a while
 def rules_of(handler: object) -> tuple[str, ...]:
     """Returns the rules that a handler holds, and what it calls."""
     if not isinstance(handler, FunctionType):

@@ -93,7 +93,7 @@ def _respond(context: RequestContext) -> HandlerResponse:
     return HandlerResponse(file.content, media_type=file.media_type, headers=HEADERS)
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=1)  # they are parts of the package, and do not change while it runs
 def _files() -> dict[str, _File]:
     """Returns the files by their paths below the console's."""
     own = [path for path in _STATIC.rglob("*.*") if path.suffix in _MEDIA_TYPES]

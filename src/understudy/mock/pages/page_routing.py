@@ -77,7 +77,7 @@ def _expect_page(
         raise MethodNotAllowed(msg, code="method_not_allowed", headers=headers)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=16)  # importing Flask and compiling takes a tenth of a second
 def _responding(
     base_path: str,
     groups: tuple[PageGroup, ...],

@@ -19,7 +19,7 @@ _VERSIONS = frozenset({"1.0", "1.1"})
 _HIGHEST_PORT = 65_535
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=256)  # asked for at every request, of the same few names
 def is_host(text: str) -> bool:
     """Tells whether a text is a host, with or without a port."""
     match = _HOST.fullmatch(text)

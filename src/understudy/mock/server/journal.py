@@ -417,7 +417,7 @@ def _has_many_parts(record: Any) -> bool:
     return False
 
 
-@cache
+@cache  # the members of a type do not change
 def _lists(record: type[Struct]) -> Sequence[str]:
     """Returns the names of a record's members that may be lists."""
     return [

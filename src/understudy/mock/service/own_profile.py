@@ -77,12 +77,12 @@ def _stored(record: type[msgspec.Struct], name: str, value: Any) -> Any:
         return _NO_MEMBER
 
 
-@cache
+@cache  # asked for at every edit, and always the same
 def _types(record: type[msgspec.Struct]) -> Mapping[str, Any]:
     return get_type_hints(record)
 
 
-@cache
+@cache  # as above
 def _texts(record: type[msgspec.Struct]) -> frozenset[str]:
     """Returns the members that take any text."""
     types = _types(record).items()
@@ -149,7 +149,7 @@ def update_own_profile(call: Call, *, body: Mapping[str, Any] | None = None) -> 
     )
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=8)  # the same for every request to one document
 def _taken(declared: frozenset[str]) -> frozenset[str]:
     """Returns the members that are taken: what a document declares, and what the interface has."""
     return declared.union(EDITABLE)

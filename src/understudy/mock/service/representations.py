@@ -32,13 +32,13 @@ def avatar_url(site_url: str, identifier: str) -> str:
     return f"{site_url}/avatar/{identifier}"
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=4096)  # most of a page's addresses were written before
 def image_url(site_url: str, name: str) -> str:
     """Returns the URL of a fixture image."""
     return f"{site_url}/image/{quote(name)}"
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=4096)  # as above
 def icon_url(site_url: str, service_type: str) -> str:
     """Returns the URL of the icon of a service."""
     return f"{site_url}/icons/{quote(service_type)}.svg"

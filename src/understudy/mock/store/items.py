@@ -62,7 +62,7 @@ ANY_ITEMS: Collection[Item] = Collection(ITEM_KIND, Item)
 """Stands for the items of every collection, in the list of all kinds of record."""
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=4096)  # one object for each path, made at every request otherwise
 def items_of(path: str) -> Collection[Item]:
     """Returns the kind of record that a collection's items are, by the collection's path."""
     return Collection(f"{ITEM_KIND} {path}", Item)
