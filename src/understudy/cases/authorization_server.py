@@ -77,7 +77,6 @@ def mutations_of(data: TestData) -> Callable[[OperationContext], Iterator[Mutati
         yield from _addresses(context, data.redirect_uri)
         yield from _flows(context)
         yield from _scopes(context)
-        yield from _scopes_left_open(context)
         yield from _challenges(context)
         if data.denial:
             yield from _denials(context, data.denial)
@@ -196,80 +195,59 @@ def _challenges(context: OperationContext) -> Iterator[Mutation]:
         yield context.on(part, "option", source).refused(description, apply)
 
 
-def _scoped(
-    context: OperationContext, kind: CaseKind, what: str, source: str, *pairs: tuple[str, str]
-) -> Mutation:
-    mutation = context.on("query scope", "scope", source).made(
-        kind, f"scope: {what}", _with_scopes(*pairs)
-    )
-    return mutation._replace(is_option=kind == "valid")
+_INDEXED, _ANY_INDEX, _JOINED = "scope-indexed-array", "scope-any-index", "scope-space-joined"
+_KNOWN = "scope-known"
 
 
-def _scopes(context: OperationContext) -> Iterator[Mutation]:
-    scoped = partial(_scoped, context)
-    auth, read, manage = AUTH, READ_PROFILE, MANAGE_PROFILE
-    yield scoped("valid", "scope[0] alone", "scope-indexed-array", ("scope[0]", auth))
-    yield scoped(
-        "valid",
-        "all three",
-        "scope-indexed-array",
-        ("scope[0]", auth),
-        ("scope[1]", read),
-        ("scope[2]", manage),
-    )
-    yield scoped("valid", "scope[1] without scope[0]", "scope-any-index", ("scope[1]", auth))
-    yield scoped(
-        "valid", "indexes with a gap", "scope-any-index", ("scope[0]", auth), ("scope[7]", read)
-    )
-    yield scoped(
-        "valid", "indexes backwards", "scope-any-index", ("scope[1]", read), ("scope[0]", auth)
-    )
-    yield scoped("valid", "joined by a space", "scope-space-joined", ("scope", f"{auth} {read}"))
-    yield scoped("valid", "one name without an index", "scope-space-joined", ("scope", auth))
-    yield scoped("invalid", "none", "scope-at-least-one")
-    yield scoped("invalid", "an empty one", "scope-at-least-one", ("scope[0]", ""))
-    yield scoped("invalid", "auth left out", "scope-auth-needed", ("scope[0]", read))
-    yield scoped(
-        "invalid", "one that there is not", "scope-known", ("scope[0]", auth), ("scope[1]", "admin")
-    )
-    yield scoped("invalid", "auth in capitals", "scope-known", ("scope[0]", "AUTH"))
-    yield scoped("invalid", "joined by a comma", "scope-known", ("scope", f"{auth},{read}"))
-    yield scoped("invalid", "a wildcard", "scope-known", ("scope[0]", "*"))
-    yield scoped(
+def _at(*scopes: str) -> tuple[tuple[str, str], ...]:
+    """Returns scopes under the indexes from 0 on."""
+    return tuple((f"scope[{index}]", scope) for index, scope in enumerate(scopes))
+
+
+_ZERO, _ONE = _at(AUTH, READ_PROFILE)
+
+_SCOPES: tuple[tuple[CaseKind, str, str, tuple[tuple[str, str], ...]], ...] = (
+    ("valid", "scope[0] alone", _INDEXED, _at(AUTH)),
+    ("valid", "all three", _INDEXED, _at(AUTH, READ_PROFILE, MANAGE_PROFILE)),
+    ("valid", "scope[1] without scope[0]", _ANY_INDEX, (("scope[1]", AUTH),)),
+    ("valid", "indexes with a gap", _ANY_INDEX, (_ZERO, ("scope[7]", READ_PROFILE))),
+    ("valid", "indexes backwards", _ANY_INDEX, (_ONE, _ZERO)),
+    ("valid", "joined by a space", _JOINED, (("scope", f"{AUTH} {READ_PROFILE}"),)),
+    ("valid", "one name without an index", _JOINED, (("scope", AUTH),)),
+    ("invalid", "none", "scope-at-least-one", ()),
+    ("invalid", "an empty one", "scope-at-least-one", _at("")),
+    ("invalid", "auth left out", "scope-auth-needed", _at(READ_PROFILE)),
+    ("invalid", "one that there is not", _KNOWN, _at(AUTH, "admin")),
+    ("invalid", "auth in capitals", _KNOWN, _at("AUTH")),
+    ("invalid", "joined by a comma", _KNOWN, (("scope", f"{AUTH},{READ_PROFILE}"),)),
+    ("invalid", "a wildcard", _KNOWN, _at("*")),
+    (
         "invalid",
         "one index twice",
         "authorize-repeated-parameter",
-        ("scope[0]", auth),
-        ("scope[0]", read),
-    )
+        (_ZERO, ("scope[0]", READ_PROFILE)),
+    ),
+    # and what the interface does not describe
+    ("open", "empty brackets", _INDEXED, (("scope[]", AUTH),)),
+    ("open", "an index of letters", _INDEXED, (("scope[a]", AUTH),)),
+    ("open", "an index below zero", _INDEXED, (("scope[-1]", AUTH),)),
+    ("open", "an index with a leading zero", _INDEXED, (("scope[00]", AUTH),)),
+    ("open", "an index of nine digits", _INDEXED, (("scope[999999999]", AUTH),)),
+    ("open", "two indexes", _INDEXED, (("scope[0][0]", AUTH),)),
+    ("open", "a bracket that is not closed", _INDEXED, (("scope[0", AUTH),)),
+    ("open", "a dot instead of brackets", _INDEXED, (("scope.0", AUTH),)),
+    ("open", "the name in capitals", _INDEXED, (("SCOPE[0]", AUTH),)),
+    ("open", "one scope under two indexes", _ANY_INDEX, _at(AUTH, AUTH)),
+    ("open", "both forms at once", _JOINED, (("scope", AUTH), _ONE)),
+)
+"""Outcome, what the scopes are, the rule on them, and the parameters that they are sent as."""
 
 
-def _scopes_left_open(context: OperationContext) -> Iterator[Mutation]:
-    """Yields requests whose scopes are written in a way that the interface does not describe."""
-    scoped = partial(_scoped, context)
-    auth, read = AUTH, READ_PROFILE
-    for what, name in {
-        "empty brackets": "scope[]",
-        "an index of letters": "scope[a]",
-        "an index below zero": "scope[-1]",
-        "an index with a leading zero": "scope[00]",
-        "an index of nine digits": "scope[999999999]",
-        "two indexes": "scope[0][0]",
-        "a bracket that is not closed": "scope[0",
-        "a dot instead of brackets": "scope.0",
-        "the name in capitals": "SCOPE[0]",
-    }.items():
-        yield scoped("open", what, "scope-indexed-array", (name, auth))
-    yield scoped(
-        "open",
-        "one scope under two indexes",
-        "scope-any-index",
-        ("scope[0]", auth),
-        ("scope[1]", auth),
-    )
-    yield scoped(
-        "open", "both forms at once", "scope-space-joined", ("scope", auth), ("scope[1]", read)
-    )
+def _scopes(context: OperationContext) -> Iterator[Mutation]:
+    for kind, what, source, pairs in _SCOPES:
+        on = context.on("query scope", "scope", source)
+        mutation = on.made(kind, f"scope: {what}", _with_scopes(*pairs))
+        yield mutation._replace(is_option=kind == "valid")
 
 
 def _with_scopes(*pairs: tuple[str, str]) -> DraftChange:
@@ -385,37 +363,33 @@ def _grant_types(context: OperationContext) -> Iterator[Mutation]:
 
 
 def _codes(context: OperationContext, data: TestData) -> Iterator[Mutation]:
-    code, uri, other = encoded_variable("CODE"), data.redirect_uri, f"{data.redirect_uri}/"
+    code, uri = {"code": encoded_variable("CODE")}, {"redirect_uri": data.redirect_uri}
+    other = {"redirect_uri": f"{data.redirect_uri}/"}
     plain = {"grant_type": "authorization_code", "client_id": data.client_id}
     plain["client_secret"] = encoded_variable("CLIENT_SECRET")
-
-    def exchange(what: str, source: str, **fields: str) -> Mutation:
-        is_whole = source == "code-exchange" and what == "all that it takes"
+    unequal = "code-redirect-uri-repeated"
+    rows: tuple[tuple[str, str, dict[str, str]], ...] = (
+        ("all that it takes", "code-exchange", code | uri),
+        ("a code that was never given out", "code-exchange", {"code": "guessed", **uri}),
+        ("no code", "code-exchange", uri),
+        ("an empty code", "token-empty-field", {"code": "", **uri}),
+        ("a code and no redirect_uri", unequal, code),
+        ("a code and another redirect_uri", unequal, code | other),
+        (
+            "a verifier without a challenge before",
+            "pkce-honoured",
+            {**code, **uri, "code_verifier": "v" * 43},
+        ),
+    )
+    for number, (what, source, fields) in enumerate(rows):
         mutation = context.on("body", "grant", source).made(
-            kind_of(is_whole), f"code grant: {what}", lambda draft: _form(draft, **plain, **fields)
+            kind_of(number == 0), f"code grant: {what}", partial(_with_form, plain | fields)
         )
-        return mutation._replace(is_alone=code in fields.values())
+        yield mutation._replace(is_alone=code["code"] in fields.values())
 
-    yield exchange("all that it takes", "code-exchange", code=code, redirect_uri=uri)
-    yield exchange(
-        "a code that was never given out", "code-exchange", code="guessed", redirect_uri=uri
-    )
-    yield exchange("no code", "code-exchange", redirect_uri=uri)
-    yield exchange("an empty code", "token-empty-field", code="", redirect_uri=uri)
-    yield exchange("a code and no redirect_uri", "code-redirect-uri-repeated", code=code)
-    yield exchange(
-        "a code and another redirect_uri",
-        "code-redirect-uri-repeated",
-        code=code,
-        redirect_uri=other,
-    )
-    yield exchange(
-        "a verifier without a challenge before",
-        "pkce-honoured",
-        code=code,
-        redirect_uri=uri,
-        code_verifier="v" * 43,
-    )
+
+def _with_form(fields: dict[str, str], draft: Draft) -> Draft:
+    return _form(draft, **fields)
 
 
 def _client_credentials(context: OperationContext) -> Iterator[Mutation]:
