@@ -303,7 +303,7 @@ def _with_token(
 
 
 TokenRow = tuple[str, str, str, str]
-"""What a token is, its variable, the rule on it, and the status it is refused with; empty: accepted."""
+"""A token, its variable, the rule on it, and the status by which it is refused; empty if it is accepted."""
 
 
 def _token_rows(key: str) -> Iterator[TokenRow]:

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import msgspec
 import orjson
 from msgspec import Meta, Struct
+from msgspec.structs import asdict
 
 from understudy.errors import BadRequest, Conflict, NotFound, Problem, StartupError
 from understudy.limits import ARCHIVE_BYTES, FAULTS, Count, Integer
@@ -37,7 +38,7 @@ from understudy.mock.server.request_context import (
     RequestHead,
     RequestTarget,
 )
-from understudy.mock.server.windows import Window, Windows
+from understudy.mock.server.windows import Window
 from understudy.mock.server.worlds import WORLD_NAME, Baseline, Snapshot, World
 from understudy.mock.store.collections import COLLECTIONS
 
@@ -492,14 +493,5 @@ def _state(capsule: Capsule, baseline: Baseline, resolver: SecretResolver) -> Sn
             overlay.setdefault(collection, {})[resolver.revealed(key)] = value
     settings = capsule.settings
     now = min(max(FIRST, capsule.now), LAST)
-    return Snapshot(
-        baseline=baseline,
-        overlay=overlay,
-        clock=ClockSetting(machine_time(), now, 0.0),
-        seed=settings.seed,
-        issued=settings.issued,
-        choices=settings.choices,
-        windows=Windows(settings.windows),
-        limits=settings.limits,
-        faults=settings.faults,
-    )
+    clock = ClockSetting(machine_time(), now, 0.0)
+    return Snapshot(baseline, overlay, clock, **asdict(settings))

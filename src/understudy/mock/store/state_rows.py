@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from understudy.mock.server.clock import ClockSetting
 from understudy.mock.server.faults import Fault
@@ -20,7 +21,7 @@ WINDOWS: Collection[Window] = Collection("windows", Window)
 
 
 class WorldSettings(Struct):
-    """The state of a world beside its records.
+    """The state of a world beside its records, with the names that it has in a snapshot.
 
     Attributes:
         windows: Those of a snapshot; else they are rows.
@@ -92,29 +93,16 @@ class Rows:
         Raises:
             ValueError: It could not be read back.
         """
-        settings = WorldSettings(
-            world.clock.setting,
-            world.identifiers.seed,
-            world.identifiers.count,
-            dict(world.choices),
-            world.limits,
-            world.faults,
-        )
+        seed, issued = world.identifiers.seed, world.identifiers.count
+        settings = WorldSettings(seed=seed, issued=issued, **world.settings)
         blob = self._encode(settings)
         msgspec.msgpack.decode(blob, type=WorldSettings)
         return blob
 
     def snapshot(self, snapshot: Snapshot) -> bytes:
         """Encodes a snapshot."""
-        settings = WorldSettings(
-            snapshot.clock,
-            snapshot.seed,
-            snapshot.issued,
-            dict(snapshot.choices),
-            dict(snapshot.limits),
-            dict(snapshot.faults),
-            dict(snapshot.windows),
-        )
+        named = {name: getattr(snapshot, name) for name in WorldSettings.__struct_fields__}
+        settings = WorldSettings(**named)
         own, overlay = self._own(snapshot.baseline), self._blobs(snapshot.overlay)
         return self._encode(StoredSnapshot(own, overlay, settings))
 
@@ -160,17 +148,8 @@ class Rows:
     def _as_snapshot(
         self, own: Blobs | None, overlay: dict[str, dict[str, Any]], settings: WorldSettings
     ) -> Snapshot:
-        return Snapshot(
-            baseline=self.fixtures if own is None else self._records(own),
-            overlay=overlay,
-            clock=settings.clock,
-            seed=settings.seed,
-            issued=settings.issued,
-            choices=settings.choices,
-            windows=settings.windows,
-            limits=settings.limits,
-            faults=settings.faults,
-        )
+        baseline = self.fixtures if own is None else self._records(own)
+        return Snapshot(baseline, overlay, **asdict(settings))
 
     def _records(self, blobs: Blobs) -> dict[str, dict[str, Any]]:
         return {
