@@ -11,7 +11,7 @@ import yaml
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from understudy.mock.server._connexion import RoutedStack, Skeleton, routed
+from understudy.mock.server._connexion import Routing, Skeleton, routed
 from understudy.openapi.operations import operations
 from understudy.openapi.path_matching import ENCODED_SLASH, PathMatcher, decoded_path, specificity
 from understudy.openapi.paths import Paths, aliases, routed_path, routed_texts, routing_id, skeleton
@@ -207,16 +207,16 @@ def test_any_document_gives_a_skeleton_that_connexion_loads(read, paths: dict[st
     document = read(yaml.safe_dump({"paths": paths}), "3.1.0")
     found = operations(document)
     CONNEXIONS_SPECIFICATION(skeleton(found))
-    tried = tried_by_method(routed({"/v1": found}, [], [], nothing))
+    tried = tried_by_method(routed({"/v1": found}, nothing))
     assert sum(map(len, tried.values())) == len(
         {(operation.method, routed_path(operation)) for operation in found}
     )
 
 
-def tried_by_method(stack: RoutedStack) -> dict[str, list[str]]:
+def tried_by_method(stack: Routing) -> dict[str, list[str]]:
     """Returns the operations that Connexion's router tries for each method, in its order."""
     tried: dict[str, list[str]] = {}
-    for mount in stack.routing.router.routes:
+    for mount in stack.router.routes:
         for route in mount.app.routes:
             operation = route.endpoint.operation_id
             tried.setdefault(operation.partition(" ")[0], []).append(operation)
@@ -235,7 +235,7 @@ def test_the_router_tries_templates_in_the_order_of_our_own_table(
     first: dict[str, str] = {}
     for operation in sorted(found, key=lambda it: specificity(it.path)):
         first.setdefault(routed_path(operation), routing_id(operation))
-    tried = tried_by_method(routed({"/v1": found, "": found}, [], [], nothing))
+    tried = tried_by_method(routed({"/v1": found, "": found}, nothing))
     assert tried.get("GET", []) == [*first.values()] * 2
 
 

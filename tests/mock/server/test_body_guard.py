@@ -7,8 +7,8 @@ import pytest
 
 from understudy.errors import BadRequest, LimitExceeded
 from understudy.limits import BODY_BYTES
-from understudy.mock.server.guards import MOST_DRAINED_BYTES, BodyGuard
-from understudy.mock.server.request_context import Peer, RequestContext, RequestHead, put_context
+from understudy.mock.server.guards import MOST_DRAINED_BYTES, read_body
+from understudy.mock.server.request_context import Peer, RequestContext, RequestHead
 from understudy.mock.server.worlds import World
 
 MEGABYTE = 1024 * 1024
@@ -19,7 +19,6 @@ def guarded(messages: list[dict[str, Any]], *headers: bytes) -> tuple[RequestCon
     scope: Any = {"method": "POST", "path": "/", "query_string": b"", "scheme": "http"}
     scope |= {"headers": [(name, b"chunked") for name in headers or (b"transfer-encoding",)]}
     context = RequestContext(RequestHead.of(scope), Peer.of(scope), World("test", {}))
-    put_context(scope, context)
     read = 0
 
     async def receive() -> dict[str, Any]:
@@ -27,10 +26,7 @@ def guarded(messages: list[dict[str, Any]], *headers: bytes) -> tuple[RequestCon
         read += 1
         return messages[read - 1]
 
-    async def nothing(*_: Any) -> None:
-        return None
-
-    asyncio.run(BodyGuard(nothing)(scope, receive, nothing))
+    asyncio.run(read_body(context, receive))
     return context, read
 
 

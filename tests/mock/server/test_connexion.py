@@ -20,12 +20,7 @@ class Canary:
     def __init__(self, found: Any, world: Any) -> None:
         self.world = world
         self.scopes: list[Any] = []
-        self.application = routed(
-            {"/v1": found, "": found[:1]},
-            [],
-            [],
-            self.dispatch,
-        )
+        self.application = routed({"/v1": found, "": found[:1]}, self.dispatch)
 
     async def dispatch(self, scope: Any, _receive: Any, _send: Any) -> None:
         self.scopes.append(scope)

@@ -5,10 +5,10 @@ from random import Random  # noqa: TID251 - hands the drawing its chance
 import pytest
 
 from understudy.mock.server.faults import (
-    BufferedResponse,
     Delay,
     EffectNotApplicable,
     Fault,
+    WireResponse,
     apply_effect,
 )
 
@@ -66,7 +66,7 @@ def test_a_field_of_thousands_of_digits_is_refused(
 
 
 def test_a_number_beyond_a_list_is_no_member_of_it() -> None:
-    response = BufferedResponse(200, [], b'[{"a": 1}, [1, 2]]')
+    response = WireResponse(200, [], b'[{"a": 1}, [1, 2]]')
     for field in (f"{'9' * 200}.a", "7.a", f"1.{'9' * 200}"):
         with pytest.raises(EffectNotApplicable):
             apply_effect(response, "missing-field", field)

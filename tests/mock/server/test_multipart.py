@@ -1,12 +1,8 @@
 """Uploads as real clients send them, and as none should."""
 
-from typing import Any
-
 import pytest
-from python_multipart.multipart import FormParser
 
 from understudy.errors import BadRequest
-from understudy.exchange import multipart
 from understudy.limits import BODY_BYTES
 from understudy.mock.server.forms import multipart_pairs
 
@@ -134,26 +130,9 @@ def test_what_stands_before_the_first_boundary_is_ignored(notes):
     assert upload(notes, b"a preamble\r\n" + body).json() == {"data": PICTURE.hex()}
 
 
-def test_a_form_that_is_sent_again_and_again_is_parsed_twice_at_most(monkeypatch) -> None:
-    parsed: list[object] = []
-    monkeypatch.setattr(multipart, "FormParser", lambda *args, **kw: _noted(parsed, args, kw))
-    first, other = (part(b, b'name="data"; filename="a"') + b"--x--" for b in (b"1", b"2"))
-    contents = [
-        multipart_pairs(form, {b"boundary": b"x"})[0][1].content
-        for form in (first, first, other, first, first, other)
-    ]
-    assert contents == [b"1", b"1", b"2", b"1", b"1", b"2"]
-    assert len(parsed) == 4
-
-
 def test_the_same_bytes_under_another_boundary_are_another_form() -> None:
     body = part(b"--y\r\n", b'name="data"') + b"--x--"
     for _ in range(3):
         assert multipart_pairs(body, {b"boundary": b"x"}) == [("data", b"--y\r\n")]
         with pytest.raises(BadRequest, match="last boundary"):
             multipart_pairs(body, {b"boundary": b"y"})
-
-
-def _noted(parsed: list[object], args: tuple[Any, ...], options: dict[str, Any]) -> FormParser:
-    parsed.append(args)
-    return FormParser(*args, **options)

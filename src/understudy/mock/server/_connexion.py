@@ -11,7 +11,7 @@ takes 0.7 s of processor, so this module is imported by the first request that n
 
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -28,11 +28,9 @@ with warnings.catch_warnings():
     from connexion.spec import OpenAPISpecification
     from connexion.utils import sort_routes
 
-Middleware = Callable[[ASGIApp], ASGIApp]
-
 
 class Routing(RoutingMiddleware):  # type: ignore[misc]  # connexion ships no types
-    """Connexion's routing, but for three things.
+    """Connexion's routing, as an ASGI application, but for three things.
 
     A slash at the end is not forgiven by a redirect, as it loses bodies; a line end (``%0A``) is a
     character of a path like any other, though Starlette mounts an API at ``.*``; and a template that
@@ -49,6 +47,17 @@ class Routing(RoutingMiddleware):  # type: ignore[misc]  # connexion ships no ty
             for route in mount.app.routes:
                 if _BACKTRACKING.search(route.path):
                     route.path_regex = _LinearPattern(route)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Finds the operation, and calls what responds.
+
+        Raises:
+            HTTPException: There is none.
+        """
+        scope["app"] = (
+            self  # so that Starlette's router raises its refusals instead of sending them
+        )
+        await super().__call__(scope, receive, send)
 
 
 _BACKTRACKING = re.compile(r"\}[^/]*\{|:path\}.*\{|\{.*:path\}")
@@ -88,52 +97,19 @@ class Skeleton(OpenAPISpecification):  # type: ignore[misc]  # as above
         self._raw_spec = self._spec = document
 
 
-class RoutedStack:
-    """A middleware stack with Connexion's routing in it: an ASGI application.
-
-    Args:
-        app: The outermost layer.
-        routing: The layer that finds the operation.
-    """
-
-    def __init__(self, app: ASGIApp, routing: Routing) -> None:
-        self._app = app
-        self.routing = routing
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Calls the outermost layer."""
-        scope["app"] = (
-            self  # so that Starlette's router raises its refusals instead of sending them
-        )
-        await self._app(scope, receive, send)
-
-
-def routed(
-    apis: Mapping[str, Sequence[Operation]],
-    before: Sequence[Middleware],
-    after: Sequence[Middleware],
-    dispatch: ASGIApp,
-) -> RoutedStack:
-    """Puts Connexion's routing, and layers around it, around a dispatcher.
+def routed(apis: Mapping[str, Sequence[Operation]], app: ASGIApp) -> Routing:
+    """Returns Connexion's routing in front of an application.
 
     Args:
         apis: Base path to the operations that are served under it.
-        before: The layers around the routing, outermost first.
-        after: The layers within it, outermost first.
-        dispatch: The application that responds after routing.
+        app: What responds after routing.
     """
     # Connexion knows the methods of OpenAPI 3.0 and passes over others
     METHODS.update(it.method.lower() for operations in apis.values() for it in operations)
-    routing = Routing(_layered(after, dispatch))
-    resolver = Resolver(lambda _: dispatch)
+    routing = Routing(app)
+    resolver = Resolver(lambda _: app)
     # Starlette's router takes the first base path that fits
     for base_path in sort_routes(list(apis), key=lambda base_path: base_path or "/"):
         document = Skeleton(skeleton(apis[base_path]))
         routing.add_api(document, base_path=base_path, resolver=resolver)
-    return RoutedStack(_layered(before, routing), routing)
-
-
-def _layered(layers: Sequence[Middleware], app: ASGIApp) -> ASGIApp:
-    for layer in reversed(layers):
-        app = layer(app)
-    return app
+    return routing

@@ -1,8 +1,8 @@
-"""Responds to ordinary requests in one call, beside the middleware stack.
+"""Responds to ordinary requests in one call, beside the stack.
 
-Most requests need nothing that a layer of middleware can do for them, and the layers cost three
-times what they are paid for. So there are two entrances to the same functions: ``Direct`` calls
-them one after the other, and the stack calls them in its layers, with everything unusual between.
+Most requests need nothing of what takes a task, a scope and messages, and these cost three times as
+much as the response. So there are two entrances to the same functions: ``Direct`` calls them one
+after the other, and ``stack`` calls them with everything unusual between.
 No condition is written twice; ``tests/proofs/entrances`` sends the same bytes both
 ways and compares what comes back and what is journalled.
 """
@@ -20,10 +20,11 @@ from understudy.mock.server.call import HandlerResponse
 from understudy.mock.server.dispatcher import Dispatcher, call_handler
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.errors import ErrorResponses
+from understudy.mock.server.faults import WireResponse
 from understudy.mock.server.guards import expect_bounded_fields
 from understudy.mock.server.journaling import Journaling, note_response, settle
 from understudy.mock.server.request_context import Matching, Peer, RequestContext, RequestHead, Step
-from understudy.mock.server.response_sending import WireResponse, send_wire
+from understudy.mock.server.response_sending import send_wire
 from understudy.mock.server.route_table import RouteTable
 from understudy.mock.server.stubbing import needs_stack, stubbed
 

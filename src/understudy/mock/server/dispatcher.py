@@ -10,11 +10,11 @@ from understudy.errors import BadRequest, LimitExceeded
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.document_responses import GENERATED, generated, generated_again
 from understudy.mock.server.endpoint import Endpoint
+from understudy.mock.server.faults import WireResponse
 from understudy.mock.server.handlers import DocumentCall
 from understudy.mock.server.rate_limit import sent_headers
 from understudy.mock.server.request_context import RequestContext, context_of
 from understudy.mock.server.response_sending import (
-    WireResponse,
     encode,
     problem_response,
     send_wire,
@@ -44,27 +44,12 @@ def route_of(scope: Scope) -> tuple[str | None, str | None]:
     return routing.get("api_base_path"), routing.get("operation_id")
 
 
-class Route:
-    """Puts the operation that Connexion routed to into the request context.
-
-    Args:
-        app: The next layer.
-        endpoints: The operations.
-    """
-
-    def __init__(self, app: ASGIApp, endpoints: EndpointsByRoute) -> None:
-        self._app = app
-        self._endpoints = endpoints
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Looks up the operation and calls the next layer."""
-        context = context_of(scope)
-        routed = self._endpoints.get(route_of(scope))  # type: ignore[arg-type]  # (None, None) finds none
-        if routed is not None:
-            endpoint = context.endpoint = chosen(routed, context.query, context.headers)
-            path = endpoint.operation.path
-            context.path_arguments = routed_texts(path, scope["path_params"])
-        await self._app(scope, receive, send)
+def route(context: RequestContext, scope: Scope, endpoints: EndpointsByRoute) -> None:
+    """Puts the operation that Connexion routed to into the request context."""
+    routed = endpoints.get(route_of(scope))  # type: ignore[arg-type]  # (None, None) finds none
+    if routed is not None:
+        endpoint = context.endpoint = chosen(routed, context.query, context.headers)
+        context.path_arguments = routed_texts(endpoint.operation.path, scope["path_params"])
 
 
 class Dispatcher:

@@ -1,7 +1,7 @@
 """Turns every problem and every failure into a response in the error shape of the API.
 
-One layer does it for all that lie within, Connexion's own refusals included, so that no client ever
-meets a framework's error page.
+It is done in one place for all that lies within, Connexion's own refusals included, so that no client
+ever meets a framework's error page.
 """
 
 import asyncio
@@ -9,10 +9,8 @@ import logging
 from collections.abc import Sequence
 
 from starlette.exceptions import HTTPException
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.errors import (
-    InsufficientStorage,
     MethodNotAllowed,
     MockRefusal,
     NotFound,
@@ -24,14 +22,10 @@ from understudy.mock.server.call import HandlerResponse
 from understudy.mock.server.declared_errors import REASON
 from understudy.mock.server.declared_headers import field_value
 from understudy.mock.server.endpoint import endpoints
+from understudy.mock.server.faults import WireResponse
 from understudy.mock.server.rate_limit import sent_headers
-from understudy.mock.server.request_context import RequestContext, context_of
-from understudy.mock.server.response_sending import (
-    WireResponse,
-    encode,
-    problem_response,
-    send_wire,
-)
+from understudy.mock.server.request_context import RequestContext
+from understudy.mock.server.response_sending import encode, problem_response
 from understudy.openapi.paths import Paths
 
 _log = logging.getLogger(__name__)
@@ -121,34 +115,6 @@ class ErrorResponses:
             if is_its_own or (api.base_path and path.startswith(f"{api.base_path}/")):
                 return api
         return self._apis[0]
-
-
-class Errors:
-    """Responds to what the layers further in raise.
-
-    Args:
-        app: The next layer.
-        responses: Makes the responses.
-    """
-
-    def __init__(self, app: ASGIApp, responses: ErrorResponses) -> None:
-        self._app = app
-        self._responses = responses
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Calls the next layer, and turns what it raises into a response."""
-        context = context_of(scope)
-        try:
-            await self._app(scope, receive, send)
-        except (Exception, asyncio.CancelledError) as error:
-            has_begun = context.status != 0
-            response = self._responses.encode(context, error)
-            if has_begun:
-                return  # the server closes the connection
-            try:
-                await send_wire(send, response)
-            except InsufficientStorage as full:  # of what the refusal changed: a failed sign-in
-                await send_wire(send, self._responses.encode(context, full))
 
 
 def method_not_allowed(context: RequestContext, methods: Sequence[str]) -> MethodNotAllowed:

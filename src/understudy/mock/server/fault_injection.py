@@ -5,6 +5,7 @@ from contextlib import suppress
 from random import Random  # noqa: TID251 - seeded by how often the stub has answered
 
 import orjson
+from msgspec.structs import replace
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from understudy.errors import Problem
@@ -12,10 +13,10 @@ from understudy.mock.server.call import HandlerResponse
 from understudy.mock.server.declared_headers import field_value
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.faults import (
-    BufferedResponse,
     EffectNotApplicable,
     Fault,
     RequestCondition,
+    WireResponse,
     apply_effect,
 )
 from understudy.mock.server.preferences import NO_PREFERENCES, RequestPreferences, preferences_of
@@ -27,13 +28,7 @@ from understudy.mock.server.request_context import (
     RequestContext,
     context_of,
 )
-from understudy.mock.server.response_sending import (
-    WireResponse,
-    commit_first,
-    delay,
-    encode,
-    send_response,
-)
+from understudy.mock.server.response_sending import commit_first, delay, encode, send_response
 from understudy.mock.server.security import authorize
 from understudy.mock.server.streams import send_planned
 from understudy.mock.server.stubbing import (
@@ -60,33 +55,21 @@ def may_change_response(context: RequestContext) -> bool:
     return has_preferences or is_resumed or bool(context.world.faults)
 
 
-class EarlyStubs:
-    """Answers by the stubs that come before authentication and validation.
-
-    Args:
-        app: The next layer.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Sends the answer of a stub, or calls the next layer."""
-        context = context_of(scope)
-        endpoint = context.endpoint
-        if endpoint is None or not context.world.faults:
-            await self._app(scope, receive, send)
-            return
-        with suppress(Problem):
-            authorize(context)  # so that a stub may be for one person
-        fault = stub_for(context, is_early=True)
-        context.principal, context.deferred = None, None
-        if fault is None:
-            await self._app(scope, receive, send)
-            return
-        made = answer(context, endpoint, fault, _own_of_document)
-        assert isinstance(made, HandlerResponse)
-        await send_response(_with_delay(context, scope, receive, send), made)
+async def answer_early(context: RequestContext, scope: Scope, receive: Receive, send: Send) -> bool:
+    """Sends the answer of a stub that comes before authentication and validation; tells whether it did."""
+    endpoint = context.endpoint
+    if endpoint is None or not context.world.faults:
+        return False
+    with suppress(Problem):
+        authorize(context)  # so that a stub may be for one person
+    fault = stub_for(context, is_early=True)
+    context.principal, context.deferred = None, None
+    if fault is None:
+        return False
+    made = answer(context, endpoint, fault, _own_of_document)
+    assert isinstance(made, HandlerResponse)
+    await send_response(_with_delay(context, scope, receive, send), made)
+    return True
 
 
 def _own_of_document(context: RequestContext, endpoint: Endpoint) -> HandlerResponse:
@@ -108,113 +91,88 @@ def _with_delay(context: RequestContext, scope: Scope, receive: Receive, send: S
     return sending
 
 
-class FaultInjection:
-    """Injects what the world's faults or the request itself ask for.
+async def inject_faults(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+    """Lets an application respond, unless what the world's faults or the request ask for is otherwise."""
+    context = context_of(scope)
+    endpoint = context.endpoint
+    if not may_change_response(context) or endpoint is None or endpoint.api.is_steering:
+        await app(scope, receive, send)
+        return
+    send = _with_delay(context, scope, receive, send)
+    preferences = _preferences(context) or NO_PREFERENCES
+    fault, seconds = _fault(context, preferences)
+    plan = preferences.stream(context.headers.get(LAST_EVENT_ID))
+    if fault is None and not preferences.is_from_document:
+        context.stream = plan
+        await app(scope, receive, _with_headers(send, preferences))
+        return
+    fault = fault or _NO_FAULT
+    await delay(scope, receive, seconds)
+    is_stale = fault.effect == "stale-field"
+    stale = await _body_by_the_fixtures(app, scope, receive) if is_stale else None
+    # a thread, as a body from the document may have thousands of values
+    replacement = None
+    status = fault.status or preferences.code
+    if status or preferences.is_from_document:
+        replacement = await asyncio.to_thread(
+            demanded_response, context, endpoint, status, preferences
+        )
+    response = await _response(app, scope, receive, replacement)
+    response = _changed(context, endpoint, response, fault, stale)
+    sending = _with_headers(send, preferences, fault)
+    if plan is not None and fault.effect is None:
 
-    Args:
-        app: The next layer.
-    """
+        async def more(number: int) -> object:
+            seed = number + (preferences.seed or context.world.identifiers.seed)
+            other = preferences._replace(seed=seed)
+            made = await asyncio.to_thread(demanded_response, context, endpoint, status, other)
+            return made.body
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Calls the next layer, and changes its response as the fault has it."""
-        context = context_of(scope)
-        endpoint = context.endpoint
-        if not may_change_response(context) or endpoint is None or endpoint.api.is_steering:
-            await self._app(scope, receive, send)
+        if await send_planned(scope, receive, sending, response, plan, more):
             return
-        send = _with_delay(context, scope, receive, send)
-        preferences = _preferences(context) or NO_PREFERENCES
-        fault, seconds = _fault(context, preferences)
-        plan = preferences.stream(context.headers.get(LAST_EVENT_ID))
-        if fault is None and not preferences.is_from_document:
-            context.stream = plan
-            await self._app(scope, receive, _with_headers(send, preferences))
-            return
-        fault = fault or _NO_FAULT
-        await delay(scope, receive, seconds)
-        is_stale = fault.effect == "stale-field"
-        stale = await self._body_by_the_fixtures(context, scope, receive) if is_stale else None
-        # a thread, as a body from the document may have thousands of values
-        replacement = None
-        status = fault.status or preferences.code
-        if status or preferences.is_from_document:
-            replacement = await asyncio.to_thread(
-                demanded_response, context, endpoint, status, preferences
-            )
-        response = await self._response(context, endpoint, replacement, scope, receive)
-        response = _changed(context, endpoint, response, fault, stale)
-        sending = _with_headers(send, preferences, fault)
-        if plan is not None and fault.effect is None:
+    await _deliver(fault, response, scope, receive, sending)
 
-            async def more(number: int) -> object:
-                seed = number + (preferences.seed or context.world.identifiers.seed)
-                other = preferences._replace(seed=seed)
-                made = await asyncio.to_thread(demanded_response, context, endpoint, status, other)
-                return made.body
 
-            if await send_planned(scope, receive, sending, WireResponse(*response), plan, more):
-                return
-        await _deliver(fault, response, scope, receive, sending)
-
-    async def _response(
-        self,
-        context: RequestContext,
-        endpoint: Endpoint,
-        replacement: HandlerResponse | None,
-        scope: Scope,
-        receive: Receive,
-    ) -> BufferedResponse:
-        """Returns the whole response before any of it is sent."""
-        buffer = _Buffer()
-        if replacement is not None:
-            await send_response(buffer, replacement, context.extra_headers)
-            return buffer.response
+async def _response(
+    app: ASGIApp, scope: Scope, receive: Receive, replacement: HandlerResponse | None
+) -> WireResponse:
+    """Returns the whole response before any of it is sent."""
+    context = context_of(scope)
+    if replacement is None:
         try:
-            await self._app(scope, receive, buffer)
+            return await _buffered(app, scope, receive)
         except Problem as problem:
-            refusal = endpoint.api.error_response(problem)
+            assert context.endpoint is not None
+            replacement = context.endpoint.api.error_response(problem)
             context.refused(problem)
-            buffer = _Buffer()
-            await send_response(buffer, refusal, context.extra_headers)
-        return buffer.response
-
-    async def _body_by_the_fixtures(
-        self, context: RequestContext, scope: Scope, receive: Receive
-    ) -> object:
-        """Returns the body of the response if nothing had ever been written."""
-        world = context.world
-        context.world = World(world.name, world.baseline, world.clock, choices=world.choices)
-        buffer = _Buffer()
-        try:
-            await self._app(scope, receive, buffer)
-            return orjson.loads(buffer.response.body)
-        except (Problem, ValueError):
-            return None
-        finally:
-            context.world = world
-            context.notes.clear()
+    return encode(replacement, replacement.headers + context.extra_headers)
 
 
-class _Buffer:
-    """Takes a response instead of the wire."""
+async def _body_by_the_fixtures(app: ASGIApp, scope: Scope, receive: Receive) -> object:
+    """Returns the body of the response if nothing had ever been written."""
+    context = context_of(scope)
+    world = context.world
+    context.world = World(world.name, world.baseline, world.clock, choices=world.choices)
+    try:
+        return orjson.loads((await _buffered(app, scope, receive)).body)
+    except (Problem, ValueError):
+        return None
+    finally:
+        context.world = world
+        context.notes.clear()
 
-    def __init__(self) -> None:
-        self._status = 500
-        self._headers: list[tuple[bytes, bytes]] = []
-        self._body = b""
 
-    async def __call__(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self._status, self._headers = message["status"], list(message["headers"])
-        else:
-            self._body += message.get("body", b"")
+async def _buffered(app: ASGIApp, scope: Scope, receive: Receive) -> WireResponse:
+    """Returns the response of an application, of which nothing is sent."""
+    messages: list[Message] = []
 
-    @property
-    def response(self) -> BufferedResponse:
-        return BufferedResponse(self._status, self._headers, self._body)
+    async def keep(message: Message) -> None:
+        messages.append(message)
+
+    await app(scope, receive, keep)
+    start, *rest = messages
+    body = b"".join(message.get("body", b"") for message in rest)
+    return WireResponse(start["status"], list(start["headers"]), body)
 
 
 def _preferences(context: RequestContext) -> RequestPreferences | None:
@@ -257,21 +215,20 @@ def _fault(context: RequestContext, preferences: RequestPreferences) -> tuple[Fa
 def _changed(
     context: RequestContext,
     endpoint: Endpoint,
-    response: BufferedResponse,
+    response: WireResponse,
     fault: Fault,
     stale: object,
-) -> BufferedResponse:
+) -> WireResponse:
     if fault.effect is None:
         return response
     if fault.effect == "fail-after":
-        wire = encode(demanded_error(context, endpoint, 500))
-        return BufferedResponse(wire.status, [*wire.headers], wire.body)
+        return encode(demanded_error(context, endpoint, 500))
     try:
         return apply_effect(response, fault.effect, fault.field, stale)
     except EffectNotApplicable as reason:
         note = f"{fault.effect} changed nothing: {reason}"
         context.notes.append(note)
-        return response._replace(headers=[*response.headers, (b"x-mock-note", field_value(note))])
+        return replace(response, headers=[*response.headers, (b"x-mock-note", field_value(note))])
 
 
 def _with_headers(send: Send, preferences: RequestPreferences, fault: Fault | None = None) -> Send:
@@ -291,7 +248,7 @@ def _with_headers(send: Send, preferences: RequestPreferences, fault: Fault | No
 
 
 async def _deliver(
-    fault: Fault, response: BufferedResponse, scope: Scope, receive: Receive, send: Send
+    fault: Fault, response: WireResponse, scope: Scope, receive: Receive, send: Send
 ) -> None:
     """Sends a response the way the fault has it."""
     start = {"type": "http.response.start", "status": response.status, "headers": response.headers}

@@ -7,7 +7,7 @@ before, so the same requests get the same faults in every run.
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from random import Random  # noqa: TID251 - drawn from the world's seed
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
@@ -188,11 +188,17 @@ class Fault(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 # ``fault_injection``.
 
 
-class BufferedResponse(NamedTuple):
-    """A whole response that is not yet sent, as ASGI would send it."""
+class WireResponse(Struct, frozen=True):  # made for each request, at no call of Python
+    """A whole response as it is sent.
+
+    Attributes:
+        status: HTTP's.
+        headers: Names in lower case.
+        body: Empty for no content.
+    """
 
     status: int
-    headers: list[tuple[bytes, bytes]]
+    headers: Sequence[tuple[bytes, bytes]]
     body: bytes
 
 
@@ -215,14 +221,14 @@ class Effect(NamedTuple):
     """
 
     description: str
-    change_response: Callable[[BufferedResponse], BufferedResponse] | None = None
+    change_response: Callable[[WireResponse], WireResponse] | None = None
     change_member: MemberChange | None = None
     needs_field: bool = False
 
 
 def apply_effect(
-    response: BufferedResponse, effect: str, field: str | None, stale: Any = None
-) -> BufferedResponse:
+    response: WireResponse, effect: str, field: str | None, stale: Any = None
+) -> WireResponse:
     """Returns a response as an effect changes it.
 
     Args:
@@ -307,19 +313,19 @@ def _make_stale(owner: Any, name: Any, stale: Any) -> None:
     owner[name] = stale[name]
 
 
-def _break_json(response: BufferedResponse) -> BufferedResponse:
+def _break_json(response: WireResponse) -> WireResponse:
     return _with_body(response, response.body[:-1] + b"," if response.body else b"{")
 
 
-def _as_html(response: BufferedResponse) -> BufferedResponse:
+def _as_html(response: WireResponse) -> WireResponse:
     headers = [pair for pair in response.headers if pair[0] != b"content-type"]
-    return response._replace(headers=[*headers, (b"content-type", b"text/html; charset=utf-8")])
+    return replace(response, headers=[*headers, (b"content-type", b"text/html; charset=utf-8")])
 
 
-def _with_body(response: BufferedResponse, body: bytes) -> BufferedResponse:
+def _with_body(response: WireResponse, body: bytes) -> WireResponse:
     headers = [pair for pair in response.headers if pair[0] != b"content-length"]
     length = (b"content-length", str(len(body)).encode())
-    return BufferedResponse(response.status, [*headers, length], body)
+    return WireResponse(response.status, [*headers, length], body)
 
 
 EFFECTS: Final[Mapping[str, Effect]] = {

@@ -13,20 +13,12 @@ from understudy.exchange.multipart import MULTIPART
 from understudy.mock.server.call import Upload
 from understudy.mock.server.json_bodies import read_json
 from understudy.mock.server.parameters import ABSENT, StyleReader, convert, parse_query
-from understudy.mock.server.recent import Recent, Recurring
 from understudy.openapi.loader import Node
 from understudy.openapi.media_types import is_json
 from understudy.openapi.operations import FieldEncoding
 from understudy.openapi.schemas import Schemas
 
 URLENCODED = "application/x-www-form-urlencoded"
-
-_PARSED: Final[Recent[tuple[bytes, bytes], Sequence[tuple[str, Any]]]] = Recurring(16)
-"""Small forms that were parsed, by boundary and content: the picture that a test uploads again and
-again; nobody changes them."""
-
-_LONGEST_KEPT: Final = 64 * 1024
-"""Bytes of a multipart form that is kept."""
 
 NO_ENCODING: Final[Mapping[str, FieldEncoding]] = {}
 
@@ -236,16 +228,8 @@ def multipart_pairs(content: bytes, options: Mapping[bytes, bytes]) -> Sequence[
     Raises:
         BadRequest: It cannot be read.
     """
-    boundary = options.get(b"boundary", b"")
-    if len(content) > _LONGEST_KEPT:
-        return _parsed_pairs(content, boundary)
-    key = boundary, content
-    return _PARSED.get(key) or _PARSED.put(key, _parsed_pairs(content, boundary))
-
-
-def _parsed_pairs(content: bytes, boundary: bytes) -> Sequence[tuple[str, Any]]:
     try:
-        parts = multipart.read(content, boundary)
+        parts = multipart.read(content, options.get(b"boundary", b""))
     except multipart.MultipartError as error:
         msg = f"The multipart body {error}."
         raise BadRequest(msg, code="malformed_multipart") from error

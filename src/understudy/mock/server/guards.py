@@ -23,38 +23,12 @@ from understudy.mock.server.own_paths import (
     HEALTH_PATH,
     PRIVATE_PATHS,
     READY_PATH,
-    is_reserved,
 )
 from understudy.mock.server.request_context import RequestContext, Step, context_of
 from understudy.mock.server.response_sending import problem_response
 from understudy.mock.server.security import bearer_token
 from understudy.mock.server.worlds import PREFIX
 from understudy.openapi.paths import Paths
-
-
-class Steps:
-    """Runs steps in their order, then calls the next layer.
-
-    Args:
-        app: The next layer.
-        steps: The functions to run first.
-    """
-
-    def __init__(self, app: ASGIApp, *steps: Step) -> None:
-        self._app = app
-        self._steps = steps
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Calls the next layer, unless a step refuses the request.
-
-        Raises:
-            Problem: A step refused.
-        """
-        context = context_of(scope)
-        for step in self._steps:
-            step(context)
-        await self._app(scope, receive, send)
-
 
 _WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _TYPES = frozenset({b"application/json", b"application/zip"})
@@ -196,24 +170,6 @@ def get_ready(_call: Call) -> HandlerResponse:
 HANDLERS: Handlers = {("GET", "/health"): get_health, ("GET", "/ready"): get_ready}
 
 
-class ReservedPaths:
-    """Passes requests for reserved paths to the pages, and all others to the next layer.
-
-    Args:
-        app: The next layer.
-        pages: The application of the pages.
-    """
-
-    def __init__(self, app: ASGIApp, pages: ASGIApp) -> None:
-        self._app = app
-        self._pages = pages
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Calls the pages or the next layer."""
-        app = self._pages if is_reserved(context_of(scope).path) else self._app
-        await app(scope, receive, send)
-
-
 # A page of an attacker whose host name suddenly leads to 127.0.0.1 (DNS rebinding) is of the same
 # origin as the mock's pages then, and could read tokens and secrets from them. A browser on this
 # machine therefore gets them only under a loopback name, or under one that the mock was started with.
@@ -266,28 +222,16 @@ MOST_DRAINED_BYTES = 64 * 1024 * 1024
 """Bytes of an oversize body that are still read, so that the client gets the response and no reset."""
 
 
-class BodyGuard:
-    """Reads the body into the request context.
+async def read_body(context: RequestContext, receive: Receive) -> None:
+    """Reads the body into the context, if the headers announce one.
 
-    Args:
-        app: The next layer, which finds no body left to receive.
+    Raises:
+        LimitExceeded: It is too large or too slow.
+        BadRequest: The client went away in the middle, or its transfer coding is not known.
     """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Reads the body, if the headers announce one, and calls the next layer.
-
-        Raises:
-            LimitExceeded: It is too large or too slow.
-            BadRequest: The client went away in the middle, or its transfer coding is not known.
-        """
-        context = context_of(scope)
-        if b"content-length" in context.headers or b"transfer-encoding" in context.headers:
-            _expect_readable_coding(context)
-            context.body = await _read(receive)
-        await self._app(scope, receive, send)
+    if b"content-length" in context.headers or b"transfer-encoding" in context.headers:
+        _expect_readable_coding(context)
+        context.body = await _read(receive)
 
 
 def _expect_readable_coding(context: RequestContext) -> None:

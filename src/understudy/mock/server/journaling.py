@@ -1,4 +1,4 @@
-"""Selects a request's world, makes its context, and journals it: the outermost middleware.
+"""Selects a request's world, makes its context, and journals it: the outermost part of its way.
 
 It attributes the changes of a world to its requests, and so computes what the world was before one.
 """
@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from understudy.errors import Conflict, MockRefusal, Problem
 from understudy.limits import HEADER_BYTES, HEADER_FIELDS, JOURNAL_BODY_BYTES, TARGET_BYTES
+from understudy.mock.server.faults import WireResponse
 from understudy.mock.server.hosts import expect_host, forwarded_address
 from understudy.mock.server.journal import ABSENT, HistoryEntry, RequestChanges, StateStep
 from understudy.mock.server.own_paths import BASE_PATH, PRIVATE_PATHS, is_reserved
@@ -25,7 +26,6 @@ from understudy.mock.server.request_context import (
     RequestTarget,
     put_context,
 )
-from understudy.mock.server.response_sending import WireResponse
 from understudy.mock.server.windows import WINDOW, Window
 from understudy.mock.server.world_selection import Worlds
 from understudy.mock.server.worlds import Snapshot, World, WorldStore
@@ -215,26 +215,11 @@ class Journaling:
         if world.store is not None:
             _commit_late(world, world.store)
 
-
-class JournalMiddleware:
-    """Journals every request, whatever becomes of it.
-
-    Args:
-        app: The next layer.
-        journaling: Does so.
-    """
-
-    def __init__(self, app: ASGIApp, journaling: Journaling) -> None:
-        self._app = app
-        self._journaling = journaling
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Calls the next layer, and journals the request. What is not HTTP gets no response."""
-        if scope["type"] != "http":
-            return
-        context = self._journaling.begin(RequestHead.of(scope), Peer.of(scope))
+    async def serve(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+        """Lets an application respond to a request, and journals it, whatever becomes of it."""
+        context = self.begin(RequestHead.of(scope), Peer.of(scope))
         put_context(scope, context)
-        scope["path"] = self._journaling.based(context)
+        scope["path"] = self.based(context)
         started = perf_counter()
 
         async def sending(message: Message) -> None:
@@ -242,10 +227,10 @@ class JournalMiddleware:
             await send(message)
 
         try:
-            await self._app(scope, receive, sending)
+            await app(scope, receive, sending)
         finally:
             context.seconds = perf_counter() - started
-            self._journaling.end(context)
+            self.end(context)
 
 
 def expect_bounded_head(context: RequestContext) -> None:

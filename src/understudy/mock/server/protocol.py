@@ -41,9 +41,9 @@ from understudy.limits import (
     Limit,
 )
 from understudy.mock.server.fault_injection import ABORT
+from understudy.mock.server.faults import WireResponse
 from understudy.mock.server.guards import MOST_DRAINED_BYTES
 from understudy.mock.server.request_context import Peer, RequestHead
-from understudy.mock.server.response_sending import WireResponse
 from understudy.mock.server.stack import Served
 
 if sys.platform != "win32":
@@ -72,19 +72,23 @@ class Episode:
         return is_first
 
 
-def _no_descriptor() -> bytes:
-    message = "Too many connections are open; close some, or raise ulimit -n for the mock."
-    problem = LimitExceeded(SPARE_DESCRIPTORS.status, SPARE_DESCRIPTORS.name, message)
+def _refusal(problem: LimitExceeded, more: str = "") -> bytes:
+    """Returns the response with which a connection ends."""
     body = orjson.dumps({"error": problem.message, "code": problem.code})
+    fields = "".join(f"{name}: {text}\r\n" for name, text in problem.headers)
     head = (
-        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\n"
-        f"content-length: {len(body)}\r\nx-mock-limit: {SPARE_DESCRIPTORS.name}\r\n"
-        "retry-after: 1\r\nconnection: close\r\n\r\n"
+        f"HTTP/1.1 {problem.status} {HTTPStatus(problem.status).phrase}\r\n"
+        f"content-type: application/json\r\ncontent-length: {len(body)}\r\n"
+        f"{fields}{more}connection: close\r\n\r\n"
     )
     return head.encode() + body
 
 
-NO_DESCRIPTOR = _no_descriptor()
+_TOO_MANY = "Too many connections are open; close some, or raise ulimit -n for the mock."
+
+NO_DESCRIPTOR = _refusal(
+    LimitExceeded(SPARE_DESCRIPTORS.status, SPARE_DESCRIPTORS.name, _TOO_MANY), "retry-after: 1\r\n"
+)
 """The response to a connection for which too few descriptors are left, as it is sent."""
 
 
@@ -391,14 +395,7 @@ class HttpConnection(HttpToolsProtocol):
             _abandon(self.cycle)
         self._is_in_head = False
         if is_answerable and self._head_bytes > 0 and not self.transport.is_closing():
-            problem = limit.exceeded()
-            body = orjson.dumps({"error": problem.message, "code": problem.code})
-            head = (
-                f"HTTP/1.1 {limit.status} {HTTPStatus(limit.status).phrase}\r\n"
-                f"content-type: application/json\r\ncontent-length: {len(body)}\r\n"
-                f"x-mock-limit: {limit.name}\r\nconnection: close\r\n\r\n"
-            )
-            self.transport.write(head.encode() + body)
+            self.transport.write(_refusal(limit.exceeded()))
             self._is_refused = True
             self.loop.call_later(_LINGERING, self.transport.close)
             return

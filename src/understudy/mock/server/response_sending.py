@@ -5,11 +5,11 @@ import re
 from collections.abc import AsyncGenerator
 from typing import Final, Protocol
 
-from msgspec import Struct
 from starlette.types import Receive, Scope, Send
 
 from understudy.errors import Headers
 from understudy.mock.server.call import HandlerResponse, SharedBody
+from understudy.mock.server.faults import WireResponse
 from understudy.mock.server.json_bodies import json_bytes
 from understudy.mock.server.request_context import HeaderFields
 
@@ -26,20 +26,6 @@ They stand first, and a policy of the document's own can only add to them (CSP 3
 
 _NOT_IN_FIELDS = re.compile("[\\x00-\\x08\\x0a-\\x1f\\x7f]")
 """Matches a character that no field value may hold (RFC 9110, 5.5)."""
-
-
-class WireResponse(Struct, frozen=True):  # made for each request, at no call of Python
-    """A response as it is sent.
-
-    Attributes:
-        status: HTTP's.
-        headers: Names in lower case.
-        body: Empty for no content.
-    """
-
-    status: int
-    headers: HeaderFields
-    body: bytes
 
 
 def encode(

@@ -307,7 +307,7 @@ def _build_stacks(applications: Iterable[ASGIApp]) -> None:
     """Builds what the first unusual request needs, and the first ordinary one does not."""
     for application in applications:
         if isinstance(application, Served):
-            application.site.stack()
+            application.site.router()
     if gc.get_freeze_count():  # as what was there at the start, it is no garbage
         gc.freeze()
 

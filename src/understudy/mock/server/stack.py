@@ -1,39 +1,48 @@
-"""Builds what one address serves: the ASGI middleware stack, and the entrance beside it."""
+"""Serves one address: the way of any request, and the entrance beside it for ordinary ones."""
 
+from asyncio import CancelledError
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from threading import Lock
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.mock.server.api import Api
 from understudy.mock.server.direct import Continuation, Direct
-from understudy.mock.server.dispatcher import Dispatcher, ResponseValidation, Route
+from understudy.mock.server.dispatcher import Dispatcher, ResponseValidation, route
 from understudy.mock.server.endpoint import Endpoint, endpoints
-from understudy.mock.server.errors import ErrorResponses, Errors
-from understudy.mock.server.fault_injection import EarlyStubs, FaultInjection
+from understudy.mock.server.errors import ErrorResponses
+from understudy.mock.server.fault_injection import answer_early, inject_faults
+from understudy.mock.server.faults import WireResponse
 from understudy.mock.server.guards import (
-    BodyGuard,
     Cors,
-    ReservedPaths,
-    Steps,
     expect_bounded_fields,
     guarding,
     guarding_paths,
     page_test,
+    read_body,
 )
 from understudy.mock.server.journaling import (
     Journaling,
-    JournalMiddleware,
     RequestListener,
     expect_bounded_head,
     expect_world,
 )
+from understudy.mock.server.own_paths import is_reserved
 from understudy.mock.server.preferences import Choose, choosing
 from understudy.mock.server.rate_limit import enforce_quota
-from understudy.mock.server.request_context import HERE, Addresses, Peer, RequestHead, Targets
+from understudy.mock.server.request_context import (
+    HERE,
+    Addresses,
+    Peer,
+    RequestContext,
+    RequestHead,
+    Targets,
+    context_of,
+)
 from understudy.mock.server.request_validation import validate
-from understudy.mock.server.response_sending import WireResponse
+from understudy.mock.server.response_sending import send_wire
 from understudy.mock.server.route_table import RouteTable, by_route
 from understudy.mock.server.security import authorize
 from understudy.mock.server.transactions import (
@@ -44,8 +53,6 @@ from understudy.mock.server.transactions import (
 )
 from understudy.mock.server.world_selection import Worlds
 from understudy.openapi.paths import Paths, aliases
-
-Middleware = Callable[[ASGIApp], ASGIApp]
 
 Respond = Callable[[RequestHead, Peer, bytes], WireResponse | Continuation | GroupedRequest | None]
 
@@ -90,6 +97,8 @@ class SiteConfig:
 class Site:
     """One address: an ASGI application, and a shorter way for ordinary requests.
 
+    The methods stand in the order in which a request passes them.
+
     Args:
         config: What it serves, and how.
 
@@ -105,75 +114,98 @@ class Site:
         served: dict[str, list[Endpoint]] = {}
         for api in config.apis:
             served.setdefault(api.base_path, []).extend(endpoints(api))
-        operations = {base: [e.operation for e in group] for base, group in served.items()}
+        self._operations = {base: [e.operation for e in group] for base, group in served.items()}
         first = config.apis[0]
         others = aliases(first.document, [it.operation for it in endpoints(first)])
-        paths = Paths(operations, first.base_path, others)
+        paths = Paths(self._operations, first.base_path, others)
         self._endpoints = by_route(served)
-        self._journaling = Journaling(
-            config.worlds, paths, (config.records, config.log), config.addresses
-        )
+        listeners = config.records, config.log
+        self._journaling = Journaling(config.worlds, paths, listeners, config.addresses)
+        self._cors = Cors(self._respond, config.closed, page_test(paths, config.apis))
         self._errors = ErrorResponses(paths, config.apis)
-        self._dispatcher = Dispatcher(config.elsewhere, config.response_validation)
-        guard_admin = guarding(config.admin_token, config.admin_hosts)
         guard_paths = guarding_paths(config.guarded, config.page_hosts)
         path_guards = () if guard_paths is None else (guard_paths,)
-        choose = choosing(config.choose)
-        is_page = page_test(paths, config.apis)
-        self._before_routing: list[Middleware] = [
-            lambda app: _outermost(app, self._journaling, config.shared),
-            lambda app: Cors(app, config.closed, is_page),
-            lambda app: Errors(app, self._errors),
-            lambda app: Steps(
-                app, expect_bounded_head, guard_admin, *path_guards, expect_world, choose
-            ),
-            lambda app: ReservedPaths(app, config.elsewhere),
-            BodyGuard,
-            lambda app: Steps(app, expect_bounded_fields),
-        ]
-        self._after_routing: list[Middleware] = [
-            lambda app: Route(app, self._endpoints),
-            EarlyStubs,
-            lambda app: Steps(app, authorize),
-            FaultInjection,
-            lambda app: Steps(app, enforce_quota, validate),
-        ]
-        self._operations = operations
-        self._stack: ASGIApp | None = None
+        self._before_body = (
+            expect_bounded_head,
+            guarding(config.admin_token, config.admin_hosts),
+            *path_guards,
+            expect_world,
+            choosing(config.choose),
+        )
+        self._elsewhere = config.elsewhere
+        self._dispatcher = Dispatcher(config.elsewhere, config.response_validation)
+        self._router: ASGIApp | None = None
         self._is_building = Lock()
-        direct = Direct(
+        self._direct = direct = Direct(
             self._journaling,
             RouteTable(self._endpoints),
-            (expect_bounded_head, *path_guards),  # it leaves to the stack what the others refuse
+            (
+                expect_bounded_head,
+                *path_guards,
+            ),  # it leaves to the other way what the others refuse
             (authorize, enforce_quota, validate),
             self._dispatcher,
             self._errors,
         )
         self.respond: Respond = direct.respond
+        self._enter: ASGIApp = partial(self._journaling.serve, self._cors)
         if config.shared is not None:
             self.respond = Groups(direct, config.shared, self).add
-
-    def stack(self) -> ASGIApp:
-        """Returns the middleware stack, outermost layer first; it is built once, in any thread."""
-        with self._is_building:
-            if self._stack is None:
-                from understudy.mock.server._connexion import routed  # noqa: PLC0415 - importing Connexion takes too long at start
-
-                before, after = self._before_routing, self._after_routing
-                self._stack = routed(self._operations, before, after, self._dispatcher)
-            return self._stack
+            self._enter = TransactionMiddleware(self._cors, self._journaling, config.shared)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves a request, whatever it asks for. What is not HTTP gets no response."""
         if scope["type"] == "http":
-            stack = self._stack or self.stack()
-            await stack(scope, receive, send)
+            await self._enter(scope, receive, send)
 
+    async def _respond(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Responds to a request, also where something is raised further in."""
+        context = context_of(scope)
+        try:
+            await self._read(context, scope, receive, send)
+        except (Exception, CancelledError) as error:
+            if context.status:  # a response has begun: the server closes the connection
+                self._errors.encode(context, error)
+            else:
+                await send_wire(send, self._direct.refuse(context, error))
 
-def _outermost(app: ASGIApp, journaling: Journaling, shared: SharedStore | None) -> ASGIApp:
-    if shared is None:
-        return JournalMiddleware(app, journaling)
-    return TransactionMiddleware(app, journaling, shared)
+    async def _read(
+        self, context: RequestContext, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Reads the body, if nothing is against the head, and finds the operation."""
+        for step in self._before_body:
+            step(context)
+        if is_reserved(context.path):
+            await self._elsewhere(scope, receive, send)
+            return
+        await read_body(context, receive)
+        expect_bounded_fields(context)
+        router = self._router or self.router()
+        await router(scope, receive, send)
+
+    def router(self) -> ASGIApp:
+        """Returns Connexion's routing, which is built once, in any thread."""
+        with self._is_building:
+            if self._router is None:
+                from understudy.mock.server._connexion import routed  # noqa: PLC0415 - importing Connexion takes too long at start
+
+                self._router = routed(self._operations, self._work)
+            return self._router
+
+    async def _work(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Works on a request, whose operation is known now, unless a stub or a fault comes before."""
+        context = context_of(scope)
+        route(context, scope, self._endpoints)
+        if not await answer_early(context, scope, receive, send):
+            authorize(context)
+            await inject_faults(self._call, scope, receive, send)
+
+    async def _call(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Counts and validates a request, and calls its handler."""
+        context = context_of(scope)
+        enforce_quota(context)
+        validate(context)
+        await self._dispatcher(scope, receive, send)
 
 
 class Served:

@@ -11,8 +11,9 @@ from typing import Final
 
 from starlette.types import Receive, Scope, Send
 
+from understudy.mock.server.faults import WireResponse
 from understudy.mock.server.request_context import StreamPlan
-from understudy.mock.server.response_sending import WireResponse, commit_first, send_chunks
+from understudy.mock.server.response_sending import commit_first, send_chunks
 from understudy.openapi.media_types import JSON_SEQUENCES
 
 EVENTS: Final = "text/event-stream"

@@ -21,15 +21,20 @@ from understudy.errors import Problem, ShuttingDown, StoreUnavailable
 from understudy.limits import JOURNAL_BODY_BYTES
 from understudy.mock.server.direct import Continuation, Direct, Worked
 from understudy.mock.server.endpoint import Endpoint
-from understudy.mock.server.journaling import Journaling, JournalMiddleware
+from understudy.mock.server.faults import WireResponse
+from understudy.mock.server.journaling import Journaling
 from understudy.mock.server.own_paths import CONSOLE_PATH, HEALTH_PATH, PRIVATE_PATHS
 from understudy.mock.server.request_context import Peer, RequestContext, RequestHead, put_context
-from understudy.mock.server.response_sending import DELIVERY, WireResponse, send_wire, wait
+from understudy.mock.server.response_sending import DELIVERY, send_wire, wait
 from understudy.mock.server.worlds import DEFAULT, WorldSelection
 
 
-class Committable(Protocol):
-    """The transaction of a request, as its response needs it."""
+class Transaction(Protocol):
+    """One attempt at a request, on worlds that no other request of this process changes meanwhile."""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The worlds that it holds."""
 
     @property
     def is_over(self) -> bool:
@@ -44,6 +49,16 @@ class Committable(Protocol):
         Raises:
             Superseded: All of it was taken back, as a world was not what it was taken for.
         """
+
+    async def pause(self, receive: Receive) -> Message:
+        """Receives a message of the client, while others may use the worlds.
+
+        Raises:
+            Superseded: Another request has changed them meanwhile.
+        """
+
+    def end(self) -> None:
+        """Takes back what was not committed, and lets others use the worlds."""
 
 
 class Delivery:
@@ -60,7 +75,7 @@ class Delivery:
     """
 
     def __init__(
-        self, transaction: Committable, journaling: Journaling, context: RequestContext, send: Send
+        self, transaction: Transaction, journaling: Journaling, context: RequestContext, send: Send
     ) -> None:
         self._transaction = transaction
         self._journaling = journaling
@@ -162,24 +177,6 @@ class Superseded(BaseException):
         self.problem = problem
 
 
-class Transaction(Committable, Protocol):
-    """One attempt at a request, on worlds that no other request of this process changes meanwhile."""
-
-    @property
-    def names(self) -> frozenset[str]:
-        """The worlds that it holds."""
-
-    async def pause(self, receive: Receive) -> Message:
-        """Receives a message of the client, while others may use the worlds.
-
-        Raises:
-            Superseded: Another request has changed them meanwhile.
-        """
-
-    def end(self) -> None:
-        """Takes back what was not committed, and lets others use the worlds."""
-
-
 class SharedStore(Protocol):
     """A store that several processes share."""
 
@@ -246,18 +243,15 @@ class TransactionMiddleware:
         self._app = app
         self._journaling = journaling
         self._store = store
-        self._without_store = JournalMiddleware(app, journaling)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serves a request. What is not HTTP gets no response."""
-        if scope["type"] != "http":
-            return
+        """Serves a request."""
         head = RequestHead.of(scope)
         refusal: Problem | None = scope.get(REFUSAL)
         path = head.selection.path
         if path == HEALTH_PATH or path.startswith(CONSOLE_PATH):
             await self._prepare(head.selection)
-            await self._without_store(scope, receive, send)
+            await self._journaling.serve(self._app, scope, receive, send)
             return
         has_body = not _BODY_HEADERS.isdisjoint(head.headers)
         replayed = ReplayedReceive(receive, has_body=has_body)
