@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
+import yaml
 from tests.record.canaries import (
     CANARY,
     PIXEL,
@@ -34,7 +35,7 @@ from understudy.cli.exit_codes import ExitCode
 from understudy.cli.record import finished, line_of, report, silent_loggers, write
 from understudy.drift.comparing import compare
 from understudy.errors import StartupError
-from understudy.mock.settings import Settings
+from understudy.mock.settings import Settings, settings_like
 from understudy.record.anonymising import Anonymiser
 from understudy.record.generated_pictures import PictureForm, form_of
 from understudy.record.proxy import Proxy
@@ -190,6 +191,22 @@ def test_what_traffic_settled_is_written_as_facts():
     facts = session.recording.recorder.files()["facts.yaml"].decode()
     assert "rule: avatar-upload-status\n  reading: '200'" in facts
     assert "DELETE /me/avatars/{} as owner: 204" in facts
+
+
+def test_an_update_with_another_member_is_taken_from_the_app_where_the_deployment_took_it(tmp_path):
+    changes = {"location": "Turin", "nickname": "Olu"}
+    deployment = MockedDeployment(choices={"unknown-profile-members": "ignore"})
+    with proxied(deployment, key=KEY) as session:
+        update = {"headers": OLU, "json": changes}
+        session.request("PATCH", f"{PROXY}/v3/me/profile", **update)
+    assert session.recording.recorder is not None
+    write(session.recording.recorder, tmp_path / "staging")
+    token = yaml.safe_load((tmp_path / "staging" / "tokens.yaml").read_text())[0]["token"]
+    mock = mock_in_process(settings_like(tmp_path / "staging" / "deployment.yaml"))
+    authorized = {"Authorization": f"Bearer {token}"}
+    with httpx.Client(transport=InProcess(mock), base_url=TARGET.base_url) as app:
+        answer = app.patch("me/profile", headers=authorized, json=changes)
+    assert (answer.status_code, answer.json()["location"]) == (200, "Turin")
 
 
 def test_values_of_other_types_than_the_document_s_keep_no_recording_from_being_served(tmp_path):

@@ -39,6 +39,8 @@ class SwitchReading:
         when: What must hold of an exchange before it shows anything.
         read: The option that it shows.
         is_of_limits: Whether a 429 shows something too.
+        able: What must hold beside that before a refusal shows anything: a success shows by itself
+            that the caller was able to.
     """
 
     rule: str
@@ -46,6 +48,7 @@ class SwitchReading:
     when: tuple[Condition, ...]
     read: Read
     is_of_limits: bool = False
+    able: tuple[Condition, ...] = ()
 
     def option(self, exchange: Exchange, history: History) -> str | None:
         """Returns the option that an exchange shows; None where it shows none."""
@@ -53,7 +56,8 @@ class SwitchReading:
             return None
         if exchange.status == TOO_MANY and not self.is_of_limits:
             return None
-        if not all(condition(exchange, history) for condition in self.when):
+        asked = self.when if exchange.response.is_success else (*self.when, *self.able)
+        if not all(condition(exchange, history) for condition in asked):
             return None
         return self.read(exchange)
 
@@ -69,6 +73,7 @@ def reading(
     when: Sequence[Condition],
     read: Read | str,
     is_of_limits: bool = False,
+    able: Sequence[Condition] = (),
 ) -> None:
     """Registers a reading.
 
@@ -78,9 +83,10 @@ def reading(
         when: What must hold of an exchange before it shows anything.
         read: Returns the option that it shows; or the only option that it can show.
         is_of_limits: Whether a 429 shows something too.
+        able: What must hold beside that before a refusal shows anything.
     """
     reads = partial(_option, read) if isinstance(read, str) else read
-    READINGS.append(SwitchReading(rule, tuple(on), tuple(when), reads, is_of_limits))
+    READINGS.append(SwitchReading(rule, tuple(on), tuple(when), reads, is_of_limits, tuple(able)))
 
 
 def _option(option: str, _exchange: Exchange) -> str:

@@ -407,7 +407,8 @@ def assignments_of_avatar(client: ProbeClient) -> Parts:
 reading(
     "unknown-selected-email-hash",
     on=[LIST_AVATARS],
-    when=[names_foreign_address, may_read],
+    when=[names_foreign_address],
+    able=[may_read],
     read=by_success("ignore", "refuse"),
 )
 reading("avatar-email-status", on=[SET_AVATAR], when=[succeeded], read=status_of)

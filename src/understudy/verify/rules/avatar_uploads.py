@@ -373,7 +373,8 @@ reading("avatar-upload-status", on=[UPLOAD_AVATAR], when=[succeeded], read=statu
 reading(
     "upload-image-types",
     on=[UPLOAD_AVATAR],
-    when=[may_manage, sends_one_file, is_small, sends_webp, is_square],
+    when=[sends_one_file, is_small, sends_webp, is_square],
+    able=[may_manage],
     read=by_success("webp-heic-too", "jpeg-png-gif"),
 )
 number_reading(

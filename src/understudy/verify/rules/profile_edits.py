@@ -405,7 +405,8 @@ def invalid_update_without_scope(client: ProbeClient) -> None:
 reading(
     "profile-patch-unknown-members",
     on=[UPDATE_PROFILE],
-    when=[*ABLE, names_others],
+    when=[has_object, names_others],
+    able=ABLE,
     read=by_success("ignore", "refuse"),
 )
 reading_of_two_errors(
