@@ -15,11 +15,12 @@ from tests.needs import js_package, program
 from understudy.cli import main
 
 ADA, BEN = {"Authorization": "Bearer ada-full"}, {"Authorization": "bearer ben-full"}
+HASH = "b5fc85e55755f9e0d030a10ab4429b6b2944855f9a0d60077fe832becbc41d72"
 REQUESTS: list[tuple[str, str, dict[str, str]]] = [
     ("GET", "/profiles/ada", {}),
     ("GET", "/profiles/ADA", {}),
     ("GET", "/profiles/ada", ADA),
-    ("GET", "/profiles/b5fc85e55755f9e0d030a10ab4429b6b2944855f9a0d60077fe832becbc41d72", {}),
+    ("GET", f"/profiles/{HASH}", {}),
     ("GET", "/profiles/nobody", {}),
     ("GET", "/profiles/ben", {}),
     ("GET", "/me/profile", {}),
@@ -27,20 +28,26 @@ REQUESTS: list[tuple[str, str, dict[str, str]]] = [
     ("GET", "/me/profile", BEN),
     ("GET", "/me/profile", {"Authorization": "Bearer wrong"}),
     ("GET", "/me/avatars", ADA),
+    ("GET", f"/me/associated-email?email_hash={HASH}", ADA),
+    ("GET", f"/me/associated-email?email_hash={HASH}", BEN),
+    ("GET", "/me/associated-email", ADA),
+    ("GET", "/openapi", {}),
+    ("HEAD", "/profiles/ada", {}),
 ]
 
-ASKING = """
-import { setupServer } from "msw/node";
-import { handlers } from "./handlers.mjs";
+IMPORTS = {
+    "mjs": 'import { setupServer } from "msw/node";\nimport { handlers } from "./handlers.mjs";',
+    "cjs": 'const { setupServer } = require("msw/node");\nconst { handlers } = require("./handlers.cjs");',
+}
 
+ASKING = """
 const base = "http://api.example/v3";
 setupServer(...handlers({ base })).listen({ onUnhandledRequest: "error" });
-const answers = [];
-for (const [method, path, headers] of REQUESTS) {
+const ask = async ([method, path, headers]) => {
   const response = await fetch(base + path, { method, headers });
-  answers.push([response.status, response.headers.get("x-mock-kept"), await response.text()]);
-}
-console.log(JSON.stringify(answers));
+  return [response.status, response.headers.get("x-mock-kept"), await response.text()];
+};
+Promise.all(REQUESTS.map(ask)).then((answers) => console.log(JSON.stringify(answers)));
 """
 
 
@@ -51,12 +58,13 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     mock.stop()
 
 
-def answers(place: Path, requests: list[tuple[str, str, dict[str, str]]]) -> list[Any]:
+def answers(place: Path, kind: str, requests: list[tuple[str, str, dict[str, str]]]) -> list[Any]:
     """Sends requests to the handlers in Node, where no mock is."""
     (place / "node_modules").symlink_to(js_package("msw").parent)
-    (place / "asking.mjs").write_text(ASKING.replace("REQUESTS", json.dumps(requests)))
+    asking = IMPORTS[kind] + ASKING.replace("REQUESTS", json.dumps(requests))
+    (place / f"asking.{kind}").write_text(asking)
     done = subprocess.run(
-        [program("node"), "asking.mjs"],
+        [program("node"), f"asking.{kind}"],
         check=False,
         cwd=place,
         capture_output=True,
@@ -68,22 +76,24 @@ def answers(place: Path, requests: list[tuple[str, str, dict[str, str]]]) -> lis
     return answered
 
 
+@pytest.mark.parametrize("kind", ["mjs", "cjs"])
 def test_handlers_answer_as_the_mock_that_they_were_made_of(
-    running: Running, tmp_path: Path
+    running: Running, tmp_path: Path, kind: str
 ) -> None:
     site = running.base_url.removesuffix("/v3")
     merge = {"operation": "getProfile", "when": {"path": {"profileIdentifier": "ben"}}}
     stub = {**merge, "response": {"merge": {"location": "Elsewhere"}}}
     httpx.post(f"{site}/__admin/stubs", json=stub).raise_for_status()
     words = ["generate", "--format", "msw", "--base-url", running.base_url]
-    done = CliRunner().invoke(main, [*words, "--out", str(tmp_path / "handlers.mjs")])
+    done = CliRunner().invoke(main, [*words, "--out", str(tmp_path / f"handlers.{kind}")])
     assert done.exit_code == 0, done.output
-    write = ("PATCH", "/me/profile", ADA)
-    *reads, written = answers(tmp_path, [*REQUESTS, write])
+    others = [("PATCH", "/me/profile", ADA), ("GET", "/qr-code/ada", {})]
+    *reads, written, picture = answers(tmp_path, kind, [*REQUESTS, *others])
     for (method, path, headers), (status, kept, text) in zip(REQUESTS, reads, strict=True):
         own = httpx.request(method, running.base_url + path, headers=headers)
         expected = own.text.replace(running.base_url, "http://api.example/v3")
         assert (status, kept) == (own.status_code, None), path
         assert text == expected.replace(site, "http://api.example"), path
     assert written[:2] == [200, "nothing"]
+    assert picture[2][1:4] == "PNG"
     assert len(httpx.get(f"{site}/__admin/worlds").json()) == 1

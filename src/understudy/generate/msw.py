@@ -4,13 +4,14 @@ A second implementation in JavaScript would be a second truth. So the mock is as
 own that begins as the one it was forked from, stubs included, and ends with the last answer.
 """
 
+import base64
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import httpx
 
@@ -28,25 +29,37 @@ MOST_PEOPLE: Final = 25
 _METHODS: Final = ("get", "post", "put", "patch", "delete")
 _NOBODY: Final = "nobody-is-here"
 _WITHOUT: Final = ""
+_PICTURE: Final = 3
+"""Place of the content in a row that is not text, in Base64."""
+
 _INVALID: Final = "?"
 _KEPT: Final = frozenset({"content-type", "location", "www-authenticate", "allow", "x-mock-stub"})
+
+_IMPORTS: Final = (
+    'import { bypass, http, HttpResponse } from "msw";',
+    'const { bypass, http, HttpResponse } = require("msw");',
+)
 
 _HANDLERS: Final = """
 const tokenOf = (request) => /^bearer +(\\S+)$/i.exec(request.headers.get("authorization") ?? "")?.[1] ?? "";
 
-/** Returns the row of a request: of its path and token, or else of any path or token of the operation. */
-function rowOf(rows, request, base) {
-  const path = decodeURIComponent(new URL(request.url).pathname.slice(new URL(base).pathname.length)).toLowerCase();
+/** Returns the row of a request: of its path, required query and token, or else of any path and query. */
+function rowOf(rows, names, request, base) {
+  const { pathname, searchParams } = new URL(request.url);
+  const path = decodeURIComponent(pathname.slice(new URL(base).pathname.length));
+  const place = [path, ...names.map((name) => searchParams.get(name) ?? "")].join(" ").toLowerCase();
   const token = tokenOf(request);
   const known = token === "" || TOKENS.includes(token) ? token : "?";
-  return ROWS[rows[`${path} ${known}`] ?? rows[`* ${known}`]];
+  return ROWS[rows[`${place} ${known}`] ?? rows[`* ${known}`]];
 }
 
-function responseOf([status, headers, body], request, base, isWrite) {
+function responseOf([status, headers, body, picture], request, base, isWrite) {
   const unknown = JSON.stringify(decodeURIComponent(new URL(request.url).pathname.split("/").at(-1))).slice(1, -1);
   const places = { base, site: new URL(base).origin, unknown };
   const text = body?.replace(/[{](base|site|unknown)[}]/g, (_, name) => places[name]) ?? null;
-  return new HttpResponse(text, { status, headers: { ...headers, ...(isWrite && { "x-mock-kept": "nothing" }) } });
+  const whole = picture ? Uint8Array.from(atob(picture), (byte) => byte.charCodeAt(0)) : text;
+  const content = request.method === "HEAD" ? null : whole;
+  return new HttpResponse(content, { status, headers: { ...headers, ...(isWrite && { "x-mock-kept": "nothing" }) } });
 }
 
 /**
@@ -56,11 +69,11 @@ function responseOf([status, headers, body], request, base, isWrite) {
  *   then gets the writes, as a table keeps nothing.
  */
 export function handlers({ base = BASE, mock } = {}) {
-  return OPERATIONS.map(([method, path, rows]) =>
+  return OPERATIONS.map(([method, path, rows, names]) =>
     http[method](`${base}${path}`, ({ request }) => {
-      const isWrite = method !== "get";
+      const isWrite = !["get", "head"].includes(method);
       if (isWrite && mock !== undefined) return fetch(bypass(new Request(request.url.replace(base, mock), request)));
-      return responseOf(rowOf(rows, request, base), request, base, isWrite);
+      return responseOf(rowOf(rows, names, request, base), request, base, isWrite);
     }),
   );
 }
@@ -73,7 +86,8 @@ class _Site(NamedTuple):
     Attributes:
         client: Sends to the base address of the resource API.
         base_url: That address.
-        site_url: The same without the base path.
+        site_url: The address of the mock.
+        prefix: What the address of the world adds to it.
         tokens: Tokens that exist from the start.
         people: Slugs and hashes that lead to people.
     """
@@ -81,6 +95,7 @@ class _Site(NamedTuple):
     client: httpx.Client
     base_url: str
     site_url: str
+    prefix: str
     tokens: tuple[str, ...]
     people: tuple[str, ...]
 
@@ -92,19 +107,20 @@ class _Site(NamedTuple):
             headers["authorization"] = f"Bearer {sent}"
         response = self.client.request(method.upper(), self.base_url + path, headers=headers)
         kept = {name: text for name, text in response.headers.items() if name in _KEPT}
-        text = response.text.replace(self.base_url, "{base}").replace(self.site_url, "{site}")
-        text = text.replace(_NOBODY, "{unknown}")
-        is_text = "json" in kept.get("content-type", "") or kept.get("content-type", "").startswith(
-            "text/"
-        )
-        return [response.status_code, kept, text if is_text and text else None]
+        if not re.search("json|text/", kept.get("content-type", "")):
+            return [response.status_code, kept, None, base64.b64encode(response.content).decode()]
+        text = response.text.replace(self.prefix, "")
+        base = self.base_url.replace(self.prefix, "")
+        text = text.replace(base, "{base}").replace(self.site_url, "{site}")
+        return [response.status_code, kept, text.replace(_NOBODY, "{unknown}") or None]
 
 
-def handlers_module(mock: AdminClient) -> str:
+def handlers_module(mock: AdminClient, *, is_commonjs: bool = False) -> str:
     """Returns the text of a module with handlers that answer as a mock does.
 
     Args:
         mock: The admin API of the world whose answers they are.
+        is_commonjs: Whether it is loaded by ``require``, as in Jest.
 
     Raises:
         StartupError: No mock responds there, or it refuses.
@@ -118,27 +134,30 @@ def handlers_module(mock: AdminClient) -> str:
             hashes = (email["hash"] for person in people for email in person["emails"])
             names = (*(person["slug"] for person in people), *hashes)
             tokens = tuple(token["token"] for token in world["tokens"])
-            site_url = world["base_url"].removesuffix(served["base_path"])
-            site = _Site(client, world["base_url"], site_url, tokens, names)
+            site_url = mock.url.partition("/__world/")[0]
+            prefix = f"/__world/{world['name']}"
+            site = _Site(client, world["base_url"], site_url, prefix, tokens, names)
             operations = list(_operations(site, served["document"]))
     finally:
         mock.call("DELETE", f"/worlds/{world['name']}")
-    rows = list(dict.fromkeys(json.dumps(row) for _, _, own in operations for row in own.values()))
+    answers = (json.dumps(row) for operation in operations for row in operation.rows.values())
+    rows = list(dict.fromkeys(answers))
     numbers = {text: number for number, text in enumerate(rows)}
     table = [
-        (method, path, {key: numbers[json.dumps(row)] for key, row in own.items()})
-        for method, path, own in operations
+        it._replace(rows={key: numbers[json.dumps(row)] for key, row in it.rows.items()})
+        for it in operations
     ]
-    base = mock.url.partition("/__world/")[0] + served["base_path"]
+    base = site.site_url + served["base_path"]
     return "".join(
         (
             "// Made by understudy generate --format msw: what a mock answered, as data.\n",
-            'import { bypass, http, HttpResponse } from "msw";\n\n',
+            f"{_IMPORTS[is_commonjs]}\n\n",
             f"const BASE = {_written(base)};\n",
             f"const TOKENS = {_written(list(tokens))};\n",
             f"const ROWS = {_written([json.loads(row) for row in rows])};\n",
             f"const OPERATIONS = {_written(table)};\n",
-            _HANDLERS,
+            _HANDLERS.replace("export ", "") if is_commonjs else _HANDLERS,
+            "\nmodule.exports = { handlers };\n" * is_commonjs,
         )
     )
 
@@ -151,35 +170,59 @@ def _written(value: Any) -> str:
     )
 
 
-def _operations(
-    site: _Site, document: Mapping[str, Any]
-) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yields each operation's method, its path as MSW writes it, and its rows by path and token."""
+class _Operation(NamedTuple):
+    """An operation in the table: its method, its path as MSW writes it, its rows, and its required query."""
+
+    method: str
+    path: str
+    rows: Mapping[str, Any]
+    names: Sequence[str]
+
+
+def _operations(site: _Site, document: Mapping[str, Any]) -> Iterator[_Operation]:
     for path, item in document.get("paths", {}).items():
         for method in _METHODS:
             if method in item:
+                names = [
+                    it["name"]
+                    for it in (*item.get("parameters", ()), *item[method].get("parameters", ()))
+                    if it.get("in") == "query" and it.get("required")
+                ]
                 success = None if method == "get" else _success(item[method])
-                rows = dict(_rows(site, method, path, success))
-                yield method, PATH_PARAMETER.sub(r":\1", path), _thinned(rows)
+                rows = _thinned(dict(_rows(site, method, path, names, success)))
+                matched = PATH_PARAMETER.sub(r":\1", path)
+                yield _Operation(method, matched, rows, names)
+                if method == "get":
+                    yield _Operation("head", matched, rows, names)
 
 
 def _success(operation: Mapping[str, Any]) -> int | None:
-    """Returns the first status of success that is declared, for writes, which would change things."""
-    numbers = (int(it) for it in operation.get("responses", {}) if str(it).isdecimal())
-    return min((it for it in numbers if it // 100 == 2), default=None)  # noqa: PLR2004 - RFC 9110, 15.3
+    """Returns the status of success that is declared for a write, which would change things.
+
+    That is the first one, or that without content: where documents declare both, the mock sends it.
+    """
+    declared = operation.get("responses", {})
+    numbers = (int(it) for it in declared if str(it).isdecimal())
+    successes = (it for it in numbers if it // 100 == 2)  # noqa: PLR2004 - RFC 9110, 15.3
+    return 204 if "204" in declared else min(successes, default=None)
 
 
 def _rows(
-    site: _Site, method: str, path: str, success: int | None
+    site: _Site, method: str, path: str, names: Sequence[str], success: int | None
 ) -> Iterator[tuple[str, list[Any]]]:
-    names = PATH_PARAMETER.findall(path)
+    is_of_one = method == "get" and len(PATH_PARAMETER.findall(path)) + len(names) == 1
+    people = (*site.people, *("" for _ in names)) if is_of_one else ()
     for token in (_WITHOUT, _INVALID, *site.tokens):
-        unknown = PATH_PARAMETER.sub(_NOBODY, path)
-        yield f"* {token}", site.row(method, unknown, token, success)
-        if method == "get" and len(names) == 1:
-            for person in site.people:
-                filled = PATH_PARAMETER.sub(quote(person, safe=""), path)
-                yield f"{filled.lower()} {token}", site.row(method, filled, token, None)
+        for person in (_NOBODY, *people):
+            filled = PATH_PARAMETER.sub(quote(person or _NOBODY, safe=""), path)
+            query = f"?{urlencode(dict.fromkeys(names, person))}" if names and person else ""
+            row = site.row(method, filled + query, token, success)
+            if person == _NOBODY:
+                yield f"* {token}", row
+                if len(row) > _PICTURE:
+                    break  # one picture serves for all
+            else:
+                yield " ".join((filled, *(person for _ in names), token)).lower(), row
 
 
 def _thinned(rows: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
@@ -187,7 +230,7 @@ def _thinned(rows: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
     return {
         key: row
         for key, row in rows.items()
-        if key.startswith("* ") or row != rows["* " + key.partition(" ")[2]]
+        if key.startswith("* ") or row != rows["* " + key.rpartition(" ")[2]]
     }
 
 
@@ -210,6 +253,7 @@ def write(url: str, out: Path | None, *, is_forced: bool) -> None:
         msg = f"{url!r} is not the address of a mock; write it as http://127.0.0.1:8080."
         raise StartupError(msg)
     with closing(AdminClient(place[0])) as mock:
-        content = handlers_module(mock).encode()
+        is_commonjs = out is not None and out.suffix == ".cjs"
+        content = handlers_module(mock, is_commonjs=is_commonjs).encode()
     form = ExportFormat(_unwritable, "handlers of MSW, from a mock's answers", ".js")
     save([OutputPiece("", content)], form, out, is_forced=is_forced)

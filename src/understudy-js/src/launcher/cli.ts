@@ -5,7 +5,8 @@ import { runInForeground } from "./child.js";
 import { locate } from "./locate.js";
 
 /** Runs `understudy` with the same arguments, wherever it is found, and returns its exit code. */
-async function main(args: string[]): Promise<number> {
+async function main(given: string[]): Promise<number> {
+  const args = given[0] === "msw" ? ["generate", "--format", "msw", ...given.slice(1)] : given;
   const command = args.find((argument) => !argument.startsWith("-"));
   const url = process.env["UNDERSTUDY_URL"];
   if (command === "serve" && url !== undefined) {
