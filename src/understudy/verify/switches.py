@@ -56,8 +56,8 @@ class SwitchReading:
             return None
         if exchange.status == TOO_MANY and not self.is_of_limits:
             return None
-        asked = self.when if exchange.response.is_success else (*self.when, *self.able)
-        if not all(condition(exchange, history) for condition in asked):
+        conditions = self.when if exchange.response.is_success else (*self.when, *self.able)
+        if not all(condition(exchange, history) for condition in conditions):
             return None
         return self.read(exchange)
 
