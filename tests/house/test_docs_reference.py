@@ -13,7 +13,9 @@ from tests.needs import missing
 from tests.tools.docs.console_pictures import VIEWS, page_of_pictures
 from tests.tools.docs.pages import PAGES
 
+from understudy import plugins
 from understudy.cli import main
+from understudy.cli.exit_codes import MEANINGS, USES, ExitCode
 from understudy.generate.formats.export_formats import FORMATS as CASE_FORMATS
 from understudy.interface.rules import load_rules, switches
 from understudy.reports.formats import FORMATS as REPORT_FORMATS
@@ -117,3 +119,11 @@ def test_every_target_of_the_makefile_stands_in_it():
         (name, told) for name, told in targets if f"| `make {name}` | {told} |" not in text
     ] == []
     assert targets
+
+
+def test_every_exit_code_has_a_meaning_and_stands_on_its_page():
+    text = PAGES["exit-codes.md"]()
+    assert set(MEANINGS) == set(ExitCode)
+    assert [code for code in ExitCode if f"| `{int(code)}` | {MEANINGS[code]} |" not in text] == []
+    assert [name for name in USES if f"| `{name}` |" not in text] == []
+    assert set(USES) <= set(plugins.names("commands"))
