@@ -13,6 +13,7 @@ from understudy.openapi.loader import Node
 from understudy.openapi.sample_texts import PLAIN_FORMATS, matching
 from understudy.openapi.sampler import PLAIN, Sampler
 from understudy.openapi.schemas import ALL, Schemas
+from understudy.terminal import counted
 
 MAX_DEPTH = 4
 """Levels of alternatives that are read for members."""
@@ -153,7 +154,7 @@ def _arrays(values: SchemaValues, schema: Node, keywords: dict[str, Any]) -> _Ca
             size = keywords.get(keyword, -2) + step
             is_repeated = size > 1 and keywords.get("uniqueItems") is True
             if 0 <= size <= texts.LONG and not is_repeated:
-                yield [item] * size, _counted(size, "item"), keyword, "boundary"
+                yield [item] * size, counted(size, "item"), keyword, "boundary"
 
 
 def _refusing_keyword(keywords: dict[str, Any], value: Any) -> str:
@@ -204,14 +205,10 @@ def _matching(pattern: str) -> list[str]:
     return [next(matching(pattern, str(seed)), "a") for seed in range(3)]
 
 
-def _counted(size: int, noun: str) -> str:
-    return f"{size} {noun}" if size == 1 else f"{size} {noun}s"
-
-
 def _lengths(keywords: dict[str, Any]) -> _Candidates:
     shortest, longest = keywords.get("minLength", 0), keywords.get("maxLength")
     for size in sorted({shortest - 1, shortest, shortest + 1, 1} - {0, -1}):
-        yield sized(size), _counted(size, "character"), "minLength", "boundary"
+        yield sized(size), counted(size, "character"), "minLength", "boundary"
     if longest is None:
         is_free = not {"pattern", "format"} & set(keywords)
         where = " where no limit is declared" if is_free else ""

@@ -22,6 +22,7 @@ from understudy.cases.texts import TELLING
 from understudy.errors import StartupError, nearest
 from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import load
+from understudy.terminal import counted
 
 CANDIDATES = 12
 """Rows to choose the best of: more take longer and hardly cover more."""
@@ -382,10 +383,11 @@ class CoveringSet(NamedTuple):
     def summary(self) -> str:
         """Returns the coverage as a sentence."""
         share = self.touched / self.all if self.all else 1
+        cover = "covers" if len(self.chosen) == 1 else "cover"
         return (
-            f"{_counted(len(self.chosen), 'case', 'cover')} {self.touched} of {self.all} combinations of operation,"
+            f"{counted(len(self.chosen), 'case')} {cover} {self.touched} of {self.all} combinations of operation,"
             f" part and keyword or rule ({share:.0%}), and {self.operations} of"
-            f" {_counted(self.all_operations, 'operation')}."
+            f" {counted(self.all_operations, 'operation')}."
         )
 
 
@@ -427,12 +429,6 @@ def choose(stream: Iterable[Case], size: int) -> CoveringSet:
         len({operation for operation, *_ in covered}),
         len({operation for operation, *_ in everything}),
     )
-
-
-def _counted(number: int, noun: str, verb: str = "") -> str:
-    """Returns a number with its noun and verb: ``1 case covers``, ``2 cases cover``."""
-    words = f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-    return words if not verb else f"{words} {verb}s" if number == 1 else f"{words} {verb}"
 
 
 def _worth(touched: frozenset[Touch]) -> int:

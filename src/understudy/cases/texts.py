@@ -6,6 +6,8 @@ A text that looks like another is written with escapes, so that no editor normal
 from collections.abc import Mapping
 from random import Random  # noqa: TID251 - seeded by whoever asks
 
+from understudy.terminal import counted
+
 LONG = 10_000
 """Characters of a text without a declared limit: too long for most columns, and still quick."""
 
@@ -182,8 +184,7 @@ def drawn(chance: Random, longest: int = 60) -> str:
 def spelled(text: str) -> str:
     """Describes a drawn text by its length and alphabets, in words that any terminal can show."""
     kinds = [name for name, letters in ALPHABETS.items() if set(letters) & set(text)]
-    size = "1 character" if len(text) == 1 else f"{len(text)} characters"
-    return f"{size}, made of {', '.join(kinds or ['others'])}"
+    return f"{counted(len(text), 'character')}, made of {', '.join(kinds or ['others'])}"
 
 
 def all_texts() -> dict[str, str]:

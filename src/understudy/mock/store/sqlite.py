@@ -29,6 +29,7 @@ from understudy.mock.server.worlds import (
     World,
 )
 from understudy.mock.store.state_rows import WINDOWS, Blobs, Rows
+from understudy.terminal import counted
 
 Statement = tuple[str, tuple[Any, ...]]
 """SQL, and the values for its question marks."""
@@ -395,7 +396,7 @@ class SqliteStore:
     def _handle(self, broken: list[BrokenRow]) -> None:
         if not broken:
             return
-        rows = "1 row" if len(broken) == 1 else f"{len(broken)} rows"
+        rows = counted(len(broken), "row")
         if not self._is_repair:
             msg = (
                 f"--state {self._directory}: {rows} cannot be read, first {broken[0]}. "
