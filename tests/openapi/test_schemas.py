@@ -282,3 +282,9 @@ def test_an_alternative_that_is_a_reference_is_judged(read) -> None:
     (error,) = compiler.validator(node).iter_errors({"name": 1})
     assert error.kind.name == "anyOf"
     assert compiler.validator(node).is_valid({"name": "a", "children": []})
+
+
+def test_an_error_behind_a_reference_is_found_in_a_schema_of_a_list(read) -> None:
+    compiler, node = schemas(read, "[{type: array, items: {$ref: '#/components/schemas/Text'}}]")
+    errors = compiler.validator(Node(f"{node.pointer}/0", node.value[0])).iter_errors([7])
+    assert [error.message for error in errors] == ['7 is not of type "string"']

@@ -304,7 +304,7 @@ class Compiler:
         """Returns the validator of what the schema at a place refers to."""
         schema: Any = self._document.raw
         for step in path:
-            schema = schema[step]
+            schema = schema[int(step) if isinstance(schema, list) else step]
         return self.referred(schema["$ref"])
 
 
