@@ -375,15 +375,10 @@ def _singleton(methods: dict[str, Operation], schemas: Schemas) -> ResourceSingl
             evidence.add(-0.2, f"{operation.method} takes other members ({share:.0%} are read)")
             continue
         evidence.add(0.35, f"{operation.method} takes {share:.0%} of the members that are read")
-        response, _ = _single_item(response_schema(operation), schemas)
-        found.append(
-            ResourceOperation(
-                _ROLES[operation.method],
-                operation,
-                body_steps,
-                response if response_schema(operation) else None,
-            )
-        )
+        place, shown = _single_item(response_schema(operation), schemas)
+        response = place if schemas.members(shown).keys() & members.keys() else None
+        role = _ROLES[operation.method]
+        found.append(ResourceOperation(role, operation, body_steps, response))
     if "DELETE" in methods:
         found.append(ResourceOperation("delete", methods["DELETE"]))
     return ResourceSingleton(

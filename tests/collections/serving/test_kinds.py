@@ -137,3 +137,17 @@ def test_the_example_of_a_document_is_not_refused_for_the_name_of_a_seed(tmp_pat
     ask = asking(Mock(Settings(document=document_with(tmp_path, paths, schemas))))
     assert ask("POST", "/p", json={"name": "Rex"}).status_code == 201
     assert ask("POST", "/p", json={"name": "Rex"}).status_code == 409
+
+
+def test_what_exists_once_is_not_shown_where_a_change_responds_with_a_text(tmp_path) -> None:
+    settings = (
+        "content: {application/json: {schema: {type: object, properties: {a: {type: string}}}}}"
+    )
+    text = "content: {application/json: {schema: {type: string}}}"
+    paths = (
+        f"  /settings:\n    get: {{responses: {{'200': {{description: ok, {settings}}}}}}}\n"
+        f"    put: {{requestBody: {{{settings}}}, responses: {{'200': {{description: ok, {text}}}}}}}\n"
+    )
+    ask = asking(Mock(Settings(document=document_with(tmp_path, paths, "    A: {}"))))
+    assert isinstance(ask("PUT", "/settings", json={"a": "b"}).json(), str)
+    assert ask("GET", "/settings").json() == {"a": "b"}
