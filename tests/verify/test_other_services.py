@@ -1,6 +1,7 @@
 """The document of another service is judged by what it says alone: no rule or request is ours."""
 
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from click.testing import CliRunner
@@ -73,6 +74,10 @@ def test_only_mode_full_writes_where_nothing_is_known_to_undo(
     declared = {"GET /me/profile", "POST /tasks"}
     sent = {it.request.method for it in outcome.exchanges if it.operation in declared}
     assert sent == expected
+
+
+def test_nothing_is_sent_to_the_authorization_server_of_this_service(outcome: Outcome) -> None:
+    assert {urlsplit(it.request.url).netloc for it in outcome.exchanges} == {"127.0.0.1:8080"}
 
 
 def test_rules_of_state_are_not_checked_where_no_state_is_inferred(outcome: Outcome) -> None:
