@@ -11,11 +11,13 @@ import secrets  # noqa: TID251 - no fixture, and it must not be guessed
 import ssl
 import sys
 import textwrap
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import datetime
 from itertools import accumulate, islice
 from pathlib import Path
+from socket import socket
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -413,6 +415,23 @@ def run(settings: Settings, prepare: Preparation | None = None) -> None:
         _serve(settings, prepare, lambda addresses, _stop: announce(addresses), None)
 
 
+@contextmanager
+def _bound(settings: Settings, *, is_shared: bool) -> Iterator[tuple[socket, socket]]:
+    """Yields the sockets of the resource API and of the authorization server, maybe the same one.
+
+    Raises:
+        StartupError: A port is in use.
+    """
+    host = settings.host
+    with ExitStack() as opened:
+        resource = serving.bind(host, settings.port, "--port", is_shared=is_shared)
+        authorization = opened.enter_context(resource)
+        if not settings.single_port:
+            bound = serving.bind(host, settings.auth_port, "--auth-port", is_shared=is_shared)
+            authorization = opened.enter_context(bound)
+        yield resource, authorization
+
+
 def _serve(
     settings: Settings,
     prepare: Preparation | None,
@@ -427,44 +446,38 @@ def _serve(
         announce: Called with the addresses, and with what stops the mock, once it serves.
         link: The connection with the supervisor of several workers; None: this is the only process.
     """
-    is_shared = link is not None
     tls = _certificate(settings)  # before the ports, so that it is what a refusal is about
-    resource = serving.bind(settings.host, settings.port, "--port", is_shared=is_shared)
-    authorization = resource
-    if not settings.single_port:
-        authorization = serving.bind(
-            settings.host, settings.auth_port, "--auth-port", is_shared=is_shared
+    with _bound(settings, is_shared=link is not None) as (resource, authorization):
+        scheme = "https" if tls else "http"
+        site_url, auth_url = serving.url_of(resource, scheme), serving.url_of(authorization, scheme)
+        is_coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        record = log_lines(settings.log, click.echo, is_terminal=is_coloured)
+        mock = _mock(settings, record, _addresses(settings.host, site_url, auth_url))
+        prepared = prepare(mock.resource, site_url) if prepare else ()
+
+        addresses = {"base_url": site_url + mock.base_path, "auth_url": auth_url}
+        if tls and tls.authority:
+            addresses["certificate_authority"] = str(tls.authority)
+
+        def ready(stop: Callable[[], None]) -> None:
+            # Documents and fixtures live as long as the process. Each full collection of garbage would walk
+            # all of them; with 100,000 people that stops the mock for 0.1 s.
+            gc.freeze()
+            if link is None or link.is_first:
+                # JSON lines are read by a program, which finds nothing else on standard output.
+                is_json = settings.log == "json"
+                screen = banner(mock, site_url, auth_url, settings.admin_token)
+                click.echo("\n".join((screen, *prepared)), err=is_json)
+            announce(addresses, stop)
+
+        running = serving.serve(
+            {authorization: mock.authorization, resource: mock.resource},
+            ready=ready,
+            beside=[_reloading(mock)] if settings.reload else [],
+            certificate=tls and (tls.chain, tls.key),
+            grace=settings.grace,
         )
-    scheme = "https" if tls else "http"
-    site_url, auth_url = serving.url_of(resource, scheme), serving.url_of(authorization, scheme)
-    is_coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    record = log_lines(settings.log, click.echo, is_terminal=is_coloured)
-    mock = _mock(settings, record, _addresses(settings.host, site_url, auth_url))
-    prepared = prepare(mock.resource, site_url) if prepare else ()
-
-    addresses = {"base_url": site_url + mock.base_path, "auth_url": auth_url}
-    if tls and tls.authority:
-        addresses["certificate_authority"] = str(tls.authority)
-
-    def ready(stop: Callable[[], None]) -> None:
-        # Documents and fixtures live as long as the process. Each full collection of garbage would walk
-        # all of them; with 100,000 people that stops the mock for 0.1 s.
-        gc.freeze()
-        if link is None or link.is_first:
-            # JSON lines are read by a program, which finds nothing else on standard output.
-            is_json = settings.log == "json"
-            screen = banner(mock, site_url, auth_url, settings.admin_token)
-            click.echo("\n".join((screen, *prepared)), err=is_json)
-        announce(addresses, stop)
-
-    running = serving.serve(
-        {authorization: mock.authorization, resource: mock.resource},
-        ready=ready,
-        beside=[_reloading(mock)] if settings.reload else [],
-        certificate=tls and (tls.chain, tls.key),
-        grace=settings.grace,
-    )
-    run_loop(running)
+        run_loop(running)
 
 
 def _expect_two_ports(settings: Settings) -> None:
