@@ -6,8 +6,8 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
+from tests import patient
 from tests.cli.conftest import Running
 from tests.cli.test_demo import Demo
 from tests.house.documentation import PAGES, ROOT, Block, Command, blocks, commands, fits
@@ -37,7 +37,7 @@ def mock(page: str, running: Running, tmp_path: Path) -> Iterator[Running]:
         yield new
         new.stop()
     else:
-        httpx.post(running.base_url.replace("/v3", "/__admin/reset")).raise_for_status()
+        patient.post(running.base_url.replace("/v3", "/__admin/reset")).raise_for_status()
         yield running
 
 

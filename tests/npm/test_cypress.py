@@ -5,8 +5,8 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
+from tests import patient
 from tests.cli.conftest import Running
 from tests.house.documentation import ROOT
 from tests.npm.packing import environment, project
@@ -57,5 +57,5 @@ def test_tasks_make_and_steer_worlds(mock: Running, tmp_path: Path):
     assert printed["time"].endswith("Z")
     assert len(printed["journal"].splitlines()) >= 3
     assert printed["closed"] is None
-    worlds = httpx.get(f"{site}/__admin/worlds").json()
+    worlds = patient.get(f"{site}/__admin/worlds").json()
     assert [world["name"] for world in worlds] == ["default"]

@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 from click.testing import CliRunner
+from tests import patient
 from tests.cli.conftest import Running
 from tests.needs import js_package, program
 
@@ -83,7 +84,7 @@ def test_handlers_answer_as_the_mock_that_they_were_made_of(
     site = running.base_url.removesuffix("/v3")
     merge = {"operation": "getProfile", "when": {"path": {"profileIdentifier": "ben"}}}
     stub = {**merge, "response": {"merge": {"location": "Elsewhere"}}}
-    httpx.post(f"{site}/__admin/stubs", json=stub).raise_for_status()
+    patient.post(f"{site}/__admin/stubs", json=stub).raise_for_status()
     words = ["generate", "--format", "msw", "--base-url", running.base_url]
     done = CliRunner().invoke(main, [*words, "--out", str(tmp_path / f"handlers.{kind}")])
     assert done.exit_code == 0, done.output
@@ -96,4 +97,4 @@ def test_handlers_answer_as_the_mock_that_they_were_made_of(
         assert text == expected.replace(site, "http://api.example"), path
     assert written[:2] == [200, "nothing"]
     assert picture[2][1:4] == "PNG"
-    assert len(httpx.get(f"{site}/__admin/worlds").json()) == 1
+    assert len(patient.get(f"{site}/__admin/worlds").json()) == 1
