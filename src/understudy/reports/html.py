@@ -4,7 +4,7 @@ First what someone asks who was not there: what was judged and when, the verdict
 what changed; then the details. The script only filters, copies and unfolds everything for the printer.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Final
@@ -35,9 +35,6 @@ WORDS: Final[Mapping[Status, str]] = {
     "passed": "passed",
 }
 """Each status with its word on the page, most urgent first."""
-
-CELL, LEFT, HEAD = 26, 250, 40  # pixels of the picture
-REFUSED, ERROR = 400, 500  # the first statuses of these classes
 
 
 def html(report: Report) -> str:
@@ -207,37 +204,24 @@ def _row(rule: RuleLine) -> str:
 
 
 def _coverage(coverage: Coverage) -> str:
-    return f"<h2>Coverage</h2>{_picture(coverage)}{_folded('Parameters', _parameters(coverage))}"
+    return f"<h2>Coverage</h2>{_table(coverage)}{_folded('Parameters', _parameters(coverage))}"
 
 
-def _picture(coverage: Coverage) -> str:
-    """Returns an SVG of operations by statuses, with the count in each cell."""
-    operations = sorted({operation for operation, _ in coverage.statuses})
+def _table(coverage: Coverage) -> str:
+    """Returns a table of operations by statuses, with the number of exchanges in each cell."""
     statuses = sorted({status for _, status in coverage.statuses})
-    width, height = LEFT + 2 * CELL * len(statuses), HEAD + CELL * len(operations)
-    marks = [
-        f"<text x={LEFT + 2 * CELL * place} y={HEAD - 10}>{status}</text>"
-        for place, status in enumerate(statuses)
-    ]
-    for row, operation in enumerate(operations):
-        y = HEAD + CELL * row
-        marks.append(f"<text x=0 y={y + 16}>{escape(operation)}</text>")
-        for column, status in enumerate(statuses):
-            marks.append(_cell(coverage, operation, status, (LEFT + 2 * CELL * column, y)))
-    label = "operations by statuses"
-    body = "".join(marks)
-    return f'<figure tabindex=0 role=group aria-label="{label}"><svg role=img aria-label="{label}" width={width} height={height}>{body}</svg></figure>'
+    head = "".join(f"<th scope=col>{status}" for status in statuses)
+    rows = "".join(
+        f"<tr><th scope=row>{escape(operation)}{_cells(coverage, operation, statuses)}"
+        for operation in sorted({operation for operation, _ in coverage.statuses})
+    )
+    return f"<div class=wide tabindex=0><table><tr><td>{head}{rows}</table></div>"
 
 
-def _cell(coverage: Coverage, operation: str, status: int, place: tuple[int, int]) -> str:
-    x, y = place
-    count = coverage.statuses[operation, status]
-    kind = "error" if status >= ERROR else "refused" if status >= REFUSED else ""
-    css = f"cell {kind}" if count else "none"
-    number = f"<text class=count x={x + CELL - 2} y={y + 16}>{count}</text>" if count else ""
-    return (
-        f'<rect class="{css}" x={x} y={y} width={2 * CELL - 3} height={CELL - 3} rx=3>'
-        f"<title>{escape(operation)} {status}: {count}</title></rect>{number}"
+def _cells(coverage: Coverage, operation: str, statuses: Sequence[int]) -> str:
+    counts = ((status, coverage.statuses[operation, status]) for status in statuses)
+    return "".join(
+        f"<td class=s{status // 100 * bool(count)}>{count or ''}" for status, count in counts
     )
 
 
