@@ -92,6 +92,8 @@ def test_every_report_for_people_has_both_sides(report):
         assert "/profiles/hush" in page
         assert page.count("curl -i") >= 4
         assert "breaks clients that read" in page
+    dated = report_of(report, datetime(2026, 3, 1, 12, tzinfo=UTC))
+    assert "Judged by understudy drift, 2026-03-01 12:00:00 UTC" in FORMATS["html"](dated)
 
 
 def test_every_report_names_a_changed_fact_with_both_readings_and_its_day(report):

@@ -78,7 +78,7 @@ def drift(options: DriftOptions, environment: Mapping[str, str]) -> int:
         report = _compared(options, environment, console)
     report = with_accepted(with_sightings(report, earlier, now), accepted, now.date())
     deliver(
-        report_of(report),
+        report_of(report, now),
         options,
         environment,
         is_json=options.is_json,

@@ -1,6 +1,7 @@
 """Fills a report with how two deployments differ."""
 
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from functools import partial
 from typing import Final
 
@@ -102,8 +103,14 @@ def _where(change: ReportedChange) -> str:
     return ": ".join(part for part in (change.operation, change.place, member) if part)
 
 
-def report_of(drift: DriftReport) -> Report:
-    """Returns what a report says of two deployments and their documents."""
+def report_of(drift: DriftReport, started: datetime | None = None) -> Report:
+    """Returns what a report says of two deployments and their documents.
+
+    Args:
+        drift: The differences.
+        started: When they were compared; None leaves it out.
+    """
+    when = {} if started is None else {"started": f"{started.astimezone(UTC):%Y-%m-%dT%H:%M:%S}"}
     return Report(
         tool="understudy drift",
         title=_title(drift),
@@ -113,6 +120,7 @@ def report_of(drift: DriftReport) -> Report:
         comparisons=tuple(map(_comparison, filter(lambda pair: pair.changes, drift.documents))),
         alarms=(*(f"not restored: {line}" for line in drift.not_restored), *drift.stopped),
         remarks=(*drift.not_compared, *drift.not_checked),
+        numbers=when,
         records={"json": partial(json, drift)},
     )
 
