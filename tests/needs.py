@@ -82,4 +82,4 @@ def closing_line(reasons: Iterable[str]) -> str | None:
         return None
     programs = ", ".join(f"{name} ({count})" for name, count in Counter(needed).most_common())
     tests = "1 test was" if len(needed) == 1 else f"{len(needed)} tests were"
-    return f"{tests} skipped for want of {programs}; make tools brings them."
+    return f"{tests} skipped, as these are missing: {programs}; make tools brings them."

@@ -13,7 +13,7 @@ from tests.tools import bring
 def test_the_line_names_programs_by_the_tests_that_wanted_them():
     reasons = [f"Skipped: needs {name}: run make tools" for name in ("npm", "wrk", "npm")]
     assert closing_line([*reasons, "Skipped: root reads what nobody may"]) == (
-        "3 tests were skipped for want of npm (2), wrk (1); make tools brings them."
+        "3 tests were skipped, as these are missing: npm (2), wrk (1); make tools brings them."
     )
     assert closing_line(["Skipped: root reads what nobody may"]) is None
 

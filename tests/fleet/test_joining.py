@@ -57,7 +57,8 @@ def test_a_store_that_is_not_there_is_named() -> None:
 def test_a_wrong_password_is_said_and_not_shown(secured: StoreServer) -> None:
     text = refusal(Settings(state=secured.url()))
     assert (
-        "refuses: NOAUTH Authentication required. It wants a password: put it into the URL" in text
+        "refuses: NOAUTH Authentication required. It requires a password: put it into the URL"
+        in text
     )
     text = refusal(Settings(state=secured.url(login=":wrong-one@")))
     assert "refuses: WRONGPASS invalid username-password pair" in text

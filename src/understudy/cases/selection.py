@@ -278,8 +278,8 @@ def plans(planners: Sequence[Planner], names: Sequence[str] = ()) -> list[Operat
     by_name = {o.operation_id: (planner, o) for planner in planners for o in planner.operations}
     for name in names:
         if name not in by_name:
-            hint = nearest(name, list(by_name)) or "."
-            msg = f"There is no operation {name!r}{hint} There are {', '.join(by_name)}."
+            hint = nearest(name, list(by_name)) or f"; there are {', '.join(by_name)}."
+            msg = f"There is no operation {name!r}{hint}"
             raise StartupError(msg)
     if not by_name:
         msg = "The document has no operations, so there is nothing to make cases of."

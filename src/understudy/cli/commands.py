@@ -45,7 +45,7 @@ class VerifyOptions:
     The contract is the OpenAPI documents and every rule of prose; `understudy rules` lists them.
 
     Exit codes: 0 no findings; 1 findings; 2 the run could not start, or had nothing to judge; 3 the
-    run was stopped, or checked less than --fail-on or --baseline wants; 4 a part of verify itself
+    run was stopped, or checked less than --fail-on or --baseline requires; 4 a part of verify itself
     failed.
     """
 

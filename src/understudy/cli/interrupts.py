@@ -37,7 +37,7 @@ class Interruption:
             raise KeyboardInterrupt
 
     def forget(self) -> None:
-        """Takes the interruption as noticed."""
+        """Marks the interruption as noticed."""
         self._is_pending = False
 
 

@@ -45,7 +45,7 @@ def record(options: RecordOptions, environment: Mapping[str, str]) -> int:
         StartupError: A file or an option is not as it must be, or a port is in use.
     """
     if options.where.is_mock:
-        msg = "Name the deployment to stand before: --target FILE or --base-url URL."
+        msg = "Name the deployment to record: --target FILE or --base-url URL."
         raise StartupError(msg)
     waited_for = ready_file(options.ready_file)
     key = None

@@ -68,14 +68,18 @@ def _json(_ctx: click.Context, option: click.Parameter, text: str | None) -> Any
 )
 @click.option("--times", type=click.IntRange(1), help="Requests that it answers.  [default: all]")
 @click.option("--delay", metavar="TIME", help="Waits before it answers, such as 200ms.")
-@click.option("--allow-invalid", is_flag=True, help="Answer what the document does not allow.")
-@click.option("--before-validation", is_flag=True, help="Answer what the mock would refuse, too.")
+@click.option(
+    "--allow-invalid", is_flag=True, help="Accept a response that the document does not allow."
+)
+@click.option(
+    "--before-validation", is_flag=True, help="Answer requests that the mock would refuse, too."
+)
 @click.option("--stub", metavar="JSON", callback=_json, help="The whole stub; @FILE reads it.")
 @click.option("--delete", metavar="ID", help="Delete this stub; `all` deletes every one.")
 def stub(running: RunningMock, **options: Any) -> None:
     """Answer an operation otherwise than the mock would, or list stubs.
 
-    The stubs are listed where no OPERATION is named. The document decides what a stub may say: anything else is refused, with every place that breaks it.
+    Without OPERATION, lists the stubs. A stub that the document does not allow is refused, with every place that breaks it.
     """
     mock = running.client()
     if options["delete"] is not None:

@@ -110,7 +110,7 @@ NO_SCRIPT: Final = "NOSCRIPT"
 
 _ADVICE: Final = {
     "WRONGPASS": f"Mend the user or the password in the URL, or {PASSWORD_VARIABLE}.",
-    "NOAUTH": f"It wants a password: put it into the URL, or into {PASSWORD_VARIABLE}.",
+    "NOAUTH": f"It requires a password: put it into the URL, or into {PASSWORD_VARIABLE}.",
     "NOPERM": "Give its user the rights that docs/how-to/fleet.md lists.",
     "READONLY": "It is a replica that takes no writes; name the primary.",
     "MASTERDOWN": "It is a replica without its primary; name the primary.",

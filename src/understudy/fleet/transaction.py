@@ -371,11 +371,11 @@ class ChangeGatherer:
         """Takes that a fault was used; they are compared anyway."""
 
     def windows_changed(self, world: World, principals: Iterable[str]) -> None:
-        """Takes the windows of these principals."""
+        """Stores the rate-limit windows of these principals."""
         self._changes(world).windows.update(principals)
 
     def world_created(self, world: World, beginning: Snapshot, idle: timedelta | None) -> None:
-        """Takes a new world."""
+        """Stores a new world."""
         _transaction().create(world, beginning, idle)
 
     def world_replaced(self, world: World) -> None:
@@ -387,12 +387,12 @@ class ChangeGatherer:
         _transaction().remove(world)
 
     def snapshot_changed(self, name: str, snapshot: Snapshot | None) -> None:
-        """Takes a named snapshot; None deletes it."""
+        """Stores a named snapshot; None deletes it."""
         row = b"" if snapshot is None else self._rows.snapshot(snapshot)
         _transaction().snapshots[name] = row
 
     def baseline_replaced(self, fixtures: Baseline) -> None:
-        """Takes other fixtures, which replicas never have: ``serve`` refuses --reload with a store."""
+        """Replaces the fixtures, which replicas never have: ``serve`` refuses --reload with a store."""
         self._rows.fixtures = fixtures
 
     def commit(self, world: World) -> None:

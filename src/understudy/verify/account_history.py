@@ -255,7 +255,7 @@ def is_sound_change(exchange: Exchange, history: History) -> bool:
 
 
 names_unknown_address = tells(
-    "the body names an e-mail address that nobody has",
+    "the body names an e-mail address of no account",
     lambda it, history: history.is_made_up(str(assigned_hash(it))),
 )
 

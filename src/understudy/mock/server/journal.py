@@ -278,7 +278,7 @@ class WorldHistory:
         return iter(tuple(self._entries))
 
     def begin(self, issued: int, settings: Settings) -> None:
-        """Takes what the world is at its beginning."""
+        """Keeps the initial state of the world."""
         self._issued, self.settings = issued, settings
 
     def restart(self, issued: int, settings: Settings, number: int) -> None:

@@ -41,7 +41,7 @@ class Transaction(Protocol):
         """True once it was committed, or taken back."""
 
     def add(self, context: RequestContext) -> None:
-        """Takes a request whose response is ready; what changed since the last one is its doing."""
+        """Records a request whose response is ready, with every change since the last one."""
 
     async def commit(self) -> None:
         """Commits what the requests have changed, with their entries in the journal.
@@ -195,7 +195,7 @@ class SharedStore(Protocol):
         """Closes the connection to the store."""
 
     def serve(self, endpoints: Iterable[Endpoint]) -> None:
-        """Takes the operations of the documents in force, which journals refer to."""
+        """Replaces the operations of the documents in force, which journals refer to."""
 
 
 async def committed(
@@ -478,7 +478,7 @@ class GroupedRequest:
     response: asyncio.Future[WireResponse | Problem | None] = field(compare=False)
 
     def end(self, response: WireResponse | Problem | None) -> None:
-        """Takes the response, unless there is one."""
+        """Keeps the response, unless there is one."""
         if not self.response.done():
             self.response.set_result(response)
 

@@ -141,7 +141,7 @@ class Worlds:
         if name is None or not (is_certain or name in self._worlds):
             if self._is_named and not path.startswith(PRIVATE_PATHS):
                 msg = (
-                    "This mock wants every request to name its world: by the base address "
+                    "This mock requires every request to name its world: by the base address "
                     f"{PREFIX}NAME, the header X-Mock-World or the cookie {COOKIE}."
                 )
                 raise MockRefusal(400, "No world is named", msg)

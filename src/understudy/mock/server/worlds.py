@@ -74,33 +74,33 @@ class WorldStore(Protocol[World_contra]):
         """True if it numbers the requests of a journal, which changes are attributed to then."""
 
     def record_changed(self, world: World_contra, change: RecordChange) -> None:
-        """Takes one change; it lasts once ``commit`` has returned."""
+        """Stores one change; it lasts once ``commit`` has returned."""
 
     def settings_changed(self, world: World_contra) -> None:
-        """Takes the world's new clock, choices, limits and faults."""
+        """Stores the world's new clock, choices, limits and faults."""
 
     def fault_used(self, world: World_contra) -> None:
-        """Takes what requests have used of faults; no request is refused for its loss."""
+        """Stores the uses of faults by requests; no request is refused for its loss."""
 
     def windows_changed(self, world: World_contra, principals: Iterable[str]) -> None:
-        """Takes the windows of these principals; no request is refused for their loss."""
+        """Stores the rate-limit windows of these principals; no request is refused for their loss."""
 
     def world_created(
         self, world: World_contra, beginning: Snapshot, idle: timedelta | None
     ) -> None:
-        """Takes a new world."""
+        """Stores a new world."""
 
     def world_replaced(self, world: World_contra) -> None:
-        """Takes the whole new state of a world."""
+        """Replaces the whole state of a world."""
 
     def world_removed(self, world: World_contra) -> None:
         """Deletes a world."""
 
     def snapshot_changed(self, name: str, snapshot: Snapshot | None) -> None:
-        """Takes a named snapshot; None deletes it."""
+        """Stores a named snapshot; None deletes it."""
 
     def baseline_replaced(self, fixtures: Baseline) -> None:
-        """Takes other fixtures."""
+        """Replaces the fixtures."""
 
     def commit(self, world: World_contra) -> None:
         """Writes every change so far."""
@@ -119,7 +119,7 @@ class Weight:
     total: int
 
     def replace(self, before: Any, after: Any) -> None:
-        """Takes account of a record that is replaced by another; None is no record."""
+        """Accounts for a record that is replaced by another; None is no record."""
         self.total -= 0 if before is None else self.weigh(before)
         self.total += 0 if after is None else self.weigh(after)
 

@@ -407,7 +407,7 @@ class SqliteStore:
         _log.warning("%s of the state could not be read and were set aside in %s", rows, path)
 
     def record_changed(self, world: World, change: RecordChange) -> None:
-        """Takes one change; it lasts once ``commit`` has returned.
+        """Stores one change; it lasts once ``commit`` has returned.
 
         Raises:
             ValueError: The record could not be read back.
@@ -418,26 +418,26 @@ class SqliteStore:
         self._pending.add(world, _PUT, world.name, change.collection, change.key, record)
 
     def settings_changed(self, world: World) -> None:
-        """Takes the world's clock, choices, limits and faults."""
+        """Stores the world's clock, choices, limits and faults."""
         self._pending.note_settings(world, is_only_counted=False)
 
     def fault_used(self, world: World) -> None:
-        """Takes what requests have used of faults; a full disk stops none of them."""
+        """Stores the uses of faults by requests; a full disk stops none of them."""
         self._pending.note_settings(world, is_only_counted=True)
 
     def windows_changed(self, world: World, principals: Iterable[str]) -> None:
-        """Takes the windows of these principals; a full disk stops no request that is counted."""
+        """Stores the rate-limit windows of these principals; a full disk stops no request that is counted."""
         self._pending.note_windows(world, principals)
 
     def world_created(self, world: World, beginning: Snapshot, idle: timedelta | None) -> None:
-        """Takes a new world."""
+        """Stores a new world."""
         seconds = None if idle is None else idle.total_seconds()
         insert = "INSERT OR REPLACE INTO worlds (name, idle, beginning) VALUES (?, ?, ?)"
         self._pending.add(world, insert, world.name, seconds, self._rows.snapshot(beginning))
         self.world_replaced(world)
 
     def world_replaced(self, world: World) -> None:
-        """Takes all that a world is now, instead of what it was."""
+        """Replaces the whole state of a world."""
         self._pending.add(world, "DELETE FROM records WHERE world = ?", world.name)
         for change in world.changes():
             self.record_changed(world, change)
@@ -453,7 +453,7 @@ class SqliteStore:
         self._pending.drop(world.name)
 
     def snapshot_changed(self, name: str, snapshot: Snapshot | None) -> None:
-        """Takes a named snapshot; None forgets it."""
+        """Stores a named snapshot; None forgets it."""
         if snapshot is None:
             self._pending.add_for_all("DELETE FROM snapshots WHERE name = ?", name)
             return

@@ -255,7 +255,7 @@ def replay_of(exchange: Exchange, history: History) -> Exchange | None:
 
 
 code_was_replayed = found(replay_of, "the code that the token was issued for was redeemed again")
-code_was_sent_once = unless(resent_code_of, "nobody tried to redeem the code of the token again")
+code_was_sent_once = unless(resent_code_of, "the code of the token was not redeemed again")
 
 
 code_is_of_other_client = unless(code_is_clients, "the code was given to another client")
