@@ -20,7 +20,7 @@ from tests.e2e.conftest import browser_program
 from tests.e2e.test_proxies import free_port
 from tests.house.documentation import ROOT
 from tests.needs import IS_REQUIRED, js_package
-from tests.npm.packing import PROJECTS, project
+from tests.npm.packing import PROJECTS, project, run
 from tests.npm.test_launcher import wait_for
 
 Done = subprocess.CompletedProcess[str]
@@ -34,7 +34,7 @@ RUNS_BROWSER = '#!/bin/sh\nPATH=/usr/bin:/bin exec {path} "$@"\n'
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example, with the package and the other packages that it names installed."""
-    for name in ("@vitejs/plugin-react", "react-dom", "@playwright/test", "vite"):
+    for name in ("@vitejs/plugin-react", "react-dom", "@playwright/test", "vite", "vitest", "msw"):
         js_package(name)
     place = project(tmp_path_factory.mktemp("react") / "app", EXAMPLE)
     shutil.copy(PROJECTS / "browser" / "client.spec.ts", place / "tests")
@@ -111,6 +111,24 @@ def test_the_dev_server_starts_and_stops_a_mock_and_prints_where_it_is(
         assert {kind.partition(";")[0] for kind in kinds} == {"text/javascript"}
         (mock,) = children(server, "understudy")
     assert not Path(f"/proc/{mock}").exists()
+
+
+def test_its_reads_are_tested_without_a_mock_and_without_python(
+    place: Path, tmp_path: Path, machine: dict[str, str]
+):
+    running = Running(tmp_path, "--log", "off")
+    handlers = ["msw", "--base-url", running.base_url, "--out", "offline/handlers.js", "--force"]
+    try:
+        written = run(place, "understudy-js", *handlers)
+    finally:
+        running.stop()
+    assert written.returncode == 0, written.stderr
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in PROGRAMS:
+        (programs / name).symlink_to(Path(machine["PATH"]) / name)
+    done = run_in(place, {**machine, "PATH": str(programs)}, "npm", "run", "offline")
+    assert "4 passed" in done.stdout, done.stdout + done.stderr
 
 
 def test_its_types_are_right(place: Path, machine: dict[str, str]):
