@@ -10,9 +10,12 @@ import { attempt, showDone } from "../notices.js";
 import { operationsOf, schemaView } from "../reference/schemas.js";
 import { curl } from "../snippets.js";
 
+/** Statuses of refusals that come before a stub, unless it says otherwise. */
+const BEFORE_STUBS = new Set([400, 401, 403, 429]);
+
 /** @param {any} exchange Of the journal, with an operation. @returns {HTMLElement} */
 export function stubEditor(exchange) {
-  const { operation, response } = exchange;
+  const { operation, person, response } = exchange;
   const status = h("input", { id: "stub-status", type: "number", min: 200, max: 599, value: response.status, onchange: () => showSchema() });
   const body = h("textarea", { id: "stub-body", rows: 12, spellcheck: "false", value: pretty(response.body ?? "") });
   const times = h("input", { id: "stub-times", type: "number", min: 1, placeholder: "every request" });
@@ -34,10 +37,11 @@ export function stubEditor(exchange) {
 
   const written = () => ({
     operation,
-    when: { path: pathOf(exchange, described) },
+    when: { path: pathOf(exchange, described), ...(person ? { person } : {}) },
     response: { status: Number(status.value), ...(body.value ? { body: parsed(body.value) } : {}) },
     ...(times.value ? { times: Number(times.value) } : {}),
     ...(isInvalid.checked ? { allow_invalid: true } : {}),
+    ...(BEFORE_STUBS.has(response.status) ? { before_validation: true } : {}),
   });
   const save = () => attempt(async () => {
     const { id } = await admin("POST", "/stubs", written());
