@@ -9,6 +9,7 @@ from tests.mock.authserver.conftest import (
     AUTHORIZATION,
     BROWSER_CALLBACK,
     CALLBACK,
+    CHALLENGE,
     IMPLICIT,
     REQUEST,
     answered,
@@ -52,6 +53,13 @@ def granted(mock):
         {"redirect_uri": "http://127.0.0.1:5000/callback?x=1"},
         {"redirect_uri": "http://127.0.0.1:5000/callback#x"},
         {"redirect_uri": "http://127.0.0.1:5000@evil.example.com/callback"},
+        {"redirect_uri": "http://127.0.0.1/callback"},
+        {"redirect_uri": "http://127.0.0.1:5000/callback/../evil"},
+        {"redirect_uri": "http://user@127.0.0.1:5000/callback"},
+        {"redirect_uri": "HTTP://127.0.0.1:5000/callback"},
+        {"redirect_uri": " http://127.0.0.1:5000/callback"},
+        {"redirect_uri": "http://127.0.0.1:5000/callback\n"},
+        {"redirect_uri": "http://other.example.com/"},
         {"redirect_uri": "javascript:alert(1)"},
         {"redirect_uri": "data:text/html,x"},
         {"redirect_uri": "//evil.example.com"},
@@ -69,11 +77,12 @@ def test_an_untrusted_client_or_redirect_gets_a_page(browser, mock, changes, res
 
 
 @pytest.mark.parametrize("name", ["client_id", "redirect_uri"])
-def test_a_client_or_redirect_given_twice_gets_a_page(browser, name):
+def test_a_client_or_redirect_that_is_not_given_once_gets_a_page(browser, name):
     query = urlencode([*REQUEST.items(), (name, REQUEST[name])])
     page = browser.get(f"/oauth2/authorize?{query}")
     assert (page.status_code, "location" in page.headers) == (400, False)
     assert f"{name} is given 2 times" in page.text
+    assert f"{name} is missing" in browser.authorize(**{name: None}).text
 
 
 @pytest.mark.parametrize(
@@ -81,11 +90,13 @@ def test_a_client_or_redirect_given_twice_gets_a_page(browser, name):
     [
         ({"response_type": None}, "invalid_request"),
         ({"response_type": "id_token"}, "unsupported_response_type"),
+        ({"response_type": "code token"}, "unsupported_response_type"),
         ({"scope[0]": None, "scope[1]": None}, "invalid_scope"),
         ({"scope[0]": "", "scope[1]": ""}, "invalid_scope"),
         ({"scope[1]": "everything"}, "invalid_scope"),
         ({"scope[0]": None}, "invalid_scope"),
         ({"code_challenge": "short"}, "invalid_request"),
+        ({"code_challenge": CHALLENGE, "code_challenge_method": "S512"}, "invalid_request"),
     ],
 )
 def test_other_faults_are_told_in_the_query_of_the_registered_address(browser, changes, error):
@@ -101,9 +112,10 @@ def test_to_token_faults_are_told_in_the_fragment(browser, scope):
     assert urlsplit(answer.headers["location"]).query == ""
 
 
-@pytest.mark.parametrize("name", ["response_type", "state", "scope[0]"])
+@pytest.mark.parametrize("name", ["response_type", "state", "scope[0]", "code_challenge"])
 def test_a_parameter_given_twice_is_told_to_the_client(browser, name):
-    query = urlencode([*REQUEST.items(), (name, REQUEST[name])])
+    once = {"code_challenge": CHALLENGE, **REQUEST}
+    query = urlencode([*once.items(), (name, once[name])])
     assert answered(browser.get(f"/oauth2/authorize?{query}"))["error"] == "invalid_request"
 
 
@@ -245,7 +257,9 @@ def test_a_get_alone_never_grants(browser, mock, person, changes):
 
 def test_a_test_may_approve_or_deny_for_a_person_of_the_world_alone(browser, mock):
     assert browser.authorize(mock_approve="nobody").status_code == 400
-    assert answered(browser.authorize(mock_deny="ada"))["error"] == "access_denied"
+    denial = answered(browser.authorize(mock_deny="ada"))
+    assert denial["error"] == "access_denied"
+    assert denial["error_description"]
     assert granted(mock) == []
     assert answered(browser.authorize(mock_approve="ada"))["code"]
 
