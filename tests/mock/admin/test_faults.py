@@ -78,16 +78,21 @@ def test_a_stale_field_shows_what_stood_there_before_any_write(driver: Driver) -
 
 
 @pytest.mark.parametrize(
-    ("effect", "came"),
+    ("effect", "field", "came"),
     [
-        ("missing-field", lambda said: "display_name" not in said),
-        ("null-field", lambda said: said["display_name"] is None),
-        ("wrong-type", lambda said: isinstance(said["display_name"], int)),
-        ("extra-field", lambda said: said["x_unexpected"] is True),
+        ("missing-field", "display_name", lambda said: "display_name" not in said),
+        (
+            "missing-field",
+            "verified_accounts.0.url",
+            lambda said: "url" not in said["verified_accounts"][0],
+        ),
+        ("null-field", "display_name", lambda said: said["display_name"] is None),
+        ("wrong-type", "display_name", lambda said: isinstance(said["display_name"], int)),
+        ("extra-field", "display_name", lambda said: said["x_unexpected"] is True),
     ],
 )
-def test_an_answer_breaks_the_schema_in_a_named_way(driver: Driver, effect, came) -> None:
-    driver.admin("POST", "/faults", {"effect": effect, "field": "display_name"})
+def test_an_answer_breaks_the_schema_in_a_named_way(driver: Driver, effect, field, came) -> None:
+    driver.admin("POST", "/faults", {"effect": effect, "field": field})
     assert came(driver.get(ADA).json())
 
 
