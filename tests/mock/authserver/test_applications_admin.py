@@ -1,4 +1,4 @@
-"""The dashboard as JSON, and the guard before it."""
+"""The dashboard as JSON."""
 
 import pytest
 
@@ -73,32 +73,3 @@ def test_bad_input_is_a_problem_that_names_it(admin, body, says):
     assert answer.status_code == 400
     assert answer.headers["content-type"] == "application/problem+json"
     assert says in answer.json()["detail"]
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"Host": "evil.example.com"},
-        {"Origin": "http://evil.example.com"},
-        {"Origin": "null"},
-        {"Sec-Fetch-Site": "cross-site"},
-        {"Sec-Fetch-Site": "same-site"},
-    ],
-)
-def test_what_a_page_of_elsewhere_sends_is_refused(admin, headers):
-    answer = admin("GET", "/applications", headers=headers)
-    assert answer.status_code == 403
-    assert "access-control-allow-origin" not in answer.headers
-
-
-def test_a_form_of_another_page_makes_no_application(admin):
-    answer = admin("POST", "/applications", data={"owner": "ada", "name": "New"})
-    assert answer.status_code == 415
-
-
-def test_it_is_healthy(admin):
-    assert admin("GET", "/health").json() == {"status": "healthy"}
-
-
-def test_it_lies_under_its_base_path_only(browser):
-    assert browser.request("GET", "/applications").status_code == 404
