@@ -65,6 +65,10 @@ def test_another_machine_is_only_looked_at_unless_the_file_says_more(load):
     ("text", "message"),
     [
         ("base_url", "is not valid TOML"),
+        pytest.param("a = " + "[" * 5000, "is not valid TOML", id="5,000 levels"),
+        pytest.param("a = " + "9" * 5000, "is not valid TOML", id="5,000 digits"),
+        ("base_url = {a = 1}", "base_url = .* must be a text"),
+        ('base_url = "http://a:99999/v3"', "is not a URL"),
         ('base_ulr = "http://a"', "did you mean 'base_url'"),
         ('base_url = "http://a"\n[permit]\nupload = true', "did you mean 'uploads'"),
         (

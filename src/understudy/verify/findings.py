@@ -162,7 +162,7 @@ def load_baseline(path: Path) -> tuple[Accepted, ...]:
             "Name a report of `--report json=FILE`, or a TOML file with an [[accept]] for each finding."
         )
         raise StartupError(msg) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, ValidationError) as error:
+    except (ValueError, RecursionError, ValidationError) as error:
         msg = f"{path}: {error}. An [[accept]] has fingerprint and until, such as 2027-01-31."
         raise StartupError(msg) from error
 

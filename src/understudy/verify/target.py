@@ -390,7 +390,7 @@ def load_target(path: Path, environment: Mapping[str, str]) -> Target:
     except OSError as error:
         msg = f"{path} cannot be read: {error.strerror}. `understudy verify --init` writes one."
         raise StartupError(msg) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # what is no TOML, text or number, or too deep
         msg = f"{path} is not valid TOML: {error}.{_unquoted(path, str(error))}"
         raise StartupError(msg) from error
     return target_of(raw, environment, str(path))
@@ -450,7 +450,7 @@ def _expect_base_url(url: str | None, what: str) -> None:
         return
     try:
         parts = urlsplit(url)
-        is_url = parts.scheme in {"http", "https"} and bool(parts.hostname)
+        is_url = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
     except ValueError:
         is_url = False
     if not is_url:
@@ -468,8 +468,9 @@ def _expect_known_keys(raw: Mapping[str, Any], kind: type[Struct], where: str) -
             hint = nearest(key, list(known)) or f"; there are {', '.join(known)}."
             msg = f"{where}: there is no key '{key}'{hint}"
             raise StartupError(msg)
-        if isinstance(value, dict) and isinstance(known[key], type):
-            _expect_known_keys(value, known[key], f"{where}: [{key}]")
+        table = known[key]
+        if isinstance(value, dict) and isinstance(table, type) and issubclass(table, Table):
+            _expect_known_keys(value, table, f"{where}: [{key}]")
 
 
 _INVALID = re.compile(r"(?P<what>.*) - at `\$\.(?P<path>[a-z_.]+)(?P<item>[^`]*)`")
