@@ -92,6 +92,16 @@ def test_the_first_five_losses_are_printed_errors_first(capsys) -> None:
     assert len(lines) == 6
 
 
+def test_a_name_in_a_document_begins_no_line_of_the_output(capsys) -> None:
+    content = yaml.safe_load(DOCUMENT)
+    response = content["paths"]["/a"]["get"]["responses"][200]
+    response["headers"] = {"X-A\r\nError: no such file": {"schema": {"type": "string"}}}
+    document = document_of(content, Path("api.yaml"))
+    print_losses(document.path, document.losses)
+    lines = capsys.readouterr().err.splitlines()
+    assert {line.partition(":")[0] for line in lines} == {"api.yaml"}
+
+
 EXAMPLES = """
 openapi: 3.1.0
 info: {title: a, version: '1'}

@@ -8,7 +8,7 @@ from understudy.interface.facts import Facts, contradictory, load_facts
 from understudy.interface.rules import Rule
 from understudy.openapi.diagnostics import Diagnostic
 from understudy.openapi.loader import Document
-from understudy.terminal import echo
+from understudy.terminal import echo, printable_line
 
 MOST = 5
 """Losses that are printed; ``understudy lint`` shows all."""
@@ -20,7 +20,7 @@ MOST_CHECKED: Final = 1_000_000
 def print_losses(path: Path, losses: Sequence[Diagnostic]) -> None:
     """Prints the first losses of a document on standard error, errors first, one line each."""
     for loss in sorted(losses, key=lambda loss: loss.severity)[:MOST]:
-        echo(f"{path}: {loss.severity}: {loss}", fg="yellow", err=True)
+        echo(printable_line(f"{path}: {loss.severity}: {loss}"), fg="yellow", err=True)
     if len(losses) > MOST:
         echo(
             f"and {len(losses) - MOST:,} more; `understudy lint {path}` shows all {len(losses):,}.",
