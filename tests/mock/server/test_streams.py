@@ -62,7 +62,7 @@ def test_items_come_at_their_interval(ticks: Service, monkeypatch: pytest.Monkey
     async def sleep(seconds: float) -> None:
         pauses.append(seconds)
 
-    monkeypatch.setattr("understudy.mock.server.streams.asyncio.sleep", sleep)
+    monkeypatch.setattr("understudy.mock.server.response_sending.asyncio.sleep", sleep)
     ticks.get("/ticks", headers={"prefer": "events=3, interval=2.5"})
     assert pauses == [2.5, 2.5]
 

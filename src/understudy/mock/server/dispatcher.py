@@ -17,11 +17,11 @@ from understudy.mock.server.request_context import RequestContext, context_of
 from understudy.mock.server.response_sending import (
     encode,
     problem_response,
+    send_planned,
     send_wire,
     stream_response,
 )
 from understudy.mock.server.route_table import EndpointsByRoute, chosen
-from understudy.mock.server.streams import send_planned
 from understudy.mock.server.stubbing import INVALID, stubbed
 from understudy.openapi.paths import routed_texts
 from understudy.openapi.sampler import EFFORTS

@@ -28,9 +28,14 @@ from understudy.mock.server.request_context import (
     RequestContext,
     context_of,
 )
-from understudy.mock.server.response_sending import commit_first, delay, encode, send_response
+from understudy.mock.server.response_sending import (
+    commit_first,
+    delay,
+    encode,
+    send_planned,
+    send_response,
+)
 from understudy.mock.server.security import authorize
-from understudy.mock.server.streams import send_planned
 from understudy.mock.server.stubbing import (
     STUB,
     answer,

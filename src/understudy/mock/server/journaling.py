@@ -170,7 +170,7 @@ class Journaling:
     def begin(self, head: RequestHead, peer: Peer) -> RequestContext:
         """Returns the context of a request, in the world that it selects."""
         try:
-            world = self._worlds.of(head.named_world, head.target.path_in_world)
+            world = self._worlds.of(head.selection)
         except MockRefusal as refusal:  # raised further in, where errors get their shape
             context = RequestContext(head, peer, self._worlds.default, self._addresses)
             context.refused(refusal)
@@ -179,7 +179,7 @@ class Journaling:
 
     def based(self, context: RequestContext) -> str:
         """Returns the path of a request with its base path, which it may have left out."""
-        path = context.head.target.path_in_world
+        path = context.head.selection.path
         return path if is_reserved(path) else self._paths.based(path)
 
     def refuse(self, head: RequestHead, peer: Peer, problem: Problem) -> RequestContext:

@@ -18,13 +18,10 @@ from understudy.mock.server.hosts import forwarded_site, host_name, is_host, is_
 from understudy.mock.server.journal import Exercised
 from understudy.mock.server.recent import Recent, Recurring
 from understudy.mock.server.worlds import (
-    PREFIX,
     WORLD_HEADERS,
-    NamedWorld,
     World,
-    WorldSelection,
-    named_by_headers,
-    named_by_path,
+    selected_by_headers,
+    selected_by_path,
 )
 from understudy.openapi.path_matching import ENCODED_SLASH, decoded_path
 
@@ -81,9 +78,6 @@ _UNUSUAL = frozenset(
 _OWN_PATHS = f"/{OWN_PREFIX}"
 _OWN_PARAMETERS = OWN_PREFIX.encode()
 
-_NO_NAME: NamedWorld = None, True
-"""Names no world."""
-
 _NONE_REPEATED: frozenset[bytes] = frozenset()
 
 
@@ -95,8 +89,7 @@ class RequestTarget:
         query: The raw query string.
 
     Attributes:
-        named_world: The world that the path names; None: the headers decide.
-        path_in_world: The path there, by which requests are routed.
+        selection: The world that the path names, if it names one, and the path there.
         is_usual: Whether nothing in it is asked of the mock itself.
         shown_path: That path with ``%2F`` where a parameter has a slash.
         matching: The operation that it leads to, whatever the headers are; None: not yet known.
@@ -106,19 +99,16 @@ class RequestTarget:
     __slots__ = (
         "is_usual",
         "matching",
-        "named_world",
-        "path_in_world",
         "query",
         "reading",
+        "selection",
         "shown_path",
     )
 
     def __init__(self, path: str, query: bytes) -> None:
         self.query = query
-        self.named_world: NamedWorld | None = None
-        if path.startswith(PREFIX):
-            self.named_world, path = named_by_path(path)
-        self.path_in_world = path
+        self.selection = selected_by_path(path)
+        path = self.selection.path
         self.shown_path = path.replace(ENCODED_SLASH, "%2F")
         self.is_usual = not path.startswith(_OWN_PATHS) and _OWN_PARAMETERS not in query
         self.matching: Matching | None = None
@@ -162,7 +152,7 @@ class RequestHead:
     Attributes:
         headers: The fields by name; a name sent twice keeps the last value.
         repeated_headers: The names that were sent twice.
-        named_world: The world that is selected.
+        selection: The world that is selected, and the path there.
         byte_count: The number of bytes of the header fields.
         is_bounded: Whether it was found to be within all limits.
         is_usual: Whether no layer of the stack but those of every request responds to it.
@@ -176,8 +166,8 @@ class RequestHead:
         "is_bounded",
         "is_usual",
         "method",
-        "named_world",
         "repeated_headers",
+        "selection",
         "target",
     )
 
@@ -195,15 +185,9 @@ class RequestHead:
         self.byte_count = sum(map(len, chain.from_iterable(fields)))
         self.is_bounded = False
         self.is_usual = target.is_usual and _UNUSUAL.isdisjoint(headers)
-        self.named_world = target.named_world or (
-            _NO_NAME if WORLD_HEADERS.isdisjoint(headers) else named_by_headers(headers)
-        )
-
-    @property
-    def selection(self) -> WorldSelection:
-        """The world that is selected, and the path there."""
-        name, is_certain = self.named_world
-        return WorldSelection(name, self.target.path_in_world, is_certain)
+        self.selection = target.selection
+        if self.selection.name is None and not WORLD_HEADERS.isdisjoint(headers):
+            self.selection = selected_by_headers(headers, self.selection.path)
 
     @classmethod
     def of(cls, scope: Scope) -> "RequestHead":

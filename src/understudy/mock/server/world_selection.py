@@ -19,9 +19,9 @@ from understudy.mock.server.worlds import (
     DEFAULT,
     PREFIX,
     Baseline,
-    NamedWorld,
     Snapshot,
     World,
+    WorldSelection,
     WorldStore,
     is_world_name,
 )
@@ -131,13 +131,13 @@ class Worlds:
         self._count = 0
         self._ended: Counter[Exercised] = Counter()
 
-    def of(self, named: NamedWorld, path: str) -> World:
-        """Returns the world that a request with this path in it selects.
+    def of(self, selected: WorldSelection) -> World:
+        """Returns the world that a request selects.
 
         Raises:
             MockRefusal: It names a world that does not exist, or none where it must.
         """
-        name, is_certain = named
+        name, path, is_certain = selected
         if name is None or not (is_certain or name in self._worlds):
             if self._is_named and not path.startswith(PRIVATE_PATHS):
                 msg = (

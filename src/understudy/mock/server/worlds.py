@@ -199,28 +199,26 @@ class WorldSelection(NamedTuple):
     is_certain: bool = True
 
 
-NamedWorld = tuple[str | None, bool]
-"""The name of a world, and whether it is certain, as a ``WorldSelection`` has them."""
-
-
-def named_by_path(path: str) -> tuple[NamedWorld, str]:
+def selected_by_path(path: str) -> WorldSelection:
     """Returns the world that a path with the prefix of a world names, and the path there."""
+    if not path.startswith(PREFIX):
+        return WorldSelection(None, path)
     name, slash, rest = path.removeprefix(PREFIX).partition("/")
-    return (name, True), slash + rest or "/"
+    return WorldSelection(name, slash + rest or "/")
 
 
-def named_by_headers(headers: Mapping[bytes, bytes]) -> NamedWorld:
+def selected_by_headers(headers: Mapping[bytes, bytes], path: str) -> WorldSelection:
     """Returns the world that a header, a cookie or a token names."""
     named = headers.get(WORLD_HEADER)
     if named is not None:
-        return named.decode("latin-1").strip(), True
+        return WorldSelection(named.decode("latin-1").strip(), path)
     cookie = headers.get(b"cookie")
     if cookie is not None and COOKIE.encode() in cookie:
-        return _cookie(cookie.decode("latin-1")), True
+        return WorldSelection(_cookie(cookie.decode("latin-1")), path)
     authorization = headers.get(b"authorization", b"")
     if MARK.encode() in authorization:
-        return _minted(authorization.decode("latin-1")), False
-    return None, True
+        return WorldSelection(_minted(authorization.decode("latin-1")), path, is_certain=False)
+    return WorldSelection(None, path)
 
 
 def _cookie(text: str) -> str | None:
