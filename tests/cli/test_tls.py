@@ -11,6 +11,7 @@ import httpx
 import pytest
 import trustme
 from tests.cli.conftest import PATIENCE, UNDERSTUDY
+from tests.needs import program
 
 pytestmark = pytest.mark.usefixtures("measured_children")
 
@@ -118,3 +119,19 @@ def test_what_is_no_host_name_is_refused(run):
     refused = run("exec", "--as-host", "https://api.example.com", "--", "true")
     assert refused.returncode == 2
     assert "is not a host name; write it as api.example.com." in refused.stderr
+
+
+PLACES = [("https", "api"), ("http", "api"), ("https", "other"), ("http", "other")]
+AT_FIXED_HOSTS_IN_NODE = """
+const shown = (url) => fetch(url).then(({ status }) => status, ({ cause }) => cause.message.slice(-34));
+Promise.all(process.argv.slice(1).map(shown)).then((all) => console.log(all.join("\\n")));
+"""
+
+
+def test_node_reaches_the_mock_at_the_named_hosts_and_nothing_at_others():
+    urls = [f"{scheme}://{name}.example.com/v3/profiles/ada" for scheme, name in PLACES]
+    node = [program("node"), "-e", AT_FIXED_HOSTS_IN_NODE, *urls]
+    command = [str(UNDERSTUDY), "exec", "--as-host", "api.example.com", "--", *node]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    refusal = "--as-host other.example.com for this one."[-34:]
+    assert done.stdout.splitlines() == ["200", "200", refusal, refusal], done.stderr

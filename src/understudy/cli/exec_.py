@@ -128,7 +128,15 @@ def _proxied(hosts: list[str], addresses: Mapping[str, str]) -> Iterator[dict[st
     site = urlsplit(addresses["base_url"])
     with ForwardProxy(hosts, (site.hostname or "", site.port or 0), Path(authority)) as proxy:
         here = dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost,::1")
-        yield {**dict.fromkeys(_PROXY_VARIABLES, proxy.url), **here, "NODE_USE_ENV_PROXY": "1"}
+        loading = f'--require "{Path(__file__).with_name("fixed_hosts.cjs").as_posix()}"'
+        yield {
+            **dict.fromkeys(_PROXY_VARIABLES, proxy.url),
+            **here,
+            "NODE_USE_ENV_PROXY": "1",
+            "NODE_OPTIONS": f"{os.environ.get('NODE_OPTIONS', '')} {loading}".strip(),
+            "UNDERSTUDY_AS_HOSTS": ",".join(hosts),
+            "UNDERSTUDY_AS_PORTS": f"{site.port},{proxy.server_address[1]}",
+        }
 
 
 def _start(ready: Path, options: list[str]) -> "subprocess.Popen[bytes]":

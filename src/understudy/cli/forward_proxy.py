@@ -68,8 +68,9 @@ class _Handler(BaseRequestHandler):
             method, _, target = line.decode("latin-1").rpartition(" ")[0].partition(" ")
             is_tunnel = method == "CONNECT"
             parts = urlsplit(f"//{target}" if is_tunnel else target)
-            if parts.hostname not in self.server.hosts:
-                self._refuse(parts.hostname or target)
+            host = parts.hostname or _host_in(fields)  # a client that was led here names no host
+            if host not in self.server.hosts:
+                self._refuse(host or target)
                 return
             upstream = socket.create_connection(self.server.mock)
             if is_tunnel:
@@ -81,7 +82,7 @@ class _Handler(BaseRequestHandler):
             path = f"{parts.path or '/'}{'?' * bool(parts.query)}{parts.query}"
             start = f"{method} {path} HTTP/1.1".encode("latin-1")
             sent = b"\r\n".join([start, *kept, b"Connection: close", b"", b""])
-            secured = self.server.trusted.wrap_socket(upstream, server_hostname=parts.hostname)
+            secured = self.server.trusted.wrap_socket(upstream, server_hostname=host)
             self._join(secured, sent + rest)
 
     def _head(self) -> tuple[bytes, bytes]:
@@ -114,6 +115,13 @@ class _Handler(BaseRequestHandler):
             back.start()
             _pass_on(self.request, upstream)
             back.join()
+
+
+def _host_in(fields: bytes) -> str:
+    """Returns the host name in the field Host of a request (RFC 9110, 7.2); empty without one."""
+    named = (field.partition(b":") for field in fields.split(b"\r\n"))
+    host = next((text for name, _, text in named if name.strip().lower() == b"host"), b"")
+    return urlsplit(f"//{host.decode('latin-1').strip()}").hostname or ""
 
 
 _OF_CONNECTION = (b"connection:", b"proxy-connection:", b"keep-alive:")
