@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 from tests.cli.conftest import Running
-from tests.e2e.test_looks import PAGES, SCHEMES, opened
+from tests.e2e.test_looks import PAGES, SCHEMES, SIZES, opened
 from tests.needs import package
 from tests.tools.benchmarks.page import page as benchmark_page
 from tests.tools.benchmarks.small_results import small_results
@@ -21,8 +21,10 @@ def violations(page: Page) -> list[tuple[str, Any]]:
     return [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found]
 
 
+@pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", PAGES)
-def test_axe_finds_no_violation(page: Page, mock, name: str) -> None:
+def test_axe_finds_no_violation(page: Page, mock, name: str, size: str) -> None:
+    page.set_viewport_size(SIZES[size])
     opened(page, mock, name)
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme)
