@@ -115,14 +115,6 @@ def test_a_preflight_for_a_page_is_refused(browser):
 
 
 @pytest.mark.parametrize(
-    "changes", [{"code_challenge": ""}, {"code_challenge_method": "S256"}, {"code_challenge": "x"}]
-)
-def test_pkce_is_never_turned_off_in_silence(browser, changes):
-    answer = answered(browser.authorize(**changes, mock_approve="ada"))
-    assert answer["error"] == "invalid_request"
-
-
-@pytest.mark.parametrize(
     ("uri", "source"),
     [
         ("http://[::1]:3000/callback", "http:"),

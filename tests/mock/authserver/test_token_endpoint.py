@@ -1,4 +1,4 @@
-"""The attack list on the token endpoint, over HTTP."""
+"""The token endpoint over HTTP: what ``test_oauth_list`` does not ask of it."""
 
 import asyncio
 from collections import Counter
@@ -8,7 +8,6 @@ import httpx
 import pytest
 from tests.mock.authserver.conftest import (
     AUTHORIZATION,
-    BROWSER_CALLBACK,
     CALLBACK,
     CHALLENGE,
     CREDENTIALS,
@@ -17,8 +16,6 @@ from tests.mock.authserver.conftest import (
     RESOURCE,
     VERIFIER,
 )
-
-from understudy.mock.authserver import applications
 
 TOKEN = "/oauth2/token"
 
@@ -60,20 +57,12 @@ def test_a_secret_in_the_query_is_refused_even_beside_a_good_form(browser, name)
     assert browser.post(TOKEN, data=form).status_code == 200
 
 
-def test_everything_in_the_query_is_refused(browser):
-    refused(browser.post(TOKEN, params={**EXCHANGE, "code": browser.code()}), "invalid_request")
-
-
 @pytest.mark.parametrize(
     "sent",
     [
-        {"json": PASSWORD},
         {"files": {name: (None, text) for name, text in PASSWORD.items()}},
         {"content": b"x", "headers": {"Content-Type": "text/plain"}},
-        {"content": str(httpx.QueryParams(PASSWORD)), "headers": {"Content-Type": "text/xml"}},
-        {"content": b"\xff\xfe", "headers": {"Content-Type": "application/x-www-form-urlencoded"}},
         {"content": b"a=%ff", "headers": {"Content-Type": "application/x-www-form-urlencoded"}},
-        {"content": b""},
     ],
 )
 def test_another_body_than_a_form_is_refused(browser, sent):
@@ -115,31 +104,17 @@ def test_an_empty_field_counts_as_left_out(browser, name, error, status):
 @pytest.mark.parametrize(
     ("changes", "error", "status"),
     [
-        ({"client_id": "nobody"}, "invalid_client", 401),
         ({"client_secret": "wrong"}, "invalid_client", 401),
-        ({"client_secret": "browser-app-secret"}, "invalid_client", 401),
-        ({"client_secret": "server-app-secret "}, "invalid_client", 401),
         ({"client_id": "two-step", "client_secret": "two-step-secret"}, "invalid_grant", 400),
-        ({"code": "0" * 32}, "invalid_grant", 400),
         ({"redirect_uri": f"{CALLBACK}/"}, "invalid_grant", 400),
-        ({"redirect_uri": BROWSER_CALLBACK}, "invalid_grant", 400),
         ({"code_verifier": VERIFIER}, "invalid_grant", 400),
         ({"grant_type": "client_credentials"}, "unsupported_grant_type", 400),
-        ({"grant_type": "refresh_token"}, "unsupported_grant_type", 400),
     ],
 )
 def test_what_does_not_fit_is_refused_and_the_code_stays_good(browser, changes, error, status):
     form = {**EXCHANGE, "code": browser.code()}
     refused(browser.post(TOKEN, data={**form, **changes}), error, status)
     assert browser.post(TOKEN, data=form).status_code == 200
-
-
-def test_a_code_used_twice_is_refused_and_its_token_dead_on_the_resource_api(browser):
-    form = {**EXCHANGE, "code": browser.code()}
-    token = browser.post(TOKEN, data=form).json()["access_token"]
-    assert browser.me(token).status_code == 200
-    refused(browser.post(TOKEN, data=form), "invalid_grant")
-    assert browser.me(token).status_code == 401
 
 
 def test_a_wrong_verifier_does_not_burn_the_code(browser):
@@ -226,14 +201,6 @@ def test_another_client_is_not_slowed_by_it(browser):
         browser.post(TOKEN, data={**CREDENTIALS, "client_secret": f"guess{number}"})
     two_step = {"client_id": "two-step", "client_secret": "two-step-secret"}
     refused(browser.post(TOKEN, data=two_step), "invalid_request")
-
-
-def test_a_rotated_secret_counts_no_more(browser, mock):
-    application = applications.find(mock.world, "server-app")
-    made = applications.rotate_secret(mock.world, application)
-    refused(browser.post(TOKEN, data=PASSWORD), "invalid_client", 401)
-    form = {**PASSWORD, "client_secret": made.client_secret}
-    assert browser.post(TOKEN, data=form).status_code == 200
 
 
 def test_the_password_grant_is_for_the_owner_alone(browser):
