@@ -51,8 +51,9 @@ controls: install  ## judge conforming deployments with every switch at its othe
 	$(BIN)/python -m tests.proofs.controls
 
 .PHONY: learning
-learning: install  ## learn from thirty deployments that choose at random, and compare
+learning: install  ## learn from thirty deployments that choose at random, and from a hundred that harm accounts
 	$(BIN)/python -m tests.proofs.learning
+	$(BIN)/python -m tests.proofs.hostile
 
 .PHONY: drift
 drift: install  ## compare fifty sound deployments and every mutant with the mock (half an hour on a quiet machine)

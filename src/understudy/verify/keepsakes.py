@@ -1,20 +1,24 @@
-"""Keeps the pictures of an account's avatars, which a deployment may evict for an upload.
+"""Keeps the avatars of an account, which a deployment may remove for a change of a run, and restores them.
 
 What a deployment drops of its own accord, no deletion of an upload brings back. So pictures are
-downloaded before the first upload to an account that has any, the list is read again before there is
-one more upload than at any time before, and uploading ends where the list lacks something.
+downloaded before the first upload or deletion at an account that has any. The list is read again
+after the first change of each kind, and before there is one more upload than at any time before;
+where it lacks something, nothing more is changed.
 """
 
 import shutil
 from collections.abc import Collection, Mapping
+from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from understudy.verify.permits import BudgetSpent, NotPermitted, OutOfTime, Refusal
+from understudy.exchange.messages import Exchange
+from understudy.verify.gateway import TOO_MANY
+from understudy.verify.permits import BudgetSpent, NotPermitted, OutOfTime, Refusal, Unreachable
 from understudy.verify.pictures import id_of, upload
 from understudy.verify.probe_client import ProbeClient
-from understudy.verify.undo_journal import listed
+from understudy.verify.undo_journal import AccountBefore, avatars, listed, selected
 
 _LARGEST: Final = "2048"  # interface, Limits: the largest size of an avatar, in pixels
 
@@ -26,37 +30,72 @@ class Keepsakes:
         reader: Reads lists and pictures.
         journal: The file of the run's undo journal, beside which pictures are kept for a later run;
             None to keep them in memory.
+
+    Attributes:
+        moved: One line for each avatar whose picture was uploaded again.
     """
 
     def __init__(self, reader: ProbeClient, journal: Path | None) -> None:
         self._reader = reader
         self._directory = None if journal is None else journal.with_name(f"{journal.name}.pictures")
         self._pictures: dict[str, bytes] = {}
-        self._most_seen: dict[str, int] = {}
+        self.moved: list[str] = []
+        self._most: dict[str, int] = {}
+        self._seen: dict[str, set[str]] = {}
         self._reasons: dict[str, str] = {}
+        self._unlisted: dict[str, str] = {}
 
-    def before_upload(self, writer: str, urls: Mapping[str, str], made: Collection[str]) -> None:
-        """Makes sure that one more upload cannot lose an avatar for good.
+    def before_change(
+        self,
+        writer: str,
+        urls: Mapping[str, str],
+        made: list[str],
+        done: Collection[str],
+        *,
+        is_upload: bool,
+    ) -> None:
+        """Makes sure that an earlier change has removed no avatar, before there is another change.
 
         Args:
             writer: The credential of the account.
             urls: The avatars that were there before the run, by id, with the URLs of their pictures.
-            made: Ids of the uploads of the run that are still there.
+            made: Ids of the uploads of the run that are still there; those are added that are
+                listed in their place, where the list has other ids.
+            done: The operations by which the run has changed the account so far.
+            is_upload: Whether the change is an upload.
 
         Raises:
-            NotPermitted: A picture cannot be kept, or an earlier upload removed an avatar.
+            NotPermitted: An earlier change removed an avatar, or an upload is not in the list.
         """
-        if writer not in self._reasons and len(made) > self._most_seen.get(writer, 0):
-            here = {item["image_id"] for item in listed(self._reader, writer)}
-            lost = [image for image in (*urls, *made) if image not in here]
+        most, seen = self._most.get(writer, 0), self._seen.setdefault(writer, set())
+        if writer not in self._reasons and (len(made) > most or not seen.issuperset(done)):
+            here = [item["image_id"] for item in listed(self._reader, writer)]
+            self._most[writer] = max(most, len(made))
+            seen.update(done)
+            lost = [image for image in urls if image not in here]
+            missing = [image for image in made if image not in here]
+            new = [image for image in here if image not in urls and image not in made]
             if lost:
                 self._reasons[writer] = (
-                    f"the list of avatars did not grow with an upload: it has {len(here)} and lacks "
-                    f"{lost[0]}, so nothing more is uploaded"
+                    f"the avatar {lost[0]} was there before the run and is gone after one of its "
+                    "changes, so nothing more is changed"
                 )
-            self._most_seen[writer] = len(made)
-        if writer in self._reasons:
-            raise NotPermitted(self._reasons[writer])
+            elif missing:
+                made += new if len(new) == len(missing) else []
+                self._unlisted[writer] = (
+                    f"the list of avatars did not grow with an upload: it has {len(here)} and lacks "
+                    f"{missing[0]}, so nothing more is uploaded"
+                )
+        reason = self._reasons.get(writer) or (self._unlisted.get(writer) if is_upload else None)
+        if reason is not None:
+            raise NotPermitted(reason)
+
+    def keep(self, urls: Mapping[str, str]) -> None:
+        """Downloads the pictures of avatars that a deployment may remove.
+
+        Raises:
+            NotPermitted: One cannot be kept.
+        """
         for image, url in urls.items():
             if image not in self._pictures:
                 self._keep(image, url)
@@ -96,8 +135,8 @@ class Keepsakes:
             return None
         return self._directory / sha256(image.encode("utf-8", "replace")).hexdigest()[:32]
 
-    def put_back(self, client: ProbeClient, image: str, writer: str) -> str | None:
-        """Uploads the picture of an avatar that is gone; returns its new id, or None without one.
+    def put_back(self, client: ProbeClient, image: str, writer: str) -> Exchange | None:
+        """Uploads the picture of an avatar that is gone; returns None where none was kept.
 
         Raises:
             Refusal: The request was not sent or got no response.
@@ -108,10 +147,173 @@ class Keepsakes:
             content = file.read_bytes()
         if content is None:
             return None
-        exchange = upload(client, content, writer, select_avatar="false")
-        return id_of(exchange) if exchange.response.is_success else None
+        return upload(client, content, writer, select_avatar="false")
+
+    def note_moved(self, writer: str, image: str, again: str) -> None:
+        """Notes that an avatar has another id now, and has nothing more changed at its account."""
+        self._reasons[writer] = (
+            f"the deployment removed the avatar {image} after a change of the run"
+        )
+        self.moved.append(
+            f"{writer}: {self._reasons[writer]}; its picture was uploaded again as {again}"
+        )
+        if image in self._pictures:
+            self._pictures[again] = self._pictures.pop(image)
+        before, now = self._file(image), self._file(again)
+        if before is not None and now is not None and before.exists():
+            before.replace(now)
 
     def drop(self) -> None:
         """Removes the files, as nothing is left to put back."""
         if self._directory is not None:
             shutil.rmtree(self._directory, ignore_errors=True)
+
+
+ATTEMPTS: Final = 3
+"""How often what undoes a change is sent, where it is lost, refused as too much at once, or not done."""
+
+MOST_PATIENCE: Final = timedelta(seconds=30)
+"""Longest wait for a deployment that refuses so much at once."""
+
+
+def persistent(
+    client: ProbeClient, method: str, path: str, writer: str, json: object = None
+) -> Exchange:
+    """Sends a change that may arrive twice, again where it is lost or refused as too much at once.
+
+    Raises:
+        Refusal: It was not sent, or got no response however often it was sent.
+    """
+    for _attempt in range(ATTEMPTS - 1):
+        try:
+            exchange = client.send(method, path, writer, json=json)
+        except Unreachable:
+            continue
+        if exchange.status != TOO_MANY:
+            return exchange
+        _wait(client, exchange)
+    return client.send(method, path, writer, json=json)
+
+
+def _wait(client: ProbeClient, refusal: Exchange) -> None:
+    """Waits as long as a refusal asks for, within reason."""
+    pause = refusal.response.header("retry-after") or ""
+    seconds = int(pause) if pause.isdecimal() else 1
+    client.gateway.time.wait(min(timedelta(seconds=seconds), MOST_PATIENCE))
+
+
+def restore_avatars(
+    client: ProbeClient,
+    before: AccountBefore,
+    writer: str,
+    primary: str,
+    uploads: list[str],
+    kept: Keepsakes,
+) -> list[str]:
+    """Deletes uploads, and restores the avatars that existed before and their selection.
+
+    Args:
+        client: Sends the requests.
+        before: The state before the run.
+        writer: The credential.
+        primary: The hash of the account's primary e-mail address; empty where it is unknown.
+        uploads: Ids of the avatars to delete.
+        kept: The pictures of avatars that the deployment may have removed.
+
+    Returns:
+        One line for each thing that could not be restored.
+
+    Raises:
+        Refusal: A request was not sent or got no response.
+    """
+    if before.avatars is None:
+        return []
+    _delete(client, tuple(uploads), writer)
+    now = avatars(client, writer)
+    undeleted = [each for each in now if each in client.gateway.made and each not in before.avatars]
+    _delete(client, undeleted, writer)
+    _put_back(client, before, writer, kept, now)
+    for image, fields in before.avatars.items():
+        if image in now and now[image] != fields:
+            persistent(client, "PATCH", f"/me/avatars/{image}", writer, json=fields)
+    for hash_, image_or_none in before.selected.items():
+        chosen = selected(client, writer, hash_)
+        if image_or_none is not None and chosen != image_or_none:
+            body = {"email_hash": hash_ or primary}
+            persistent(client, "POST", f"/me/avatars/{image_or_none}/email", writer, json=body)
+    return _differing_avatars(client, before.avatars, before.selected, writer)
+
+
+def _delete(client: ProbeClient, images: Collection[str], writer: str) -> None:
+    for image in images:
+        persistent(client, "DELETE", f"/me/avatars/{image}", writer)
+
+
+def _put_back(
+    client: ProbeClient,
+    before: AccountBefore,
+    writer: str,
+    kept: Keepsakes,
+    now: dict[str, dict[str, str]],
+) -> None:
+    """Uploads the pictures of avatars again that are gone, and notes a line for each."""
+    for image in [each for each in before.avatars or {} if each not in now]:
+        again = _uploaded_again(client, image, writer, kept, now)
+        if again is not None:
+            before.rename(image, again)
+            now[again] = {}
+            kept.note_moved(writer, image, again)
+
+
+def _uploaded_again(
+    client: ProbeClient, image: str, writer: str, kept: Keepsakes, known: Collection[str]
+) -> str | None:
+    """Uploads the picture of an avatar again; returns its new id, or None where that fails.
+
+    An upload whose response is lost is looked for in the list before it is sent again.
+    """
+    for _attempt in range(ATTEMPTS):
+        try:
+            exchange = kept.put_back(client, image, writer)
+        except Unreachable:
+            new = [each for each in avatars(client, writer) if each not in known]
+            if new:
+                return new[0]
+            continue
+        if exchange is None or exchange.status != TOO_MANY:
+            is_there = exchange is not None and exchange.response.is_success
+            return id_of(exchange) if exchange is not None and is_there else None
+        _wait(client, exchange)
+    return None
+
+
+def _differing_avatars(
+    client: ProbeClient,
+    before: dict[str, dict[str, str]],
+    selected_before: dict[str, str | None],
+    writer: str,
+) -> list[str]:
+    now = avatars(client, writer)
+    lines = [
+        f"{writer}: the avatar {image} was not removed" for image in now if image not in before
+    ]
+    lines += [
+        f"{writer}: the avatar {image} is {_listed(now.get(image))} and was {_listed(fields)}"
+        for image, fields in before.items()
+        if now.get(image) != fields
+    ]
+    for hash_, image_or_none in selected_before.items():
+        chosen = selected(client, writer, hash_)
+        if chosen != image_or_none:
+            address = hash_ or "the primary address"
+            lines.append(
+                f"{writer}: {chosen or 'no avatar'} is selected for {address}, "
+                f"and {image_or_none or 'none'} was"
+            )
+    return lines
+
+
+def _listed(fields: dict[str, str] | None) -> str:
+    if fields is None:
+        return "missing"
+    return ", ".join(f'{name} "{text}"' for name, text in fields.items()) or "without values"

@@ -5,9 +5,8 @@ cleanup`` can undo the changes of a killed run. The time of the last profile edi
 cannot be restored by any client; the outcome names them.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
@@ -25,7 +24,7 @@ from understudy.interface.operations import (
 from understudy.verify import undo_journal
 from understudy.verify.gateway import STATE, TOO_MANY, UNDO, Gateway
 from understudy.verify.item_undo import ItemUndo
-from understudy.verify.keepsakes import Keepsakes
+from understudy.verify.keepsakes import ATTEMPTS, Keepsakes, persistent, restore_avatars
 from understudy.verify.permits import NotPermitted, Refusal
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.undo_journal import AccountBefore, JournalFile, UndoJournal, read_journal
@@ -68,131 +67,29 @@ def restore_profile(
     """
     if before.profile is None:
         return []
-    update = client.send("PATCH", "/me/profile", writer, json=before.profile)
+    update = persistent(client, "PATCH", "/me/profile", writer, json=before.profile)
     if update.response.is_refusal and update.status != TOO_MANY:
         for name, text in before.profile.items():  # one refused value must not keep the others
-            client.send("PATCH", "/me/profile", writer, json={name: text})
+            persistent(client, "PATCH", "/me/profile", writer, json={name: text})
+    return _differing_fields(client, before, writer)
+
+
+def _differing_fields(
+    client: ProbeClient, before: AccountBefore, writer: str
+) -> list[UnrestoredField | str]:
+    """Returns the fields of a profile that are not as before; a line where it cannot be read."""
     exchange = client.get("/me/profile", writer)
     if not exchange.response.is_success:
         return [f"{writer}: the profile cannot be read back: status {exchange.status}"]
     return [
         UnrestoredField(writer, name, text, exchange.json_object.get(name), exchange)
-        for name, text in before.profile.items()
+        for name, text in (before.profile or {}).items()
         if exchange.json_object.get(name) != text
     ]
 
 
-def restore_avatars(
-    client: ProbeClient,
-    before: AccountBefore,
-    writer: str,
-    primary: str,
-    uploads: list[str],
-    kept: Keepsakes,
-) -> list[str]:
-    """Deletes uploads, and restores the avatars that existed before and their selection.
-
-    Args:
-        client: Sends the requests.
-        before: The state before the run.
-        writer: The credential.
-        primary: The hash of the account's primary e-mail address; empty where it is unknown.
-        uploads: Ids of the avatars to delete.
-        kept: The pictures of avatars that the deployment may have removed.
-
-    Returns:
-        One line for each thing that could not be restored.
-
-    Raises:
-        Refusal: A request was not sent or got no response.
-    """
-    if before.avatars is None:
-        return []
-    _delete(client, tuple(uploads), writer)
-    now = undo_journal.avatars(client, writer)
-    lines = list(_put_back(client, before, writer, kept, now))
-    for image, fields in before.avatars.items():
-        if image in now and now[image] != fields:
-            client.send("PATCH", f"/me/avatars/{image}", writer, json=fields)
-    for hash_, image_or_none in before.selected.items():
-        selected = undo_journal.selected(client, writer, hash_)
-        if image_or_none is not None and selected != image_or_none:
-            body = {"email_hash": hash_ or primary}
-            client.send("POST", f"/me/avatars/{image_or_none}/email", writer, json=body)
-    return lines + _differing_avatars(client, before.avatars, before.selected, writer)
-
-
-def _delete(client: ProbeClient, images: Sequence[str], writer: str) -> None:
-    """Deletes avatars; what is refused as too much at once is tried again after a moment."""
-    refused = [
-        (image, exchange)
-        for image in images
-        if (exchange := client.send("DELETE", f"/me/avatars/{image}", writer)).status == TOO_MANY
-    ]
-    if not refused:
-        return
-    pause = max(exchange.response.header("retry-after") or "" for _, exchange in refused)
-    seconds = int(pause) if pause.isdecimal() else 1
-    client.gateway.time.wait(min(timedelta(seconds=seconds), MOST_PATIENCE))
-    for image, _ in refused:
-        client.send("DELETE", f"/me/avatars/{image}", writer)
-
-
-def _put_back(
-    client: ProbeClient,
-    before: AccountBefore,
-    writer: str,
-    kept: Keepsakes,
-    now: dict[str, dict[str, str]],
-) -> Iterator[str]:
-    """Uploads the pictures of avatars again that are gone, and yields a line for each."""
-    for image in [each for each in before.avatars or {} if each not in now]:
-        again = kept.put_back(client, image, writer)
-        if again is not None:
-            before.rename(image, again)
-            now[again] = {}
-            yield (
-                f"{writer}: the deployment removed the avatar {image} for an upload of the run; "
-                f"its picture was uploaded again as {again}"
-            )
-
-
-def _differing_avatars(
-    client: ProbeClient,
-    before: dict[str, dict[str, str]],
-    selected_before: dict[str, str | None],
-    writer: str,
-) -> list[str]:
-    now = undo_journal.avatars(client, writer)
-    lines = [
-        f"{writer}: the avatar {image} was not removed" for image in now if image not in before
-    ]
-    lines += [
-        f"{writer}: the avatar {image} is {_listed(now.get(image))} and was {_listed(fields)}"
-        for image, fields in before.items()
-        if now.get(image) != fields
-    ]
-    for hash_, image_or_none in selected_before.items():
-        selected = undo_journal.selected(client, writer, hash_)
-        if selected != image_or_none:
-            address = hash_ or "the primary address"
-            lines.append(
-                f"{writer}: {selected or 'no avatar'} is selected for {address}, "
-                f"and {image_or_none or 'none'} was"
-            )
-    return lines
-
-
-def _listed(fields: dict[str, str] | None) -> str:
-    if fields is None:
-        return "missing"
-    return ", ".join(f'{name} "{text}"' for name, text in fields.items()) or "without values"
-
-
-MOST_PATIENCE: Final = timedelta(seconds=30)
-"""Longest wait for a deployment that refuses to delete so much at once."""
-
 AVATARS: Final = frozenset({UPLOAD_AVATAR, DELETE_AVATAR, UPDATE_AVATAR, SET_AVATAR})
+CHANGES: Final = AVATARS | {UPDATE_PROFILE}
 ACCOUNTS: Final = {"own": "own", "other": "other", GRANTEE: "own"}
 """The account that each identity's account belongs to: issued tokens are of the test account."""
 
@@ -226,6 +123,7 @@ class Undo:
         self.has_changed = False
         self._first_update: str | None = None
         self._doubtful: set[str] = set()
+        self._sent = {account: set(CHANGES) for account in self.journal.accounts}
         self._kept = Keepsakes(self._reader, path)
         self._urls: dict[str, dict[str, str]] = {}
         self.items = ItemUndo(self._client, self.journal, self._write)
@@ -245,19 +143,52 @@ class Undo:
         account = self._restorable(identity)
         if account is None:
             return
-        writer = WRITERS[account]
-        known = self._known.setdefault(account, AccountBefore())
+        known = self._read_account(account, place.operation)
         if place.operation == UPDATE_PROFILE:
-            if known.profile is None:
-                known.profile = undo_journal.profile(self._reader, writer)
-            undo_journal.expect_known(request, known.profile)
+            undo_journal.expect_known(request, known.profile or {})
         if place.operation in AVATARS:
-            if known.avatars is None:
-                self._read_avatars(account, known, writer)
             _expect_restorable(place, known.avatars or {})
-        if place.operation == UPLOAD_AVATAR:
-            made = self.journal.uploads.get(account, ())
-            self._kept.before_upload(writer, self._urls.get(account, {}), made)
+        if place.operation in CHANGES:
+            self._expect_nothing_lost(account, place.operation)
+
+    def _expect_nothing_lost(self, account: str, operation: str) -> None:
+        """Makes sure that no change so far has removed an avatar, and that pictures can be put back.
+
+        Raises:
+            Refusal: One was removed, or a picture cannot be kept.
+        """
+        urls, made = self._urls.get(account), self.journal.uploads.setdefault(account, [])
+        if urls is None:
+            return
+        sent, is_upload = self._sent.get(account, ()), operation == UPLOAD_AVATAR
+        self._kept.before_change(WRITERS[account], urls, made, sent, is_upload=is_upload)
+        try:
+            self._kept.keep(urls)
+        except NotPermitted:
+            if operation in {UPLOAD_AVATAR, DELETE_AVATAR}:
+                raise
+
+    def _read_account(self, account: str, operation: str) -> AccountBefore:
+        """Reads all of an account that can be put back, as any change may disturb all of it.
+
+        Raises:
+            Refusal: What an operation changes cannot be read.
+        """
+        is_first = account not in self._known
+        known, writer = self._known.setdefault(account, AccountBefore()), WRITERS[account]
+        if known.profile is None and (is_first or operation == UPDATE_PROFILE):
+            try:
+                known.profile = undo_journal.profile(self._reader, writer)
+            except NotPermitted:
+                if operation == UPDATE_PROFILE:
+                    raise
+        if known.avatars is None and (is_first or operation in AVATARS):
+            try:
+                self._read_avatars(account, known, writer)
+            except NotPermitted:
+                if operation in AVATARS:
+                    raise
+        return known
 
     def on_write(self, identity: Identity, place: Place) -> None:
         """Records in the journal that a write has to be undone, right before it is sent.
@@ -266,17 +197,18 @@ class Undo:
             NotPermitted: The journal cannot be written.
         """
         account = self._restorable(identity)
-        if account is None or place.operation not in AVATARS | {UPDATE_PROFILE}:
+        if account is None or place.operation not in CHANGES:
             return
         self.has_changed = True
         known = self._known[account]
         changed = self.journal.accounts.setdefault(account, AccountBefore())
+        sent = self._sent.setdefault(account, set())
         if place.operation == UPDATE_PROFILE:
-            self._first_update = account if changed.profile is None else None
+            self._first_update = None if UPDATE_PROFILE in sent else account
             self._doubtful.discard(account)
-            changed.profile = known.profile
-        else:
-            changed.avatars, changed.selected = known.avatars, known.selected
+        sent.add(place.operation)
+        changed.profile, changed.avatars = known.profile, known.avatars
+        changed.selected = known.selected
         if place.operation == UPLOAD_AVATAR:
             self.journal.pending[account] = self.journal.pending.get(account, 0) + 1
         self._write()
@@ -287,17 +219,20 @@ class Undo:
         operation = place.operation if place is not None and account is not None else ""
         total = self.items.requests
         for name in {*self.journal.accounts, *([account] if account is not None else [])}:
-            changed = self.journal.accounts.get(name, AccountBefore())
-            is_named = name == account
-            if changed.profile is not None or (is_named and operation == UPDATE_PROFILE):
-                total += 2  # the update, and a look at the outcome
-            if changed.avatars is not None or (is_named and operation in AVATARS):
-                uploads = len(self.journal.uploads.get(name, ())) + self.journal.pending.get(
-                    name, 0
-                )
-                uploads += is_named and operation == UPLOAD_AVATAR
-                hashes = len(self._known.get(name, changed).selected)
-                total += 3 + uploads + 3 * hashes  # three lists, and for each address as many
+            sent = set(self._sent.get(name, ())) | ({operation} if name == account else set())
+            known = self._known.get(name) or self.journal.accounts.get(name, AccountBefore())
+            if not sent & CHANGES:
+                continue
+            # the update and a look at the outcome; or a look, as a rule at what is as it was
+            total += 2 if UPDATE_PROFILE in sent else known.profile is not None
+            if sent & AVATARS:
+                pending = self.journal.pending.get(name, 0)
+                uploads = len(self.journal.uploads.get(name, ())) + pending
+                uploads += name == account and operation == UPLOAD_AVATAR
+                total += 3 + uploads  # three lists, and for each address as many
+                total += 3 * len(known.selected)
+            else:
+                total += known.avatars is not None
         return total
 
     def covers(self, place: Place) -> bool:
@@ -314,7 +249,7 @@ class Undo:
         lines = self.restore_changes()
         if not lines:
             self.forget()
-        return lines
+        return [*lines, *self._kept.moved]
 
     def forget(self) -> None:
         """Removes the journal and the pictures beside it, as everything is undone."""
@@ -334,36 +269,60 @@ class Undo:
         lines = [
             line
             for account, before in self.journal.accounts.items()
-            for restore in (self._restore_avatars, self._restore_profile)
+            for restore in (self._restore_profile, self._restore_avatars, self._look_at_profile)
             for line in self._attempted(restore, account, before)
         ]
         lines += self.items.restore()
         lines += gateway.put_time_back()  # again: waiting for the hour's limit moves it
         if not lines:
             self.journal.clear_accounts()
+            self._sent.clear()
         if self._path is not None and self._path.exists():
             self._write()
         return lines
 
     def _attempted(self, restore: Restore, account: str, before: AccountBefore) -> list[str]:
+        """Restores a part of an account, again where a deployment did not do what it responded."""
+        lines = list[str]()
         try:
-            return restore(account, before)
+            for _attempt in range(ATTEMPTS):
+                lines = restore(account, before)
+                if not lines:
+                    break
         except Refusal as refusal:
-            return [f"{WRITERS[account]}: {refusal}"]
+            return [*lines, f"{WRITERS[account]}: {refusal}"]
         except Exception as error:  # the other account must be restored all the same
-            return [f"{WRITERS[account]}: {type(error).__name__}: {error}"]
+            return [*lines, f"{WRITERS[account]}: {type(error).__name__}: {error}"]
+        return lines
 
     def _restore_profile(self, account: str, before: AccountBefore) -> list[str]:
-        differences = restore_profile(self._client, before, WRITERS[account])
+        writer = WRITERS[account]
+        is_edited = UPDATE_PROFILE in self._sent.get(account, ())
+        if before.profile is None:
+            return []
+        if not is_edited and not _differing_fields(self._client, before, writer):
+            return []
+        differences = restore_profile(self._client, before, writer)
+        self.unrestored[:] = [one for one in self.unrestored if one.writer != writer]
         self.unrestored += [one for one in differences if isinstance(one, UnrestoredField)]
         return [str(one) for one in differences]
 
+    def _look_at_profile(self, account: str, before: AccountBefore) -> list[str]:
+        """Restores a profile that a deployment changed as a picture was uploaded again."""
+        self._sent.get(account, set()).discard(UPDATE_PROFILE)
+        return self._restore_profile(account, before) if self._kept.moved else []
+
     def _restore_avatars(self, account: str, before: AccountBefore) -> list[str]:
-        if self.journal.pending.get(account) and before.avatars is not None:
+        if before.avatars is None:
+            return []
+        if self.journal.pending.get(account):
             self._find_lost(account, before.avatars)
         uploads = self.journal.uploads.get(account, [])
         primary = self._hashes(account)[0]
         writer = WRITERS[account]
+        is_edited = bool(AVATARS & self._sent.get(account, set()))
+        if not is_edited and undo_journal.avatars(self._client, writer) == before.avatars:
+            return []
         return restore_avatars(self._client, before, writer, primary, uploads, self._kept)
 
     def _find_lost(self, account: str, before: Mapping[str, object]) -> None:
@@ -431,8 +390,10 @@ class Undo:
         is_same = all(exchange.json_object.get(n) == text for n, text in changed.profile.items())
         is_shown = account in self._doubtful and exchange.operation == OWN_PROFILE and is_same
         if is_shown or (is_first and exchange.status == TOO_MANY):
-            changed.profile = None
+            self._sent.get(account, set()).discard(UPDATE_PROFILE)
             self._doubtful.discard(account)
+            if not self._sent.get(account):
+                changed.profile = changed.avatars = None
             self._write()
 
     def _write(self) -> None:
