@@ -79,10 +79,13 @@ def test_an_assumption_that_no_aspect_shows_names_what_each_side_does():
     assert only.readings == ("a picture of nobody", "as assumed")
 
 
-def test_what_one_refused_spelling_brings_stands_under_it_alone():
+@pytest.mark.parametrize("status", [401, 200])  # refused, or taken for no token
+def test_what_one_refused_spelling_brings_stands_under_it_alone(status):
     url = "http://127.0.0.1:1/v3/me/profile"
     lower, usual = (
-        exchange_of("/me/profile", number=number, status=401, request=Request("GET", url, headers))
+        exchange_of(
+            "/me/profile", number=number, status=status, request=Request("GET", url, headers)
+        )
         for number, headers in ((1, (("authorization", "bearer a-token"),)), (2, ()))
     )
     rules = [catalogue()[name] for name in ("bearer-scheme-any-case", "own-profile-is-full")]

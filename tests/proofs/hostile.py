@@ -1,11 +1,12 @@
 """Runs learn, verify and drift at deployments that harm an account, and compares what its owner has.
 
-``python -m tests.proofs.hostile`` draws a hundred deployments and prints how many accounts were not
-as before: their texts, and their avatars by picture, rating, text alternative and selection.
+``python -m tests.proofs.hostile`` draws a hundred deployments and prints which accounts have lost
+something: a text, or an avatar by its picture, rating, text alternative and selection.
 """
 
 import argparse
 import random  # noqa: TID251 - seeded
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
@@ -216,7 +217,7 @@ def belongings(wire: httpx.BaseTransport, token: str | None) -> Any:
 
 
 def harmed(command: str, way: str, most: int, seed: int = 0) -> list[str | None]:
-    """Returns the tokens of the accounts that are not as they were before a run."""
+    """Returns the tokens of the accounts that have lost something by a run."""
     mock = in_process.mock()
     inner, permit = in_process.InProcess(mock), replace(TARGET.permit, exhaust_rate_limit=False)
     target = replace(TARGET, permit=permit, is_mock=False)
@@ -233,7 +234,12 @@ def harmed(command: str, way: str, most: int, seed: int = 0) -> list[str | None]
             StartupError
         ):  # such as a second run of drift, where the first left something
             COMMANDS[command](deployment)
-    return [token for token in ACCOUNTS if belongings(inner, token) != before[token]]
+    return [token for token in ACCOUNTS if _has_lost(before[token], belongings(inner, token))]
+
+
+def _has_lost(before: Any, now: Any) -> bool:
+    """Tells whether a text is another one or an avatar is missing; what is left over is only said."""
+    return bool(before[0] != now[0] or Counter(before[1]) - Counter(now[1]))
 
 
 def _is_of_account(rule: str) -> bool:
@@ -272,9 +278,9 @@ def main() -> int:
     for seed, (command, way, most) in enumerate(islice(drawn, runs)):
         accounts = harmed(command, way, most, seed)
         lost += bool(accounts)
-        result = f"HARMED {accounts}" if accounts else "as before"
+        result = f"LOST by {accounts}" if accounts else "nothing lost"
         print(f"{seed}: {command} where one {way} ({most}): {result}", flush=True)  # noqa: T201 - a command
-    print(f"{runs - lost} of {runs} runs left every account as it was")  # noqa: T201 - a command
+    print(f"{runs - lost} of {runs} runs lost nothing of any account")  # noqa: T201 - a command
     return int(lost > 0)
 
 

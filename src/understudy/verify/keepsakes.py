@@ -170,7 +170,7 @@ class Keepsakes:
 
 
 ATTEMPTS: Final = 3
-"""How often what undoes a change is sent, where it is lost, refused as too much at once, or not done."""
+"""Times that a change which undoes another one is sent until it shows."""
 
 MOST_PATIENCE: Final = timedelta(seconds=30)
 """Longest wait for a deployment that refuses so much at once."""

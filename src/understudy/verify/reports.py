@@ -130,15 +130,13 @@ class KnownCause(NamedTuple):
     explains: Callable[[Exchange], bool]
 
 
-def _refuses_lower_case(exchange: Exchange) -> bool:
-    sent = dict(exchange.request.headers).get("authorization", "")
-    return sent.startswith("bearer ") and exchange.status == UNAUTHORIZED
+def _is_in_lower_case(exchange: Exchange) -> bool:
+    """Tells whether a token was sent in a way that some refuse and others take for none."""
+    return dict(exchange.request.headers).get("authorization", "").startswith("bearer ")
 
-
-UNAUTHORIZED: Final = 401
 
 KNOWN_CAUSES: Final = (
-    KnownCause("bearer-scheme-any-case", "`bearer` in lower case is refused.", _refuses_lower_case),
+    KnownCause("bearer-scheme-any-case", "`bearer` in lower case is refused.", _is_in_lower_case),
 )
 """The causes that explain findings of other rules, too."""
 
