@@ -212,15 +212,9 @@ class _Draft:
         return None
 
     def _add_item_operation(self, operation: Operation) -> None:
-        has_patch = self._place.find_item("PATCH") is not None
-        roles: Mapping[str, Role] = {
-            "GET": "read",
-            "PUT": "replace",
-            "PATCH": "update",
-            "DELETE": "delete",
-            **({} if has_patch else {"POST": "update"}),
-        }
-        role = roles.get(operation.method)
+        role = _ROLES.get(operation.method)
+        if operation.method == "POST" and self._place.find_item("PATCH") is None:
+            role = "update"
         if role is None:
             return
         response = self._response(operation)

@@ -174,13 +174,21 @@ def mend_pattern(losses: Losses, at: Position) -> None:
 
 def mend_pattern_names(losses: Losses, place: Position) -> None:
     """Does the same for the members of ``patternProperties``."""
+    _rename(place, lambda pattern, at: _portable(losses, at, pattern))
+
+
+def _rename(place: Position, read: Callable[[str, Position], str | None]) -> None:
+    """Gives the members of an object the names that they are read by; without one they are left out.
+
+    Of two members with one name the first counts.
+    """
     if not isinstance(place.value, dict):
         return
-    renamed = {}
-    for pattern, schema in list(place.value.items()):
-        text = _portable(losses, place.below(pattern, "any"), pattern)
+    renamed: dict[str, Any] = {}
+    for name, value in list(place.value.items()):
+        text = read(name, place.below(name, "any"))
         if text is not None:
-            renamed[text] = schema
+            renamed.setdefault(text, value)
     if list(renamed) != list(place.value):
         place.replace(renamed)
 
@@ -203,7 +211,7 @@ def _portable(losses: Losses, at: Position, pattern: Any) -> str | None:
 
 Mend = Callable[[Losses, Position], None]
 
-_STATUS = re.compile(r"[1-5]([0-9][0-9]|XX|xx)|default")
+_STATUS = re.compile(r"[1-5]([0-9][0-9]|XX|xx)|default|x-.*|\$ref", re.DOTALL)
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _FIELD_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _SCHEMA_KEYWORDS = (
@@ -268,49 +276,46 @@ def _mend_body(losses: Losses, place: Position) -> None:
 
 
 def _mend_paths(losses: Losses, place: Position) -> None:
-    if not isinstance(place.value, dict):
-        return
-    renamed: dict[str, Any] = {}
-    for path, item in place.value.items():
-        is_path = path.startswith(("/", "x-"))
-        if not is_path:
-            message = f"a path begins with '/'; read as '/{path}'."
-            losses.note("invalid-path", place.below(path, "any"), message)
-        renamed.setdefault(path if is_path else f"/{path}", item)
-    if list(renamed) != list(place.value):
-        place.replace(renamed)
+    def read(path: str, at: Position) -> str:
+        if path.startswith(("/", "x-")):
+            return path
+        losses.note("invalid-path", at, f"a path begins with '/'; read as '/{path}'.")
+        return f"/{path}"
 
-
-def _mend_responses(losses: Losses, place: Position) -> None:
-    for status in list(place.value) if isinstance(place.value, dict) else ():
-        if not (_STATUS.fullmatch(status) or status.startswith("x-") or status == "$ref"):
-            message = f"{status!r} is not a status code, class (2XX) or default"
-            losses.drop("invalid-status", place.below(status, "any"), message)
+    _rename(place, read)
 
 
 def _mend_media_types(losses: Losses, place: Position) -> None:
     """Cuts media types where they would end the header field that they are sent in."""
-    if not isinstance(place.value, dict):
-        return
-    renamed: dict[str, Any] = {}
-    for media_type, value in place.value.items():
-        read = _CONTROL.split(media_type, maxsplit=1)[0]
-        if read != media_type:
-            message = f"{shown(media_type)} is not a media type; read as {read!r}."
-            losses.note("invalid-field", place.below(media_type, "any"), message)
-        renamed.setdefault(read, value)
-    if list(renamed) != list(place.value):
-        place.replace(renamed)
+
+    def read(media_type: str, at: Position) -> str:
+        text = _CONTROL.split(media_type, maxsplit=1)[0]
+        if text != media_type:
+            message = f"{shown(media_type)} is not a media type; read as {text!r}."
+            losses.note("invalid-field", at, message)
+        return text
+
+    _rename(place, read)
+
+
+def _mend_responses(losses: Losses, place: Position) -> None:
+    wrong = "is not a status code, class (2XX) or default"
+    _expect_names(losses, place, _STATUS, "invalid-status", wrong)
 
 
 def _mend_field_names(losses: Losses, place: Position) -> None:
     """Leaves out headers and methods whose names cannot be sent (RFC 9110, 5.1 and 9.1)."""
-    if place.pointer.startswith("#/components/"):  # these are names of components
-        return
+    if not place.pointer.startswith("#/components/"):  # these are names of components
+        _expect_names(losses, place, _FIELD_TOKEN, "invalid-field", "is not a token as HTTP has it")
+
+
+def _expect_names(
+    losses: Losses, place: Position, names: re.Pattern[str], rule: str, wrong: str
+) -> None:
+    """Leaves out the members whose names a pattern does not match."""
     for name in list(place.value) if isinstance(place.value, dict) else ():
-        if not _FIELD_TOKEN.fullmatch(name):
-            message = f"{shown(name)} is not a token as HTTP has it"
-            losses.drop("invalid-field", place.below(name, "any"), message)
+        if not names.fullmatch(name):
+            losses.drop(rule, place.below(name, "any"), f"{shown(name)} {wrong}")
 
 
 def _mend_security(losses: Losses, place: Position) -> None:
