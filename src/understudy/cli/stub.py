@@ -15,16 +15,12 @@ from understudy.terminal import echo
 _PLACES = ("path", "query", "header")
 
 
-def _pair(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        msg = f"{text!r} has no value; write it as NAME=TEXT."
-        raise click.BadParameter(msg)
-    return name, value
-
-
 def _pairs(_ctx: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
-    return dict(map(_pair, texts))
+    wrong = next((text for text in texts if "=" not in text), None)
+    if wrong is not None:
+        msg = f"{wrong!r} has no value; write it as NAME=TEXT."
+        raise click.BadParameter(msg)
+    return dict(text.split("=", 1) for text in texts)
 
 
 def _json(_ctx: click.Context, option: click.Parameter, text: str | None) -> Any:

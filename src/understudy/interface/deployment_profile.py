@@ -72,15 +72,15 @@ def write_profile(path: Path, files: Mapping[str, Any]) -> None:
     path.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
 
 
-_FILES: Final = ("document", "vocabulary", "fixtures", "state_model", "seed_data")
-_LISTS: Final = {"overlay": "overlays", "facts": "facts"}
-_PLAIN: Final = {
-    "handlers": "handlers",
-    "tokens": "tokens",
-    "infer": "infer",
-    "user_info": "user_info",
+_FILES: Final = frozenset(
+    {"document", "vocabulary", "fixtures", "state_model", "seed_data", "overlays", "facts"}
+)
+_SETTINGS: Final = {
+    "overlay": "overlays",
+    "choose": "choices",
     "validate_responses": "response_validation",
 }
+"""Key to the name of its setting, where that is another one."""
 
 
 def load_profile(path: Path) -> Mapping[str, Any]:
@@ -113,17 +113,18 @@ def load_profile(path: Path) -> Mapping[str, Any]:
 
 
 def _settings(path: Path, profile: DeploymentProfile) -> dict[str, Any]:
-    settings: dict[str, Any] = {}
-    for name in _FILES:
-        value = getattr(profile, name)
-        if value is not None:
-            settings[name] = path.parent / value if isinstance(value, str) else path
-    for name, setting in _LISTS.items():
-        if getattr(profile, name):
-            settings[setting] = tuple(path.parent / each for each in getattr(profile, name))
-    for name, setting in _PLAIN.items():
-        if getattr(profile, name) is not None:
-            settings[setting] = getattr(profile, name)
-    if profile.choose:
-        settings["choices"] = tuple(f"{name}={option}" for name, option in profile.choose.items())
+    def file(value: Any) -> Path:
+        return path.parent / value if isinstance(value, str) else path
+
+    given = {name: getattr(profile, name) for name in profile.__struct_fields__}
+    settings: dict[str, Any] = {
+        _SETTINGS.get(name, name): value
+        for name, value in given.items()
+        if value not in (None, (), {})
+    }
+    for name in settings.keys() & _FILES:
+        value = settings[name]
+        settings[name] = tuple(map(file, value)) if isinstance(value, tuple) else file(value)
+    if "choices" in settings:
+        settings["choices"] = tuple(map("=".join, profile.choose.items()))
     return settings

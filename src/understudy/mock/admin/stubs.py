@@ -1,7 +1,7 @@
 """Makes, lists and deletes stubs, each held to the document before it is taken (``openapi/admin.yaml``)."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -39,8 +39,8 @@ class InvalidStub(Exception):
         self.violations = violations
         listed = "; ".join(f"{it['where']}: {it['message'].removesuffix('.')}" for it in violations)
         super().__init__(
-            f"The document does not allow this response: {listed}. Mend it, or insist by "
-            '"allow_invalid": true.'
+            f"The document does not allow this response: {listed}. Mend it, give a merge that "
+            'changes members of the mock\'s own, or insist by "allow_invalid": true.'
         )
 
 
@@ -180,8 +180,13 @@ def check_stub(stub: Fault, endpoints: Mapping[str, Endpoint], world: World) -> 
     if not is_changing and stub.stub.responses == (StubResponse(),):
         msg = "response: it is what the mock answers; give a status, headers, a body, a merge or a delay."
         raise BadRequest(msg)
-    found = [] if stub.stub.allow_invalid else list(_violations(endpoint, stub.stub.responses))
-    if found:
+    responses = stub.stub.responses
+    found = [
+        {"where": f"/response{f'/{number}' * (len(responses) > 1)}{where}", "message": message}
+        for number, response in enumerate(responses)
+        for where, message in violations(endpoint, response)
+    ]
+    if found and not stub.stub.allow_invalid:
         raise InvalidStub(found)
 
 
@@ -196,15 +201,6 @@ def _check_condition(when: RequestCondition, endpoint: Endpoint, world: World) -
         msg = f"when.path: {operation.operation_id} has no path parameter {unknown!r}{hint}"
         raise BadRequest(msg)
     expect_comparisons(msgspec.to_builtins(when))
-
-
-def _violations(
-    endpoint: Endpoint, responses: Sequence[StubResponse]
-) -> Iterator[Mapping[str, str]]:
-    for number, response in enumerate(responses):
-        place = f"/response/{number}" if len(responses) > 1 else "/response"
-        for violation in violations(endpoint, response):
-            yield {**violation, "where": place + violation["where"]}
 
 
 def _as_json(world: World, kept: Fault) -> dict[str, Any]:

@@ -281,17 +281,15 @@ def _merged(context: RequestContext, body: Any, wanted: StubResponse) -> Any:
     return kept[2]
 
 
-def violations(endpoint: Endpoint, wanted: StubResponse) -> Iterator[dict[str, str]]:
-    """Yields what the document does not allow in a response, each with its place in the response."""
+def violations(endpoint: Endpoint, wanted: StubResponse) -> Iterator[tuple[str, str]]:
+    """Yields what the document does not allow in a response: its place in the response, and why."""
     operation = endpoint.operation
     status = endpoint.validator.status(200) if wanted.status is None else wanted.status
     declared = operation.response(status)
     if declared is None:
         if operation.responses:
             listed = ", ".join(operation.responses)
-            yield _violation(
-                "/status", f"{status} is not among {listed} of {operation.operation_id}."
-            )
+            yield "/status", f"{status} is not among {listed} of {operation.operation_id}."
         return
     for header in declared.headers:
         given = next((n for n in wanted.headers if n.lower() == header.name.lower()), None)
@@ -300,7 +298,7 @@ def violations(endpoint: Endpoint, wanted: StubResponse) -> Iterator[dict[str, s
                 reader = ParameterReader(header, endpoint.schemas.for_responses)
                 reader.read({header.name.lower(): [wanted.headers[given]]})
             except BadRequest as problem:
-                yield _violation(f"/headers/{escape(given)}", problem.message)
+                yield f"/headers/{escape(given)}", problem.message
     if wanted.body is not UNSET:
         yield from _body_violations(endpoint, declared, _media_type(wanted, declared), wanted.body)
     elif wanted.merge is not UNSET:
@@ -317,26 +315,22 @@ def _body_violations(
     media_type: str,
     body: Any,
     place: str = "/body",
-) -> Iterator[dict[str, str]]:
+) -> Iterator[tuple[str, str]]:
     if not declared.content:
-        yield _violation(place, f"the document declares no content at {declared.pointer}.")
+        yield place, f"the document declares no content at {declared.pointer}."
         return
     essence = media_type.partition(";")[0].strip().lower()
     ranges = (essence, f"{essence.partition('/')[0]}/*", "*/*")
     media = next((declared.content[it] for it in ranges if it in declared.content), None)
     if media is None:
         listed = ", ".join(declared.content)
-        yield _violation("/headers/content-type", f"{media_type} is not among {listed}.")
+        yield "/headers/content-type", f"{media_type} is not among {listed}."
     elif media.schema is not None and (is_json(essence) or not isinstance(body, str)):
         validator = endpoint.schemas.for_responses.validator(media.schema)
         for error in validation_errors(validator, body):
             steps = list(map(str, error.instance_path))
             message = describe(error).removeprefix(f"{'.'.join(steps)}: ")
-            yield _violation("/".join((place, *map(escape, steps))), message)
-
-
-def _violation(where: str, message: str) -> dict[str, str]:
-    return {"where": where, "message": message}
+            yield "/".join((place, *map(escape, steps))), message
 
 
 def demanded_response(
