@@ -140,12 +140,11 @@ def handlers_module(mock: AdminClient, *, is_commonjs: bool = False) -> str:
             operations = list(_operations(site, served["document"]))
     finally:
         mock.call("DELETE", f"/worlds/{world['name']}")
-    answers = (json.dumps(row) for operation in operations for row in operation.rows.values())
-    rows = list(dict.fromkeys(answers))
+    rows = list(dict.fromkeys(json.dumps(row) for it in operations for row in it[2].values()))
     numbers = {text: number for number, text in enumerate(rows)}
     table = [
-        it._replace(rows={key: numbers[json.dumps(row)] for key, row in it.rows.items()})
-        for it in operations
+        (method, path, {key: numbers[json.dumps(row)] for key, row in own.items()}, names)
+        for method, path, own, names in operations
     ]
     base = site.site_url + served["base_path"]
     return "".join(
@@ -170,16 +169,10 @@ def _written(value: Any) -> str:
     )
 
 
-class _Operation(NamedTuple):
-    """An operation in the table: its method, its path as MSW writes it, its rows, and its required query."""
-
-    method: str
-    path: str
-    rows: Mapping[str, Any]
-    names: Sequence[str]
-
-
-def _operations(site: _Site, document: Mapping[str, Any]) -> Iterator[_Operation]:
+def _operations(
+    site: _Site, document: Mapping[str, Any]
+) -> Iterator[tuple[str, str, dict[str, list[Any]], list[str]]]:
+    """Yields each operation's method, its path as MSW writes it, its rows, and its required query."""
     for path, item in document.get("paths", {}).items():
         for method in _METHODS:
             if method in item:
@@ -191,9 +184,9 @@ def _operations(site: _Site, document: Mapping[str, Any]) -> Iterator[_Operation
                 success = None if method == "get" else _success(item[method])
                 rows = _thinned(dict(_rows(site, method, path, names, success)))
                 matched = PATH_PARAMETER.sub(r":\1", path)
-                yield _Operation(method, matched, rows, names)
+                yield method, matched, rows, names
                 if method == "get":
-                    yield _Operation("head", matched, rows, names)
+                    yield "head", matched, rows, names
 
 
 def _success(operation: Mapping[str, Any]) -> int | None:

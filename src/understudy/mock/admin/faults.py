@@ -155,15 +155,14 @@ def keep(world: World, fault: Fault) -> None:
 
 def next_id(world: World, word: str) -> str:
     """Returns an id of a word and a number that is free, and that the journal does not know either."""
-    met = {field for context in world.journal for field in (context.fault, stub_of(context))}
+    met = {
+        field
+        for context in world.journal
+        for field in (context.fault, response_header(context, STUB))
+    }
     taken = met | world.faults.keys()
     numbers = itertools.count(len(world.faults) + 1)
     return next(name for number in numbers if (name := f"{word}-{number}") not in taken)
-
-
-def stub_of(context: RequestContext) -> str | None:
-    """Returns the id of the stub that answered a request; None: none did."""
-    return response_header(context, STUB)
 
 
 def response_header(context: RequestContext, name: str) -> str | None:

@@ -18,7 +18,7 @@ from understudy.exchange.masking import masked_body, masked_headers, masked_quer
 from understudy.limits import PATTERNS, SEARCH_SECONDS
 from understudy.mock.admin.clock import instant_of
 from understudy.mock.admin.explaining import Explainer
-from understudy.mock.admin.faults import response_header, stub_of
+from understudy.mock.admin.faults import response_header
 from understudy.mock.server.call import Call, HandlerResponse, SharedBody
 from understudy.mock.server.clock import written
 from understudy.mock.server.faults import RequestCondition
@@ -26,6 +26,7 @@ from understudy.mock.server.handlers import Handlers
 from understudy.mock.server.json_bodies import json_bytes_in_pieces
 from understudy.mock.server.request_conditions import misfits
 from understudy.mock.server.request_context import HeaderFields, RequestContext
+from understudy.mock.server.stubbing import STUB
 from understudy.mock.server.text_comparisons import fits, is_like
 from understudy.mock.server.worlds import World
 from understudy.openapi.paths import LONGEST_COMPARED, fill
@@ -53,7 +54,7 @@ def _about(context: RequestContext) -> dict[str, Any]:
         "identity": context.identity,
         "person": context.principal.person if context.principal else None,
         "fault": context.fault,
-        "stub": stub_of(context),
+        "stub": response_header(context, STUB),
         "invalid": response_header(context, "x-mock-violation") is not None,
         "preference": response_header(context, "preference-applied"),
         "reason": context.refusal and context.refusal.problem.message,
@@ -239,7 +240,7 @@ _TESTS: Mapping[str, Callable[[RequestContext, Any], bool]] = {
     "person": lambda context, wanted: _meets(context, person=wanted),
     "identity": lambda context, wanted: context.identity == wanted,
     "fault": lambda context, wanted: context.fault == wanted,
-    "stub": lambda context, wanted: stub_of(context) == wanted,
+    "stub": lambda context, wanted: response_header(context, STUB) == wanted,
 }
 
 

@@ -9,14 +9,14 @@ import msgspec
 from msgspec import UNSET
 
 from understudy.errors import BadRequest, FixtureError, Problem, nearest
-from understudy.mock.admin.faults import Kept, keep, next_id, stub_of
+from understudy.mock.admin.faults import Kept, keep, next_id, response_header
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.faults import Fault, RequestCondition, StubResponse
 from understudy.mock.server.handlers import Handlers
 from understudy.mock.server.request_conditions import Misfit, expect_comparisons, misfits
 from understudy.mock.server.request_context import RequestContext
-from understudy.mock.server.stubbing import violations
+from understudy.mock.server.stubbing import STUB, violations
 from understudy.mock.server.worlds import World
 from understudy.mock.store.people import expect_person
 from understudy.openapi.grammar import PATH_PARAMETER
@@ -216,7 +216,7 @@ def _as_json(world: World, kept: Fault) -> dict[str, Any]:
         **({} if kept.times is None else {"times": kept.times}),
         **({} if kept.delay is None else {"delay": msgspec.to_builtins(kept.delay)}),
         "used": kept.struck > 0,
-        "answered": sum(stub_of(context) == kept.id for context in world.journal),
+        "answered": sum(response_header(context, STUB) == kept.id for context in world.journal),
     }
     nearest_request = None if kept.struck else _nearest(world, kept)
     return shown if nearest_request is None else {**shown, "nearest": nearest_request}

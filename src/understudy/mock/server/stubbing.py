@@ -183,9 +183,7 @@ def _fixed(endpoint: Endpoint, wanted: StubResponse) -> HandlerResponse:
 def _content(
     endpoint: Endpoint, wanted: StubResponse, declared: DeclaredResponse | None, media_type: str
 ) -> Any:
-    if is_json(media_type):
-        return SharedBody(wanted.body)
-    if isinstance(wanted.body, str):
+    if isinstance(wanted.body, str) and not is_json(media_type):
         return wanted.body.encode()
     media = declared.content.get(media_type) if declared else None
     schema = media.schema if media else None
@@ -232,7 +230,9 @@ def _finished(
     if headers or wanted.headers or status == TooManyRequests.status:
         headers = _each_once(context, endpoint, wanted, response)
     response = HandlerResponse(body, status, media_type, (*headers, (STUB, fault.id)))
-    if not fault.stub.allow_invalid or not _is_invalid(endpoint, wanted, response):
+    if not fault.stub.allow_invalid:
+        return response
+    if endpoint.validator.fault(response) is None and not any(violations(endpoint, wanted)):
         return response
     context.notes.append(f"the stub {fault.id} answers what the document does not allow")
     return response._replace(headers=(*response.headers, INVALID))
@@ -256,10 +256,6 @@ def _overlaid(headers: Headers, others: Headers) -> Headers:
     """Returns headers with others in place of those of their names."""
     names = dict(others)
     return (*(it for it in headers if it[0] not in names), *others)
-
-
-def _is_invalid(endpoint: Endpoint, wanted: StubResponse, response: HandlerResponse) -> bool:
-    return endpoint.validator.fault(response) is not None or any(violations(endpoint, wanted))
 
 
 _MERGED: Final[Recent[tuple[int, int], tuple[StubResponse, SharedBody, SharedBody]]] = Recent(500)
