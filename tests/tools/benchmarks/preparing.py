@@ -116,8 +116,11 @@ def _write_people(cache: Path) -> None:
     largest = cache / f"crowd-{CROWD}"
     if not largest.exists():
         understudy = Path(sys.executable).with_name("understudy")
-        people = ["--people", str(CROWD), "--seed", "7", "--out", str(largest)]
+        unfinished = cache / "unfinished"  # of a run that was interrupted, or is about to be
+        shutil.rmtree(unfinished, ignore_errors=True)
+        people = ["--people", str(CROWD), "--seed", "7", "--out", str(unfinished)]
         subprocess.run([understudy, "fixtures", *people], check=True)
+        unfinished.rename(largest)
     (invented,) = (largest / "people").glob("*.jsonl")
     for count in CROWDS:
         slugs = slugs_of(cache, count)

@@ -8,7 +8,6 @@ from msgspec import Struct
 
 from understudy.errors import Headers
 from understudy.mock.server.json_bodies import json_bytes
-from understudy.mock.server.recent import Recent, Recurring
 from understudy.mock.server.worlds import World
 
 
@@ -124,45 +123,6 @@ class SharedBody:
         if self.content is None:
             self.content = json_bytes(self.value)
         return self.content
-
-
-_MOST_SHARED = 700
-"""Bodies that are kept: about 3 MB."""
-
-Place = tuple[str, str, str]
-"""A record's key in its collection, the base of the URLs in its body, and what else that depends on."""
-
-
-class SharedBodies:
-    """Keeps bodies that were built from frozen records, for the next request of the same.
-
-    A changed record is another object, so nothing here is ever out of date; its body takes the place
-    of the one before, and the oldest body makes room for a new one.
-    """
-
-    def __init__(self) -> None:
-        self._bodies: Recent[Place, SharedBody] = Recurring(_MOST_SHARED)
-
-    def get(self, place: Place, record: object, *, is_typed: bool) -> SharedBody | None:
-        """Returns the body of a record, or None where it is not kept.
-
-        Args:
-            place: Where it is kept.
-            record: The frozen record.
-            is_typed: Whether an equal record has the same body: one without members of any type, as
-                1 and true are equal.
-        """
-        body = self._bodies.get(place)
-        if body is None or body.record is record:
-            return body
-        if is_typed and body.record == record:  # edited to what it was
-            body.record = record
-            return body
-        return None
-
-    def put(self, place: Place, record: object, value: Any) -> SharedBody:
-        """Keeps the body that was built from a frozen record, and returns it."""
-        return self._bodies.put(place, SharedBody(value, record))
 
 
 class HandlerResponse(NamedTuple):

@@ -12,10 +12,8 @@ from functools import cache
 from typing import (
     Any,
     Final,
-    Generic,
     NamedTuple,
     Protocol,
-    TypeVar,
     get_args,
     get_origin,
     get_type_hints,
@@ -58,11 +56,10 @@ class Numbered(Protocol):
         """The part of the contract that it used; None: no operation."""
 
 
-Entry = TypeVar("Entry", bound=Numbered)
 Listener = Callable[[Any], None]
 
 
-class Journal(Generic[Entry]):
+class Journal:
     """The journal of one world.
 
     Args:
@@ -81,11 +78,11 @@ class Journal(Generic[Entry]):
         self.exercised: Counter[Exercised] = Counter()
         self.listeners: list[Listener] = []
         self._capacity = capacity
-        self._entries: deque[Entry] = deque()
+        self._entries: deque[Any] = deque()
         self._sizes: deque[int] = deque()  # of the entries; a size is worked out once
         self._bytes = 0
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: Numbered) -> None:
         """Adds an exchange, numbers it, and calls the listeners."""
         self.total = entry.number = self.total + 1
         entries, sizes, size = self._entries, self._sizes, entry.size
@@ -101,7 +98,7 @@ class Journal(Generic[Entry]):
         for listener in self.listeners:
             listener(entry)
 
-    def __iter__(self) -> Iterator[Entry]:
+    def __iter__(self) -> Iterator[Any]:
         """Yields the exchanges that are remembered, the oldest first."""
         return iter(tuple(self._entries))
 
@@ -109,7 +106,7 @@ class Journal(Generic[Entry]):
         """Returns how many it remembers."""
         return len(self._entries)
 
-    def get(self, number: int) -> Entry | None:
+    def get(self, number: int) -> Any:
         """Returns an exchange by its number, or None where it is unknown or forgotten."""
         place = number - (self.total - len(self._entries)) - 1
         return self._entries[place] if 0 <= place < len(self._entries) else None

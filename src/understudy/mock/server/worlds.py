@@ -265,7 +265,7 @@ class World:
     windows: Windows = field(default_factory=Windows)
     limits: dict[str, int] = field(default_factory=dict)
     faults: dict[str, Fault] = field(default_factory=dict)
-    journal: Journal[Any] = field(default_factory=Journal)
+    journal: Journal = field(default_factory=Journal)
     store: "WorldStore[World] | None" = None
     is_ended: bool = False
     history: WorldHistory = field(default_factory=WorldHistory)

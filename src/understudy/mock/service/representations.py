@@ -17,7 +17,8 @@ from msgspec import UNSET, UnsetType, to_builtins
 from understudy.errors import Problem
 from understudy.interface.rules import upholds
 from understudy.mock.server.api import Complete
-from understudy.mock.server.call import SharedBodies, SharedBody
+from understudy.mock.server.call import SharedBody
+from understudy.mock.server.recent import Recent, Recurring
 from understudy.mock.store.hashing import email_hash
 from understudy.mock.store.people import Avatar, ContactInfo, Person, Profile, account_number
 
@@ -44,7 +45,8 @@ def icon_url(site_url: str, service_type: str) -> str:
     return f"{site_url}/icons/{quote(service_type)}.svg"
 
 
-_BODIES: Final = SharedBodies()
+_BODIES: Final[Recent[tuple[str, str, str], SharedBody]] = Recurring(700)
+"""Profiles by slug, base of URLs and kind: about 3 MB. A changed person is another record."""
 
 CONTACT_ALIASES: Final = {"contact_email": "email", "phone": "cell_phone"}
 """Other names of members of ContactInfo, which newer documents let a profile edit have."""
@@ -76,12 +78,14 @@ def shared_profile(
     if person.extra:  # which of it is shown depends on the operation
         kind = " ".join((kind, *sorted(returned)))
     place = (person.slug, site_url, kind)
-    body = _BODIES.get(place, person, is_typed=not person.extra)
-    if body is not None:
+    body = _BODIES.get(place)
+    if body is not None and body.record is person:
         return body
     if is_public:
-        return _BODIES.put(place, person, public_profile(person, site_url))
-    return _BODIES.put(place, person, full_profile(person, site_url, returned, is_owner=is_owner))
+        profile = public_profile(person, site_url)
+    else:
+        profile = full_profile(person, site_url, returned, is_owner=is_owner)
+    return _BODIES.put(place, SharedBody(profile, person))
 
 
 def public_profile(person: Person, site_url: str) -> dict[str, Any]:
