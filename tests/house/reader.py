@@ -26,7 +26,7 @@ SECRETS = {
 }
 """What a reader's environment holds for the deployment of the examples, which is a mock here."""
 
-PATIENCE = 120
+PATIENCE = 900
 """Seconds that a command may take on a busy machine."""
 
 IN_CI = re.compile(r"make (?!serve)")
