@@ -1,5 +1,24 @@
-"""Runs the ``understudy`` command by ``python -m understudy``, for a shell that does not find it."""
+"""Runs the ``understudy`` command, also by ``python -m understudy`` for a shell that does not find it."""
 
-from understudy.cli import main
+import signal
+from importlib import import_module
 
-main(prog_name="understudy")
+
+def main() -> None:
+    """Imports the commands and runs the one that is named.
+
+    Ctrl-C while modules load ends the process as any program, with 130 in a shell and without a
+    traceback. Commands handle it themselves.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    is_usual = handler is signal.default_int_handler  # it is ignored in the background of a script
+    if is_usual:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    command = import_module("understudy.cli").main
+    if is_usual:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    command(prog_name="understudy")
+
+
+if __name__ == "__main__":
+    main()

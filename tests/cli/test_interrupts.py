@@ -2,6 +2,9 @@
 
 import os
 import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -43,3 +46,12 @@ def test_the_handlers_of_before_are_back_in_the_end():
     with ended_by_sigterm():
         assert signal.getsignal(signal.SIGTERM) != before[1]
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
+
+
+def test_ctrl_c_while_modules_load_ends_the_command_without_a_traceback(tmp_path: Path):
+    interrupting = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n"
+    (tmp_path / "click.py").write_text(interrupting)
+    command = [sys.executable, "-m", "understudy", "--version"]
+    surroundings = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=surroundings)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
