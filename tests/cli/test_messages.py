@@ -22,6 +22,14 @@ MISTAKES = {
         ["serve", "--port", "24000", "--auth-port", "24000"],
         "--port and --auth-port are both 24000; give them two ports, or add --single-port.",
     ),
+    "equal ports of the demo": (
+        ["demo", "--auth-port", "24000", "--staging-port", "24000"],
+        "--auth-port and --staging-port are both 24000; give them two ports.",
+    ),
+    "equal ports of a recording": (
+        ["record", "--base-url", "http://127.0.0.1:9/v3", "--port", "8081"],
+        "--port and --auth-port are both 8081; give them two ports, or add --single-port.",
+    ),
     "no document": (["serve", "--document", "none.yaml"], "none.yaml"),
     "no fixtures": (["serve", "--fixtures", "nowhere"], "nowhere is not a directory"),
     "an address": (["generate", "--base-url", "foo"], "'foo' is not a URL; write it as https://"),

@@ -10,6 +10,7 @@ import click
 
 from understudy.api.demo import FAULTS, plain, staging
 from understudy.cli.mock_commands import DemoOptions
+from understudy.cli.options import expect_different
 from understudy.cli.serve import run_loop
 from understudy.cli.writing import expect_writable, ready_file
 from understudy.mock.server import serving
@@ -41,9 +42,13 @@ def demo(options: DemoOptions, _environment: Mapping[str, str]) -> None:
     """
     expect_writable(options.target, "--target")
     waited_for = ready_file(options.ready_file)
-    ports = {"--port": options.port, "--auth-port": options.auth_port}
-    resource, authorization = (serving.bind(HOST, ports[name], name) for name in ports)
-    staged = serving.bind(HOST, options.staging_port, "--staging-port")
+    ports = {
+        "--port": options.port,
+        "--auth-port": options.auth_port,
+        "--staging-port": options.staging_port,
+    }
+    expect_different(ports)
+    resource, authorization, staged = (serving.bind(HOST, ports[name], name) for name in ports)
     url, auth_url, staging_url = map(serving.url_of, (resource, authorization, staged))
     options.target.write_text(TARGET.format(url=staging_url), encoding="utf-8")
 

@@ -7,7 +7,7 @@ of options, which several commands share.
 
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import field, fields, is_dataclass
 from functools import wraps
 from importlib import import_module
@@ -18,7 +18,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from understudy import plugins
-from understudy.errors import nearest
+from understudy.errors import StartupError, nearest
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -224,6 +224,24 @@ class Url(click.ParamType):  # type: ignore[type-arg]  # as above
         if not is_url:
             self.fail(f"{text!r} is not a URL; write it as https://host/path.", param, ctx)
         return text
+
+
+def expect_different(ports: Mapping[str, int], or_else: str = "") -> None:
+    """Refuses one port for two servers, before the first of them is blamed for using it.
+
+    Args:
+        ports: The ports by their options; 0 is a free one.
+        or_else: What else can be done, behind a comma.
+
+    Raises:
+        StartupError: Two ports are the same.
+    """
+    for port in filter(None, ports.values()):
+        names = [name for name, number in ports.items() if number == port]
+        if len(names) > 1:
+            same = f"{' and '.join(names[:2])} are both {port}"
+            msg = f"{same}; give them two ports{or_else}."
+            raise StartupError(msg)
 
 
 class StatePlace(click.ParamType):  # type: ignore[type-arg]  # as above

@@ -16,6 +16,7 @@ from understudy.api.opening import open_deployment
 from understudy.api.options import profile_files
 from understudy.cli.commands import RecordOptions
 from understudy.cli.exit_codes import ExitCode
+from understudy.cli.options import expect_different
 from understudy.cli.writing import ReadyFile, ready_file
 from understudy.errors import StartupError
 from understudy.exchange.messages import Identity
@@ -47,6 +48,9 @@ def record(options: RecordOptions, environment: Mapping[str, str]) -> int:
     if options.where.is_mock:
         msg = "Name the deployment to record: --target FILE or --base-url URL."
         raise StartupError(msg)
+    if not options.single_port:
+        ports = {"--port": options.port, "--auth-port": options.auth_port}
+        expect_different(ports, ", or add --single-port")
     waited_for = ready_file(options.ready_file)
     key = None
     if options.out is not None:

@@ -28,7 +28,7 @@ from starlette.types import ASGIApp
 from understudy.cli.losses import followed_facts, print_losses, print_wrong_examples
 from understudy.cli.mock_commands import ServeOptions
 from understudy.cli.mock_edge_cases import MockEdgeCases
-from understudy.cli.options import values_of
+from understudy.cli.options import expect_different, values_of
 from understudy.cli.workers import WorkerLink, supervise
 from understudy.cli.writing import ready_file
 from understudy.errors import StartupError
@@ -398,7 +398,9 @@ def run(settings: Settings, prepare: Preparation | None = None) -> None:
         StartupError: A setting, a document or a fixture is not as it must be.
     """
     _expect_files(settings)
-    _expect_two_ports(settings)
+    if not settings.single_port:
+        ports = {"--port": settings.port, "--auth-port": settings.auth_port}
+        expect_different(ports, ", or add --single-port")
     waited_for = ready_file(settings.ready_file)
     if settings.admin_token is None and not is_local(settings.host):
         settings = replace(settings, admin_token=secrets.token_urlsafe(24))
@@ -478,20 +480,6 @@ def _serve(
             grace=settings.grace,
         )
         run_loop(running)
-
-
-def _expect_two_ports(settings: Settings) -> None:
-    """Refuses one port for two servers.
-
-    Raises:
-        StartupError: Both ports are the same.
-    """
-    if settings.port == settings.auth_port != 0 and not settings.single_port:
-        msg = (
-            f"--port and --auth-port are both {settings.port}; give them two ports, "
-            "or add --single-port."
-        )
-        raise StartupError(msg)
 
 
 def _mock(settings: Settings, record: RequestListener | None, addresses: Addresses) -> Mock:
