@@ -19,6 +19,9 @@ MOCK_URL = "http://127.0.0.1:8080"
 GITHUB: Final = "github"
 """The report that needs no file: GitHub reads it from the log, and from its own summary file."""
 
+FORMATS_OF_REPORTS: Final = ("json", "junit", "html", "sarif", "har", "gitlab", "markdown")
+"""The formats of reports, in the order of the help."""
+
 FAIL_ON = ("findings", "not-checked", "notes", "nothing")
 
 
@@ -73,6 +76,24 @@ def _report(text: str, formats: Collection[str]) -> tuple[str, Path]:
         msg = f"{text!r} names no file; write {name}=FILE"
         raise click.BadParameter(msg)
     return name, Path(path)
+
+
+def report_option(before: str = "W", without: Collection[str] = ()) -> Any:
+    """Returns the field of ``--report``.
+
+    Args:
+        before: What the help says first.
+        without: Formats that the command has nothing for.
+    """
+    known = [name for name in FORMATS_OF_REPORTS if name not in without]
+    return option(
+        "--report",
+        default=(),
+        callback=parsed_by(without),
+        metavar="FORMAT=FILE",
+        help=f"{before}rite a report: {', '.join(known)}; or `github`, without a file: annotations and the"
+        " job summary. Repeatable.",
+    )
 
 
 Mode = Literal["observe", "own", "full"]
@@ -159,14 +180,7 @@ class RequestedReports:
 class Reporting(RequestedReports):
     """The reports of an outcome, and what its exit code depends on."""
 
-    reports: tuple[tuple[str, Path], ...] = option(
-        "--report",
-        default=(),
-        callback=parsed_by(),
-        metavar="FORMAT=FILE",
-        help="Write a report: json, junit, html, sarif, har, gitlab or markdown; or `github`,"
-        " without a file: annotations and the job summary. Repeatable.",
-    )
+    reports: tuple[tuple[str, Path], ...] = report_option()
     fail_on: tuple[str, ...] = option(
         default=(),
         type=click.Choice(FAIL_ON),

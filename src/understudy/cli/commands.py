@@ -25,7 +25,7 @@ from understudy.cli.command_options import (
     Reporting,
     RequestedReports,
     deployment,
-    parsed_by,
+    report_option,
 )
 from understudy.cli.options import (
     FORMAT_NAME,
@@ -206,14 +206,7 @@ class DriftOptions(RequestedReports):
     )
     seed: int = option(default=0, help="Seed of the walks.")
     limits: Limits = group(Limits)
-    reports: tuple[tuple[str, Path], ...] = option(
-        "--report",
-        default=(),
-        callback=parsed_by(without=("har",)),
-        metavar="FORMAT=FILE",
-        help="Write a report: json, junit, html, sarif, gitlab or markdown; or `github`, without a file:"
-        " annotations and the job summary. Repeatable.",
-    )
+    reports: tuple[tuple[str, Path], ...] = report_option(without=("har",))
     history: Path | None = option(
         metavar="FILE.json",
         help="File that keeps when a difference was first and last seen.  [default: beside --target]",
@@ -360,14 +353,7 @@ class GenerateOptions(RequestedReports):
         help="Send the cases to the target, or to the mock in this process, and add the outcomes.",
     )
     only_failing: bool = option(default=False, help="With --send, keep only cases that failed.")
-    reports: tuple[tuple[str, Path], ...] = option(
-        "--report",
-        default=(),
-        callback=parsed_by(without=("json", "har")),
-        metavar="FORMAT=FILE",
-        help="With --send, write a report of what failed and why: junit, html, sarif, gitlab or"
-        " markdown. Repeatable.",
-    )
+    reports: tuple[tuple[str, Path], ...] = report_option("With --send, w", ("json", "har"))
     force: bool = option(default=False, help="Replace the files of an earlier run; others stay.")
 
     @property
