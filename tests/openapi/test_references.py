@@ -272,3 +272,16 @@ def test_operations_that_need_no_dangling_reference_stay_as_they_are(
 ) -> None:
     document = write(tmp_path, api=DANGLING)
     assert list(document.raw["paths"][path]["get"]["responses"]) == ["200"]
+
+
+def test_a_dangling_parameter_is_told_of_once(read) -> None:
+    document = read(
+        """
+        paths:
+          /a:
+            get:
+              parameters: [{$ref: '#/components/parameters/None'}]
+              responses: {'200': {description: ok}}
+        """
+    )
+    assert [it.rule for it in document.losses] == ["dangling-reference"]

@@ -143,7 +143,9 @@ class _OperationMends:
                 else None
             )
             if wrong:
-                self._note(wrong[0], at, f"{wrong[1]}; it is left out.")
+                # of one whose reference leads nowhere that was said before
+                if parameter or all(it.pointer != at for it in self._mended.diagnostics):
+                    self._note(wrong[0], at, f"{wrong[1]}; it is left out.")
                 continue
             if (location, name) in kept:
                 message = f"the {location} parameter {name!r} is listed twice; the last one counts."
