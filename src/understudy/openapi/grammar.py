@@ -14,186 +14,96 @@ METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch", "t
 PATH_PARAMETER: Final = re.compile(r"\{([^}]*)\}")
 """A name in braces in a path template."""
 
-_TEXTS: Final = {"summary": "text", "description": "text"}
-_EXAMPLES: Final = {"example": "any", "examples": "{example}"}
-_PARAMETER: Final = {
-    "description": "text",
-    "required": "flag",
-    "deprecated": "flag",
-    "style": "text",
-    "explode": "flag",
-    "schema": "schema",
-    "content": "{media type}",
-    **_EXAMPLES,
-}
+
+def _members(text: str) -> Mapping[str, str]:
+    """Reads the members of a kind, by what they hold: ``text: name url; flag: deprecated``."""
+    held = (part.split(": ") for part in text.split("; "))
+    return {name: kind for kind, names in held for name in names.split()}
+
 
 MEMBERS: Final[Mapping[str, Mapping[str, str]]] = {
-    "document": {
-        "openapi": "any",
-        "info": "info",
-        "servers": "[server]",
-        "paths": "paths",
-        "webhooks": "{path item}",
-        "components": "components",
-        "security": "security",
-        "tags": "[tag]",
-        "externalDocs": "link to documentation",
-        "jsonSchemaDialect": "text",
-        "$self": "text",
-    },
-    "info": {
-        "title": "text",
-        **_TEXTS,
-        "termsOfService": "text",
-        "contact": "any",
-        "license": "any",
-        "version": "text",
-    },
-    "server": {
-        "url": "text",
-        "description": "text",
-        "name": "text",
-        "variables": "{server variable}",
-    },
-    "server variable": {"enum": "[text]", "default": "text", "description": "text"},
-    "tag": {
-        "name": "text",
-        **_TEXTS,
-        "externalDocs": "link to documentation",
-        "parent": "text",
-        "kind": "text",
-    },
-    "link to documentation": {"description": "text", "url": "text"},
-    "components": {
-        "schemas": "{schema}",
-        "responses": "{response}",
-        "parameters": "{parameter}",
-        "examples": "{example}",
-        "requestBodies": "{request body}",
-        "headers": "{header}",
-        "securitySchemes": "{security scheme}",
-        "links": "{link}",
-        "callbacks": "{callback}",
-        "pathItems": "{path item}",
-        "mediaTypes": "{media type}",
-    },
+    "document": _members(
+        "any: openapi; info: info; [server]: servers; paths: paths; {path item}: webhooks; "
+        "components: components; security: security; [tag]: tags; "
+        "link to documentation: externalDocs; text: jsonSchemaDialect $self"
+    ),
+    "info": _members(
+        "text: title summary description termsOfService version; any: contact license"
+    ),
+    "server": _members("text: url description name; {server variable}: variables"),
+    "server variable": _members("[text]: enum; text: default description"),
+    "tag": _members(
+        "text: name summary description parent kind; link to documentation: externalDocs"
+    ),
+    "link to documentation": _members("text: description url"),
+    "components": _members(
+        "{schema}: schemas; {response}: responses; {parameter}: parameters; "
+        "{example}: examples; {request body}: requestBodies; {header}: headers; "
+        "{security scheme}: securitySchemes; {link}: links; {callback}: callbacks; "
+        "{path item}: pathItems; {media type}: mediaTypes"
+    ),
     "path item": {
-        **_TEXTS,
-        "servers": "[server]",
-        "parameters": "[parameter]",
+        **_members(
+            "text: summary description; [server]: servers; [parameter]: parameters; "
+            "{operation}: additionalOperations"
+        ),
         **dict.fromkeys(METHODS, "operation"),
-        "additionalOperations": "{operation}",
     },
-    "operation": {
-        "tags": "[text]",
-        **_TEXTS,
-        "externalDocs": "link to documentation",
-        "operationId": "text",
-        "parameters": "[parameter]",
-        "requestBody": "request body",
-        "responses": "responses",
-        "callbacks": "{callback}",
-        "deprecated": "flag",
-        "security": "security",
-        "servers": "[server]",
-    },
-    "parameter": {
-        "name": "text",
-        "in": "text",
-        **_PARAMETER,
-        "allowEmptyValue": "flag",
-        "allowReserved": "flag",
-    },
-    "header": _PARAMETER,
-    "request body": {"description": "text", "content": "{media type}", "required": "flag"},
-    "media type": {
-        "schema": "schema",
-        "itemSchema": "schema",
-        **_EXAMPLES,
-        "encoding": "{encoding}",
-        "prefixEncoding": "[encoding]",
-        "itemEncoding": "encoding",
-    },
-    "encoding": {
-        "contentType": "text",
-        "headers": "{header}",
-        "style": "text",
-        "explode": "flag",
-        "allowReserved": "flag",
-        "encoding": "{encoding}",
-        "prefixEncoding": "[encoding]",
-        "itemEncoding": "encoding",
-    },
-    "response": {
-        **_TEXTS,
-        "headers": "{header}",
-        "content": "{media type}",
-        "links": "{link}",
-    },
-    "example": {
-        **_TEXTS,
-        "value": "any",
-        "externalValue": "text",
-        "dataValue": "any",
-        "serializedValue": "text",
-    },
-    "link": {
-        "operationRef": "text",
-        "operationId": "text",
-        "parameters": "any",
-        "requestBody": "any",
-        "description": "text",
-        "server": "server",
-    },
-    "security scheme": {
-        "type": "text",
-        "description": "text",
-        "name": "text",
-        "in": "text",
-        "scheme": "text",
-        "bearerFormat": "text",
-        "flows": "{flow}",
-        "openIdConnectUrl": "text",
-        "oauth2MetadataUrl": "text",
-        "deprecated": "flag",
-    },
-    "flow": {
-        "authorizationUrl": "text",
-        "deviceAuthorizationUrl": "text",
-        "tokenUrl": "text",
-        "refreshUrl": "text",
-        "scopes": "{text}",
-    },
-    "discriminator": {"propertyName": "text", "mapping": "{text}", "defaultMapping": "text"},
-    "schema": {
-        **dict.fromkeys(("type", "enum", "const", "default", "example", "xml"), "any"),
-        **dict.fromkeys(("title", "description", "format", "$comment"), "text"),
-        **dict.fromkeys(("contentEncoding", "contentMediaType"), "text"),
-        **dict.fromkeys(("minimum", "maximum", "multipleOf"), "number"),
-        **dict.fromkeys(("exclusiveMinimum", "exclusiveMaximum"), "any"),
-        **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems"), "count"),
-        **dict.fromkeys(("minProperties", "maxProperties"), "count"),
-        **dict.fromkeys(("minContains", "maxContains"), "count"),
-        **dict.fromkeys(("uniqueItems", "nullable", "readOnly", "writeOnly", "deprecated"), "flag"),
-        **dict.fromkeys(("allOf", "anyOf", "oneOf", "prefixItems"), "[schema]"),
-        **dict.fromkeys(("not", "if", "then", "else", "contains", "propertyNames"), "schema"),
-        **dict.fromkeys(("items", "additionalItems", "additionalProperties"), "schema"),
-        **dict.fromkeys(("unevaluatedItems", "unevaluatedProperties", "contentSchema"), "schema"),
-        **dict.fromkeys(("properties", "dependentSchemas", "$defs", "definitions"), "{schema}"),
-        "patternProperties": "patterns",
-        "pattern": "pattern",
-        "required": "[text]",
-        "dependentRequired": "{[text]}",
-        "dependencies": "any",
-        "examples": "any",
-        "discriminator": "discriminator",
-        "externalDocs": "link to documentation",
-        "$vocabulary": "any",
-        "$schema": "any",
-        "$id": "any",
-        "$anchor": "any",
-        "$dynamicAnchor": "any",
-    },
+    "operation": _members(
+        "[text]: tags; text: summary description operationId; "
+        "link to documentation: externalDocs; [parameter]: parameters; "
+        "request body: requestBody; responses: responses; {callback}: callbacks; "
+        "flag: deprecated; security: security; [server]: servers"
+    ),
+    "parameter": _members(
+        "text: name in description style; "
+        "flag: required deprecated explode allowEmptyValue allowReserved; schema: schema; "
+        "{media type}: content; any: example; {example}: examples"
+    ),
+    "header": _members(
+        "text: description style; flag: required deprecated explode; schema: schema; "
+        "{media type}: content; any: example; {example}: examples"
+    ),
+    "request body": _members("text: description; {media type}: content; flag: required"),
+    "media type": _members(
+        "schema: schema itemSchema; any: example; {example}: examples; {encoding}: encoding; "
+        "[encoding]: prefixEncoding; encoding: itemEncoding"
+    ),
+    "encoding": _members(
+        "text: contentType style; {header}: headers; flag: explode allowReserved; "
+        "{encoding}: encoding; [encoding]: prefixEncoding; encoding: itemEncoding"
+    ),
+    "response": _members(
+        "text: summary description; {header}: headers; {media type}: content; {link}: links"
+    ),
+    "example": _members(
+        "text: summary description externalValue serializedValue; any: value dataValue"
+    ),
+    "link": _members(
+        "text: operationRef operationId description; any: parameters requestBody; server: server"
+    ),
+    "security scheme": _members(
+        "text: type description name in scheme bearerFormat openIdConnectUrl "
+        "oauth2MetadataUrl; {flow}: flows; flag: deprecated"
+    ),
+    "flow": _members(
+        "text: authorizationUrl deviceAuthorizationUrl tokenUrl refreshUrl; {text}: scopes"
+    ),
+    "discriminator": _members("text: propertyName defaultMapping; {text}: mapping"),
+    "schema": _members(
+        "any: type enum const default example xml exclusiveMinimum exclusiveMaximum "
+        "dependencies examples $vocabulary $schema $id $anchor $dynamicAnchor; "
+        "text: title description format $comment contentEncoding contentMediaType; "
+        "number: minimum maximum multipleOf; "
+        "count: minLength maxLength minItems maxItems minProperties maxProperties "
+        "minContains maxContains; flag: uniqueItems nullable readOnly writeOnly deprecated; "
+        "[schema]: allOf anyOf oneOf prefixItems; "
+        "schema: not if then else contains propertyNames items additionalItems "
+        "additionalProperties unevaluatedItems unevaluatedProperties contentSchema; "
+        "{schema}: properties dependentSchemas $defs definitions; patterns: patternProperties; "
+        "pattern: pattern; [text]: required; {[text]}: dependentRequired; "
+        "discriminator: discriminator; link to documentation: externalDocs"
+    ),
 }
 """Kind of object to its members, ``$ref`` left out."""
 
