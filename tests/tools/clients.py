@@ -8,10 +8,11 @@ import json
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from importlib.metadata import distributions
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import yaml
 
@@ -24,6 +25,9 @@ PLACE = ROOT / "build" / "clients"
 PYTHON = PLACE / "python" / "bin" / "python"
 ROWS = "| client | version | used for |\n|---|---|---|\n"
 """Begins the table, which is the end of the page."""
+
+TRIED: Final = "Tried on "
+"""Begins the line before the table, which says when."""
 
 LONGEST = 300
 """Seconds of one client."""
@@ -99,8 +103,9 @@ def main() -> int:
         for client in clients
         if failures[client["name"]] is None
     )
-    before = PAGE.read_text(encoding="utf-8").partition(ROWS)[0]
-    PAGE.write_text(before + ROWS + rows, encoding="utf-8")
+    before = PAGE.read_text(encoding="utf-8").partition(ROWS)[0].partition(TRIED)[0]
+    day = time.strftime("%Y-%m-%d", time.gmtime())
+    PAGE.write_text(f"{before}{TRIED}{day}:\n\n{ROWS}{rows}", encoding="utf-8")
     return int(any(failures.values()))
 
 
