@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import httpx
 from msgspec.structs import replace
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
 
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
@@ -207,13 +207,19 @@ def belongings(wire: httpx.BaseTransport, token: str | None) -> Any:
         return response
 
     def avatar(item: Any) -> Any:
-        picture = Image.open(BytesIO(get(item["image_url"]).content)).convert("RGB").resize((2, 2))
-        colours = tuple(round(part / 16) for part in picture.tobytes())
-        return item["alt_text"], item["rating"], item.get("selected", False), colours
+        return item["alt_text"], item["rating"], bool(item.get("selected")), colours(item)
+
+    def colours(item: Any) -> Any:
+        content = get(item["image_url"]).content
+        try:
+            picture = Image.open(BytesIO(content)).convert("RGB").resize((2, 2))
+        except UnidentifiedImageError:
+            return content
+        return tuple(round(part / 16) for part in picture.tobytes())
 
     profile = get(f"{TARGET.base_url}{PROFILE}").json()
     texts = {n: profile[n] for n in profile if n not in {"last_profile_edit", "avatar_url"}}
-    return texts, sorted(map(avatar, get(f"{TARGET.base_url}{LIST}").json()))
+    return texts, sorted(map(avatar, get(f"{TARGET.base_url}{LIST}").json()), key=str)
 
 
 def harmed(command: str, way: str, most: int, seed: int = 0) -> list[str | None]:
