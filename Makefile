@@ -46,6 +46,10 @@ mutants: install  ## run verify, and Schemathesis beside it, on every broken dep
 schedule: install  ## measure what each part of each probe settles and costs, after a change of one
 	$(BIN)/python -m tests.tools.schedule
 
+.PHONY: reproductions
+reproductions: install  ## run the printed commands of all findings at every fifth broken deployment
+	$(BIN)/python -m tests.proofs.mutants --reproduce --every 5
+
 .PHONY: controls
 controls: install  ## judge conforming deployments with every switch at its other options
 	$(BIN)/python -m tests.proofs.controls

@@ -305,3 +305,36 @@ def test_a_write_that_is_under_way_when_the_run_is_ended_is_undone(
     assert outcome.stopped == "stopped by Ctrl-C or SIGTERM"
     assert outcome.not_restored == ()
     assert account() == before
+
+
+class Outage(httpx.BaseTransport):
+    """A deployment that carries out an update and then does not respond for some seconds."""
+
+    def __init__(self, inner: httpx.BaseTransport, clock: Any, seconds: int) -> None:
+        self._inner, self._clock, self._span = inner, clock, timedelta(seconds=seconds)
+        self._ends: Any = None
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Responds, or fails as a host does that is down.
+
+        Raises:
+            httpx.ConnectError: It is down.
+        """
+        if self._ends is not None and self._clock.now() < self._ends:
+            msg = "connection refused"
+            raise httpx.ConnectError(msg)
+        response = self._inner.handle_request(request)
+        if request.method == "PATCH" and self._ends is None:
+            self._ends = self._clock.now() + self._span
+        return response
+
+
+@pytest.mark.parametrize(("seconds", "is_restored"), [(20, True), (300, False)])
+def test_undoing_waits_a_while_for_a_deployment_to_come_back(
+    account: Any, mock: Any, wire: Any, seconds: int, *, is_restored: bool
+) -> None:
+    before = account()
+    down = Outage(wire, mock.world.clock, seconds)
+    outcome = carry_out(Deployment(OWN, down, time_of(mock)), RunOptions(EDITS))
+    assert (outcome.not_restored == ()) is is_restored
+    assert (account() == before) is is_restored

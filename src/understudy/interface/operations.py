@@ -1,5 +1,6 @@
 """Names operations by method and path template: documents differ in all other names."""
 
+import re
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -77,7 +78,7 @@ class Routes:
 
     def find(self, method: str, url: str) -> Place:
         """Returns where a request leads; the operation is empty where no document has it."""
-        address = url.partition("?")[0].partition("#")[0]
+        address = with_plain_letters(url.partition("?")[0].partition("#")[0])
         for site, root, matcher in self._sites:
             path = address.removeprefix(root)
             if path == address or not path.startswith("/"):
@@ -93,6 +94,15 @@ class Routes:
     def operation(self, key: str) -> Operation | None:
         """Returns what the document says of an operation."""
         return self._operations.get(key)
+
+
+_UNRESERVED: Final = re.compile(r"%([46][1-9A-Fa-f]|[57][0-9Aa]|3[0-9]|2[DdEe]|5[Ff]|7[Ee])")
+"""Percent-encoded letters, digits and ``-._~``, which mean themselves (RFC 3986, 6.2.2.2)."""
+
+
+def with_plain_letters(address: str) -> str:
+    """Returns an address in which nothing is percent-encoded that means itself."""
+    return _UNRESERVED.sub(lambda found: unquote(found[0]), address)
 
 
 def key_of(method: str, template: str) -> str:

@@ -123,6 +123,12 @@ def last_update_named_others(exchange: Exchange, history: History) -> bool:
     return before is not None and names_others(before, history)
 
 
+last_update_was_refused = tells(
+    "the account's last update was refused",
+    lambda it, history: bool((last := last_update(it, history)) and last.response.is_refusal),
+)
+
+
 def last_update_had_other_value(exchange: Exchange, history: History) -> bool:
     """Tells whether the account's last update gave one of the seven members a value of another type."""
     before = last_update(exchange, history)

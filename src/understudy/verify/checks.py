@@ -18,6 +18,7 @@ from understudy.verify.value_texts import as_json, as_text
 
 TOO_MANY = 429
 REFUSAL = 400
+MESSAGE_SHOWN: Final = 60
 SHOWN = 300
 """Characters of a value that a result shows."""
 
@@ -108,6 +109,11 @@ class Check:
 UNAVAILABLE: Final = frozenset({502, 503, 504})
 """Statuses of responses that the service did not make, or that put off the request (RFC 9110, 15.6)."""
 
+NOT_MODIFIED: Final = 304
+LENGTH_REQUIRED: Final = 411
+CONDITIONAL: Final = "conditional-reads"
+"""The rule of the responses that leave out what the client has; no other one says anything of them."""
+
 _MOST_CONDITIONS: Final = 2
 """Conditions that a report names for a rule that was not checked; more hide the one that matters."""
 
@@ -187,9 +193,23 @@ def checks_for(exchange: Exchange) -> tuple[Check, ...]:
     None applies where a gateway responds, or a service that is down for the moment: that says nothing
     of the contract, and is a failure of the server already.
     """
-    if exchange.status in UNAVAILABLE:
+    if exchange.status in UNAVAILABLE or wants_length(exchange):
         return ()
-    return _checks_of(exchange.operation, is_too_many=exchange.status == TOO_MANY)
+    checks = _checks_of(exchange.operation, is_too_many=exchange.status == TOO_MANY)
+    if is_not_modified(exchange):
+        return tuple(each for each in checks if CONDITIONAL in each.rules)
+    return checks
+
+
+def is_not_modified(exchange: Exchange) -> bool:
+    """Tells whether a response says that the client has the content, which HTTP defines (RFC 9110, 13)."""
+    return exchange.status == NOT_MODIFIED and bool(exchange.request.header("if-none-match"))
+
+
+def wants_length(exchange: Exchange) -> bool:
+    """Tells whether chunks are refused for want of a length, as a server may (RFC 9110, 15.5.12)."""
+    is_chunked = bool(exchange.request.header("transfer-encoding"))
+    return is_chunked and exchange.status == LENGTH_REQUIRED
 
 
 @lru_cache(maxsize=256)  # there are few kinds of exchanges, and each is asked of every check
@@ -330,7 +350,7 @@ def expect_equal(
 def expect_status(exchange: Exchange, *wanted: int) -> CheckResult:
     """Returns the result that the status must be one of these."""
     words = " or ".join(str(number) for number in wanted)
-    result = expect(exchange.status in wanted, f"status {words}", f"status {exchange.status}")
+    result = expect(exchange.status in wanted, f"status {words}", _status(exchange))
     return result._replace(is_form=exchange.response.is_refusal and min(wanted) >= REFUSAL)
 
 
@@ -341,7 +361,22 @@ def expect_refused(exchange: Exchange) -> CheckResult:
 
 def expect_accepted(exchange: Exchange) -> CheckResult:
     """Returns the result that the request must succeed."""
-    return expect(exchange.response.is_success, "success, 2XX", f"status {exchange.status}")
+    return expect(exchange.response.is_success, "success, 2XX", _status(exchange))
+
+
+_MESSAGES: Final = ("detail", "message", "error", "title", "description", "msg")
+"""The members in which services say why they refuse or fail."""
+
+
+def message_of(exchange: Exchange) -> str:
+    """Returns the beginning of what a response says of its status, if it is JSON; empty otherwise."""
+    messages = (exchange.json_object.get(name) for name in _MESSAGES)
+    return next((text for text in messages if isinstance(text, str)), "")[:MESSAGE_SHOWN]
+
+
+def _status(exchange: Exchange) -> str:
+    message = message_of(exchange)
+    return f"status {exchange.status}{message and f', {as_json(message)}'}"
 
 
 # The conditions of several sections. The report of a rule that was not checked names the condition

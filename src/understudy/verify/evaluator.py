@@ -19,7 +19,10 @@ from understudy.verify.checks import (
     check_results,
     checks_for,
     expect,
+    is_not_modified,
     judged,
+    message_of,
+    wants_length,
 )
 from understudy.verify.document_checks import DocumentValidator
 from understudy.verify.findings import (
@@ -29,7 +32,6 @@ from understudy.verify.findings import (
     Finding,
     RuleOutcome,
     key_of,
-    message_of,
     steps_of,
 )
 from understudy.verify.history import History
@@ -406,6 +408,8 @@ class Evaluator:
         operation = self.routes.operation(exchange.operation)
         judge = self.documents.get(exchange.site)
         if operation is None or judge is None or DOCUMENT.id not in self.rules:
+            return new
+        if is_not_modified(exchange) or wants_length(exchange):
             return new
         is_failure = self.is_foreign and exchange.status >= SERVER_FAILURE  # a finding by itself
         if is_failure or is_of_deleted(exchange, operation):

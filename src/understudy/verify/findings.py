@@ -15,7 +15,7 @@ from understudy.errors import StartupError
 from understudy.exchange.messages import Exchange
 from understudy.interface.rules import Rule
 from understudy.reports.content import Coverage, Status
-from understudy.verify.checks import CheckResult
+from understudy.verify.checks import CheckResult, message_of
 from understudy.verify.wording import as_on_the_wire
 
 DOCUMENT: Final = Rule(
@@ -111,15 +111,6 @@ def key_of(rule: str, exchange: Exchange, result: CheckResult) -> tuple[object, 
 
 _VARYING = re.compile(r"""\d+|'[^']*'|"[^"]*\"""")
 """Matches what differs between two messages of one failure: numbers, and what is quoted."""
-
-_MESSAGES = ("detail", "message", "error", "title", "description", "msg")
-"""The members in which services say why they refuse or fail."""
-
-
-def message_of(exchange: Exchange) -> str:
-    """Returns the beginning of what a response says of its status, if it is JSON; empty otherwise."""
-    messages = (exchange.json_object.get(name) for name in _MESSAGES)
-    return next((text for text in messages if isinstance(text, str)), "")[:60]
 
 
 def steps_of(exchange: Exchange, evidence: Iterable[Exchange]) -> tuple[Exchange, ...]:

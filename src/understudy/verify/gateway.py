@@ -275,6 +275,7 @@ class Gateway:
         undo: Learns of every write before it is sent.
         made: Ids of the avatars that this run uploaded.
         issued: Access tokens that this run had issued.
+        is_answered: False if the last request got no response.
         budget: The requests and the time that are left.
     """
 
@@ -290,6 +291,7 @@ class Gateway:
     undo: WriteObserver | None = None
     made: set[str] = field(default_factory=set)
     issued: set[str] = field(default_factory=set)
+    is_answered: bool = True
     budget: RequestBudget = field(init=False)
     _known: dict[str, Identity] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
@@ -507,6 +509,7 @@ class Gateway:
             elapsed_ms=(self.time.now() - at).total_seconds() * 1000,
             wire=wire,
         )
+        self.is_answered = failure is None
         if failure is not None:
             msg = f"{request.method} {place.path}: {failure_in_words(failure, request.url)}"
             raise Unreachable(msg, exchange) from failure

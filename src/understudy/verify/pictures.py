@@ -137,9 +137,13 @@ def draw(client: ProbeClient, **query: str) -> Exchange:
     return client.get(f"/qr-code/{client.known.slug}", query=query)
 
 
+SIDE: Final = 512
+"""Pixels: the width of an uploaded picture, which no deployment has a reason to take for too small."""
+
+
 @cache
-def picture(form: str = "PNG", size: tuple[int, int] = (96, 96)) -> bytes:
-    """Returns a small picture.
+def picture(form: str = "PNG", size: tuple[int, int] = (SIDE, SIDE)) -> bytes:
+    """Returns a picture of few bytes.
 
     Args:
         form: As Pillow names it, such as ``JPEG``.
@@ -165,7 +169,7 @@ def patterned(number: int) -> bytes:
         fields.putpixel(
             (place % 2, place // 2), (255 * (shade & 1), 255 * (shade >> 1), 60 * place)
         )
-    fields.resize((96, 96), Image.Resampling.NEAREST).save(content, "PNG")
+    fields.resize((SIDE, SIDE), Image.Resampling.NEAREST).save(content, "PNG")
     return content.getvalue()
 
 

@@ -7,6 +7,7 @@ cannot be restored by any client; the outcome names them.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
@@ -87,6 +88,9 @@ def _differing_fields(
         if exchange.json_object.get(name) != text
     ]
 
+
+OUTAGE: Final = (1, 2, 4, 8, 15)
+"""Seconds before each further try to undo changes at a deployment that does not respond."""
 
 AVATARS: Final = frozenset({UPLOAD_AVATAR, DELETE_AVATAR, UPDATE_AVATAR, SET_AVATAR})
 CHANGES: Final = AVATARS | {UPDATE_PROFILE}
@@ -242,11 +246,19 @@ class Undo:
     def restore(self) -> list[str]:
         """Undoes every change, and refuses every further request of the run.
 
+        A deployment that does not respond is waited for, as after an outage.
+
         Returns:
             One line for each thing that could not be restored; none where all is verified.
         """
-        self._client.gateway.end()
+        gateway = self._client.gateway
+        gateway.end()
         lines = self.restore_changes()
+        for seconds in OUTAGE:
+            if not lines or gateway.is_answered:
+                break
+            gateway.time.wait(timedelta(seconds=seconds))
+            lines = self.restore_changes()
         if not lines:
             self.forget()
         return [*lines, *self._kept.moved]
@@ -354,6 +366,9 @@ class Undo:
     def _observe(self, exchange: Exchange) -> None:
         """Notes which avatars an exchange made or deleted, and which profile it shows unchanged."""
         account = self._restorable(exchange.identity)
+        is_upload = exchange.operation == UPLOAD_AVATAR and exchange.response.is_success
+        if account is None and is_upload and "own" in self.journal.accounts:
+            account = "own"  # a deployment took a credential that is nearly the owner's
         if account is None:
             return
         if exchange.operation in {UPLOAD_AVATAR, DELETE_AVATAR}:

@@ -13,10 +13,21 @@ from rich.console import Console
 from rich.progress import track
 from tests.proofs.mutants import curve, peers
 from tests.proofs.mutants.edge import Mutant
-from tests.proofs.mutants.runner import Wish, chosen, control, hours_requests, side_by_side, tried
+from tests.proofs.mutants.runner import (
+    Wish,
+    chosen,
+    control,
+    hours_requests,
+    reproductions,
+    side_by_side,
+    tried,
+)
 
 from understudy.verify.catalogue import catalogue
 from understudy.verify.checks import CHECKS
+
+SHOWN_AGAIN = 0.98
+"""The least share of findings that their printed commands must show again."""
 
 
 def main() -> int:
@@ -26,6 +37,8 @@ def main() -> int:
     mutants = chosen(asked.only, asked.every)
     if asked.tool:
         return _contract_tests(console, mutants, asked)
+    if asked.reproduce:
+        return _reproductions(console, mutants, asked)
     is_good = _judge(console, mutants, asked) if mutants else False
     return 0 if _control(console, asked) and is_good else 1
 
@@ -97,6 +110,22 @@ def _contract_tests(console: Console, mutants: Sequence[Mutant], asked: argparse
     return 1 if lost else 0
 
 
+def _reproductions(console: Console, mutants: Sequence[Mutant], asked: argparse.Namespace) -> int:
+    """Prints which findings their printed commands show again; returns 1 where fewer than 98 % do."""
+    reasons: list[str] = []
+    for found in side_by_side(reproductions, [mutant.name for mutant in mutants], asked.jobs):
+        for finding, reason in found:
+            reasons.append(reason)
+            if reason:
+                console.print(f"NOT SHOWN AGAIN {finding}\n  {reason[-500:]}")
+    shown = reasons.count("")
+    share = shown / max(1, len(reasons))
+    console.print(
+        f"\nshown again: {shown} of {len(reasons)} findings at {len(mutants)} mutants ({share:.1%})"
+    )
+    return int(share < SHOWN_AGAIN)
+
+
 def _control(console: Console, asked: argparse.Namespace) -> bool:
     found: Counter[str] = Counter()
     if asked.controls:
@@ -132,6 +161,11 @@ def _options() -> argparse.Namespace:
         help="compare with plain schemathesis run, once or for so many seeds",
     )
     add("--tool", choices=peers.TOOLS, help="run contract tests from npm, and nothing else")
+    add(
+        "--reproduce",
+        action="store_true",
+        help="run the commands of every finding, and nothing else",
+    )
     add("--only", default="", metavar="TEXT", help="mutants whose name holds it")
     add("--every", type=_number, default=1, metavar="N", help="of these, one of N")
     return parser.parse_args()

@@ -175,7 +175,7 @@ EDIT = "last_profile_edit"
 _times("edits_are_two_hours_ahead", "last-edit-utc", EDIT, lambda r: at(r, "PATCH", OWN), 2)
 _times("edits_are_read_an_hour_ahead", "last-edit-utc", EDIT, is_profile, 1)
 _times(
-    "lists_are_two_hours_ahead", "updated-date-utc", "updated_date", lambda r: at(r, "GET", LIST), 2
+    "lists_are_two_hours_ahead", "avatar-members", "updated_date", lambda r: at(r, "GET", LIST), 2
 )
 
 

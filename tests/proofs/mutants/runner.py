@@ -7,12 +7,16 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
+from pathlib import Path
+from subprocess import TimeoutExpired
+from tempfile import TemporaryDirectory
 from typing import TypeVar
 
 from tests.proofs.mutants.curve import Trial
 from tests.proofs.mutants.edge import MUTANTS, Mutant
 from tests.proofs.mutants.generated import sighting
-from tests.proofs.mutants.verifying import verified
+from tests.proofs.mutants.reproduction import recording
+from tests.proofs.mutants.verifying import reproduced, verified
 
 from understudy.verify.findings import Finding, Outcome
 
@@ -113,6 +117,26 @@ def _numbered(findings: Sequence[Finding]) -> dict[str, int]:
         number = finding.exchange.number
         numbers[finding.rule.id] = min(number, numbers.get(finding.rule.id, number))
     return dict(sorted(numbers.items()))
+
+
+def reproductions(name: str) -> list[tuple[str, str]]:
+    """Runs the printed commands of every finding at a mutant, and returns what did not show again.
+
+    Returns:
+        Each finding, with the reason why its commands did not show it; empty where they did.
+    """
+    mutant = next(mutant for mutant in MUTANTS if mutant.name == name)
+    found = []
+    with recording() as recorder:
+        for finding in verified(mutant, is_hour=True, is_mock=False).findings:
+            with TemporaryDirectory() as folder:
+                try:
+                    is_shown = bool(reproduced(mutant, finding, recorder, Path(folder)))
+                    reason = "" if is_shown else finding.again or "not shown"
+                except (AssertionError, TimeoutExpired) as error:
+                    reason = f"the commands failed: {error}"
+            found.append((f"{name}: {finding.summary}", reason))
+    return found
 
 
 def control(seed: int) -> list[str]:

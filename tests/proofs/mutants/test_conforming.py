@@ -1,8 +1,13 @@
 """Nothing is found at a deployment that conforms, and chose otherwise where the interface is silent."""
 
+from contextlib import suppress
+from hashlib import sha256
+from io import BytesIO
+
 import httpx
 import pytest
-from tests.proofs.mutants.edge import OWN, TOKEN, Mutant, answer, path_of, said, who
+from PIL import Image, UnidentifiedImageError
+from tests.proofs.mutants.edge import LIST, OWN, TOKEN, Mutant, answer, at, path_of, said, who
 from tests.proofs.mutants.verifying import MOCK, verified
 
 from understudy.exchange.messages import Request
@@ -31,6 +36,26 @@ def chunks_need_a_length(request, send):
     return send(request)
 
 
+def equal_contents_have_equal_tags(request, send):
+    response = send(request)
+    if request.method != "GET" or response.status_code != 200:
+        return response
+    tag = f'W/"{sha256(response.read()).hexdigest()[:16]}"'
+    if tag in request.headers.get("if-none-match", ""):
+        return httpx.Response(304, headers={"etag": tag})
+    return answer(response, headers={"etag": tag})
+
+
+def pictures_have_400_pixels_at_least(request, send):
+    if not at(request, "POST", LIST):
+        return send(request)
+    content = request.read().partition(b"\r\n\r\n")[2]
+    with suppress(UnidentifiedImageError), Image.open(BytesIO(content)) as picture:
+        if picture.width < 400:
+            return httpx.Response(400, json={"error": "The picture is too small."})
+    return send(request)
+
+
 def head_is_no_method(request, send):
     if request.method == "HEAD":
         return httpx.Response(405, headers={"allow": "GET"})
@@ -53,7 +78,9 @@ def the_own_profile_is_not_limited(request, send):
     [
         (a_limit_was_arranged, ("rate-limit-authenticated",)),
         (the_token_type_has_a_capital, ("token-answer",)),
-        (chunks_need_a_length, ("equivalent-content",)),
+        (chunks_need_a_length, ("equivalent-content", "avatar-upload-multipart", "document")),
+        (equal_contents_have_equal_tags, ("conditional-reads", "qr-png", "document")),
+        (pictures_have_400_pixels_at_least, ("avatar-upload-multipart", "avatar-email-assign")),
         (head_is_no_method, ("head-like-get",)),
     ],
 )
@@ -74,7 +101,7 @@ def test_an_own_profile_that_is_not_limited_is_no_finding_and_stays_as_it_was():
 def test_other_seeds_send_reads_in_other_dresses():
     first, second = (
         {
-            (each.path, each.request.header("accept-encoding"))
+            (each.path, each.request.header("accept-encoding"), each.request.header("accept"))
             for each in verified(None, ("equivalent-headers",), seed=seed).exchanges
         }
         for seed in (0, 1)

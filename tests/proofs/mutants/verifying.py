@@ -28,6 +28,7 @@ from tests.proofs.mutants import (
     profiles,
     qr_codes,
     relations,
+    second_looks,
     sequences,
     texts,
     tokens,
@@ -71,6 +72,7 @@ MODULES = (
     precedence,
     dresses,
     careless,
+    second_looks,
 )
 """Named, so that importing this registers every mutant."""
 

@@ -42,6 +42,7 @@ from understudy.verify.checks import (
 )
 from understudy.verify.history import History
 from understudy.verify.pictures import (
+    SIDE,
     avatars,
     id_of,
     look_alike,
@@ -332,10 +333,10 @@ def uploads_of_every_type(client: ProbeClient) -> Parts:
 )
 def uploads_that_are_refused(client: ProbeClient) -> Parts:
     """Uploads what is not a picture, a BMP, and two pictures that are not square."""
-    yield upload(client, picture(size=(96, 64)), select_avatar="false")
+    yield upload(client, picture(size=(SIDE, SIDE // 2)), select_avatar="false")
     yield upload(client, b"an understudy is not a picture", select_avatar="false")
-    yield upload(client, picture("BMP"), select_avatar="false")
-    yield upload(client, picture("JPEG", size=(64, 65)), select_avatar="false")
+    yield upload(client, picture("BMP", size=(96, 96)), select_avatar="false")
+    yield upload(client, picture("JPEG", size=(SIDE - 1, SIDE)), select_avatar="false")
 
 
 @probe("avatar-upload-multipart", needs=("owner", "writes", "uploads"))
@@ -350,12 +351,6 @@ def uploads_without_multipart(client: ProbeClient) -> Parts:
 def huge_upload(client: ProbeClient) -> None:
     """Uploads more than ten mebibytes."""
     upload(client, picture() + bytes(TOO_LARGE + 2 * ENVELOPE), select_avatar="false")
-
-
-@probe("scope-per-operation", needs=("reader", "writes", "uploads"))
-def upload_without_scope(client: ProbeClient) -> None:
-    """Uploads with a token that may only read."""
-    upload(client, picture(), "reader", select_avatar="false")
 
 
 sends_webp = tells(

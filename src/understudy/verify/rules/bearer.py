@@ -24,18 +24,20 @@ from understudy.verify.checks import (
     expect,
     expect_refused,
     expect_status,
+    found,
     is_anonymous,
     is_public_profile,
     is_unknown_identifier,
     may_read,
+    proven,
     succeeded,
     tells,
 )
 from understudy.verify.history import MADE_UP, History, made_up_hash
-from understudy.verify.pictures import an_avatar, picture, upload
+from understudy.verify.pictures import an_avatar, id_of, picture, upload
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
-from understudy.verify.rules.code_grant import GRANTED
+from understudy.verify.rules.code_grant import GRANTED, replay_of
 from understudy.verify.switches import (
     ISSUED,
     by_success,
@@ -184,6 +186,28 @@ def scopes_suffice(exchange: Exchange, _history: History) -> CheckResult:
     return expect(not is_lacking, "scopes that suffice", exchange.status)
 
 
+def refusal_of_token(exchange: Exchange, history: History) -> Exchange | None:
+    """Returns the last use of the same token before, if it was refused as invalid."""
+    token = exchange.request.token
+    for before in history.near(*ME) if token else ():
+        if before.request.token == token:
+            is_refused = before.status == UNAUTHORIZED and before.at <= exchange.at
+            return before if is_refused else None
+    return None
+
+
+@check(
+    "me-needs-oauth-token",
+    on=ME,
+    when=[found(refusal_of_token, "the token was refused as invalid by the operation before")],
+)
+def refused_token_opens_nothing(exchange: Exchange, history: History) -> CheckResult:
+    """A token that one operation refuses as invalid is not valid for another."""
+    before, replay = proven(refusal_of_token(exchange, history)), replay_of(exchange, history)
+    is_refused = exchange.response.is_refusal
+    return expect(is_refused, "a refusal as before", exchange.status, before, replay)
+
+
 @probe("invalid-token-refused", "profile-lookup-other-refusals", needs=("slug",))
 def lookups_with_invalid_tokens(client: ProbeClient) -> Parts:
     """Looks up with tokens that were never issued, and with one that has expired."""
@@ -210,10 +234,13 @@ def tokens_elsewhere(client: ProbeClient) -> Parts:
     yield client.get("/me/profile", query={"access_token": token})
 
 
-@probe("me-needs-oauth-token", "error-shape", "error-members", "error-invalid-token")
+@probe(
+    *("me-needs-oauth-token", "error-shape", "error-members", "error-invalid-token"),
+    "head-like-get",
+)
 def reads_without_oauth_token(client: ProbeClient) -> Parts:
-    """Reads the account without a token that opens it."""
-    yield client.get("/me/profile")
+    """Reads the account without a token that opens it, and asks for the headers alone."""
+    yield [client.send(method, "/me/profile") for method in ("GET", "HEAD")]
     for path in ("/me/profile", "/me/avatars"):
         for who in ("wrong", "api_key", "expired"):
             if client.has(who):
@@ -263,12 +290,6 @@ def reads_without_auth(client: ProbeClient) -> Parts:
     yield client.get("/me/associated-email", "no_auth", {"email_hash": made_up_hash(1)})
 
 
-@probe("scope-per-operation", needs=("no_auth", "writes"))
-def changes_without_auth(client: ProbeClient) -> Parts:
-    """Tries every change with a token that has every scope but ``auth``."""
-    yield from _every_change(client, "no_auth")
-
-
 @probe("scope-per-operation", needs=("reader",))
 def reads_with_scope(client: ProbeClient) -> Parts:
     """Reads with a token that may do just that."""
@@ -276,10 +297,12 @@ def reads_with_scope(client: ProbeClient) -> Parts:
     yield client.get("/me/avatars", "reader")
 
 
-@probe("scope-per-operation", needs=("reader", "writes"))
+@probe("scope-per-operation", needs=("writes",))
 def changes_without_scope(client: ProbeClient) -> Parts:
-    """Tries every change with a token that may only read."""
-    yield from _every_change(client, "reader")
+    """Tries every change with tokens that may only read, only sign in, or not even that."""
+    for who in ("reader", "auth_only", "no_auth"):
+        if client.has(who):
+            yield from _every_change(client, who)
 
 
 @probe("scope-per-operation", needs=("owner", "reader", "writes"))
@@ -290,31 +313,28 @@ def update_without_scope(client: ProbeClient) -> None:
     client.get("/me/profile", "owner")
 
 
-@probe("scope-per-operation", needs=("owner", "reader", "writes", "uploads", "hashes"))
-def avatar_changes_without_scope(client: ProbeClient) -> Parts:
-    """Tries to change an avatar that exists with a token of its owner that may only read."""
-    path = f"/me/avatars/{an_avatar(client)}"
-    body = {"email_hash": client.known.own_hashes[-1]}
-    yield client.send("POST", f"{path}/email", "reader", json=body)
-    yield client.send("PATCH", path, "reader", json={"rating": "PG"})
-    yield upload(client, picture(), "reader", select_avatar="false")
-    yield client.send("DELETE", path, "reader")
-
-
-@probe("scope-per-operation", needs=("auth_only", "writes"))
-def changes_with_auth_alone(client: ProbeClient) -> Parts:
-    """Tries every change with a token that lets its owner sign in and no more."""
-    yield from _every_change(client, "auth_only")
-
-
 def _every_change(client: ProbeClient, who: str) -> Parts:
-    """Tries every change; an update that is carried out sets what is set already."""
-    own = client.recall("/me/profile", "owner").json_object if client.has("owner") else {}
-    yield client.send("PATCH", "/me/profile", who, json={"location": own.get("location", "")})
-    yield client.send("PATCH", f"/me/avatars/{MADE_UP}", who, json={"rating": "G"})
-    yield client.send("DELETE", f"/me/avatars/{MADE_UP}", who)
-    body = {"email_hash": made_up_hash(1)}
-    yield client.send("POST", f"/me/avatars/{MADE_UP}/email", who, json=body)
+    """Tries every change; what is carried out sets what is set already, and is of the run's avatar.
+
+    An avatar that exists shows who compares the avatar before the token.
+    """
+    is_uploading = client.has("owner") and client.target.permit.uploads
+    image = an_avatar(client) if is_uploading else MADE_UP
+    own = client.recall("/me/profile", "owner", is_lasting=True) if client.has("owner") else None
+    location = own.json_object.get("location", "") if own else ""
+    address = {"email_hash": (*client.known.own_hashes[-1:], made_up_hash(1))[0]}
+    yield client.send("PATCH", "/me/profile", who, json={"location": location})
+    yield client.send("PATCH", f"/me/avatars/{image}", who, json={"rating": "G"})
+    yield client.send("POST", f"/me/avatars/{image}/email", who, json=address)
+    if is_uploading:
+        uploaded = upload(client, picture(), who, select_avatar="false")
+        yield uploaded
+        if uploaded.response.is_success:
+            client.send("DELETE", f"/me/avatars/{id_of(uploaded)}", "owner")
+    deleted = client.send("DELETE", f"/me/avatars/{image}", who)
+    yield deleted
+    if deleted.response.is_success and is_uploading:
+        client.send("DELETE", f"/me/avatars/{image}", "owner")  # so that it is known to be gone
 
 
 # Scopes that open what is read of the account (interface, Bearer tokens, 6: not shown).

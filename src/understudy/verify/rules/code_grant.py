@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 
 from understudy.exchange.masking import is_masked
 from understudy.exchange.messages import Exchange
-from understudy.interface.operations import AUTHORIZE, OWN_PROFILE, TOKEN, TOKEN_INFO
+from understudy.interface.operations import AUTHORIZE, ME, TOKEN, TOKEN_INFO
 from understudy.interface.scopes import SCOPES
 from understudy.verify.browsing import (
     code,
@@ -188,6 +188,8 @@ def code_redeemed_twice(client: ProbeClient) -> Parts:
     yield post(client, form)
     yield client.get("/me/profile", token)
     yield info(client, token)
+    yield client.get("/me/avatars", token)
+    yield client.send("PATCH", "/me/profile", token, json={})
 
 
 @probe(
@@ -224,6 +226,12 @@ def codes_that_grow_old(client: ProbeClient) -> None:
 
 # Judges what a code is bound to: one use, one client, one redirect URI, one verifier. (interface,
 # Code grant; RFC 6749, 4.1.2 and 4.1.3; RFC 7636, 4.6)
+
+AS_LIBRARIES_POST: Final = {
+    "content-type": "application/x-www-form-urlencoded; charset=UTF-8",
+    "accept": "application/json, text/plain, */*",
+}
+"""Headers of a form as libraries of browsers write them."""
 
 VERIFIER = "understudy-verifier-understudy-verifier-0123456"
 
@@ -317,9 +325,9 @@ def spent_code_is_refused(exchange: Exchange, history: History) -> CheckResult:
     return expect(is_right, "invalid_grant the second time", shown_error(exchange), spent)
 
 
-@check("code-replay-revokes", on=[OWN_PROFILE, TOKEN_INFO], when=[code_was_replayed])
+@check("code-replay-revokes", on=[*ME, TOKEN_INFO], when=[code_was_replayed])
 def replay_revokes_token(exchange: Exchange, history: History) -> CheckResult:
-    """Redeeming a code again revokes the token that it gave (RFC 6749, 4.1.2)."""
+    """Redeeming a code again revokes the token that it gave (RFC 6749, 4.1.2), for everything."""
     issued, replay = issue_of(exchange, history), replay_of(exchange, history)
     is_revoked = exchange.response.is_refusal
     return expect(is_revoked, "a refusal after a replay", exchange.status, issued, replay)
@@ -380,7 +388,8 @@ def codes_redeemed_with_verifiers(client: ProbeClient) -> Parts:
         plain = plain or code(client, state="kept for the end")
         yield post(client, form_of(client.app, issued))
         yield post(client, form_of(client.app, issued, code_verifier=VERIFIER[::-1]))
-        yield post(client, form_of(client.app, issued, code_verifier=VERIFIER))
+        form = form_of(client.app, issued, code_verifier=VERIFIER)
+        yield post(client, form, headers=AS_LIBRARIES_POST)
     yield post(client, form_of(client.app, plain or code(client), code_verifier=VERIFIER))
 
 

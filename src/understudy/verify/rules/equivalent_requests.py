@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from understudy.exchange.messages import NO_JSON, Exchange, Request
 from understudy.interface.operations import (
@@ -20,15 +20,21 @@ from understudy.interface.operations import (
     OWN_PROFILE,
     QR_CODE,
     RESOURCE,
+    SET_AVATAR,
     TOKEN,
     TOKEN_INFO,
+    UPDATE_AVATAR,
     UPDATE_PROFILE,
     UPLOAD_AVATAR,
+    with_plain_letters,
 )
 from understudy.verify.account_history import changes_in, update
 from understudy.verify.browsing import password_form, post, token_in
 from understudy.verify.causes import latest_attempts, same_request_before
 from understudy.verify.checks import (
+    CONDITIONAL,
+    NOT_MODIFIED,
+    TOO_MANY,
     CheckResult,
     Condition,
     Judge,
@@ -40,13 +46,12 @@ from understudy.verify.checks import (
     tells,
 )
 from understudy.verify.history import History, made_up_hash
-from understudy.verify.pictures import an_avatar, picture, picture_of, upload
+from understudy.verify.pictures import avatars, id_of, patterned, picture_of, upload
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.rules.avatar_uploads import leaves_room
 from understudy.verify.value_texts import as_json
 
-NOT_MODIFIED, LENGTH_REQUIRED = 304, 411
 HEAD_IS_NOT_SERVED: Final = frozenset({405, 501})
 
 _DRESS: Final = frozenset(
@@ -54,9 +59,6 @@ _DRESS: Final = frozenset(
     | {"transfer-encoding", "host", "connection"}
 )
 """Headers that may differ between two requests of one meaning; all others are part of it."""
-
-_UNRESERVED: Final = re.compile(r"%([46][1-9A-Fa-f]|[57][0-9Aa]|3[0-9]|2[DdEe]|5[Ff]|7[Ee])")
-"""Percent-encoded letters, digits and ``-._~``, which mean themselves (RFC 3986, 6.2.2.2)."""
 
 _CHARSET: Final = re.compile(r"; *charset=\"?utf-8\"?", re.IGNORECASE)
 _BOUNDARY: Final = re.compile(r"boundary=\"?([^\";]+)\"?", re.IGNORECASE)
@@ -87,7 +89,7 @@ def normal_form(request: Request, unknown: frozenset[str] = frozenset()) -> tupl
         unknown: Names of query parameters that mean nothing.
     """
     parts = urlsplit(request.url)
-    path = _UNRESERVED.sub(lambda found: unquote(found[0]), parts.path)
+    path = with_plain_letters(parts.path)
     content_type, body = request.header("content-type"), request.body
     boundary = _BOUNDARY.search(content_type)
     if boundary is not None:
@@ -109,23 +111,38 @@ def _meaning_of(exchange: Exchange) -> tuple[object, ...]:
 
 
 def plain_request(exchange: Exchange, history: History) -> Exchange | None:
-    """Returns the newest success that an exchange repeats in another dress, nothing written since."""
-    request = exchange.request
-    if exchange.operation == TOKEN and request.form.get("grant_type") != "password":
-        return None  # a code works once
-    if exchange.site == "authorization" and exchange.operation not in {TOKEN, TOKEN_INFO}:
-        return None  # a page is of its browser
-    if exchange.operation == UPLOAD_AVATAR and not leaves_room(exchange, history):
-        return None  # a deployment may bound how many avatars an account has
-    operations = [exchange.operation] if exchange.operation else _READS
-    for before in history.near(*operations):
-        is_own = before.identity == exchange.identity and before.response.is_success
-        is_still = history.still_since(before) or exchange.site == "authorization"
-        is_other = before.request != request and not unknown_parameters(before)
-        if is_own and is_still and is_other and _meaning_of(before) == _meaning_of(exchange):
-            return before
-    return None
+    """Returns the request before that an exchange repeats in the fewest other dresses at once.
 
+    It succeeded, or is refused and repeated by HEAD; and nothing was written since that could change
+    the response. An update may be repeated after others, as it says itself what it leads to.
+    """
+    alike = [
+        before
+        for before in history.near(*([exchange.operation] if exchange.operation else _READS))
+        if _is_repeated(exchange, before, history)
+    ]
+    return min(alike, key=lambda before: len(dresses_of(exchange, before)), default=None)
+
+
+def _is_repeated(exchange: Exchange, before: Exchange, history: History) -> bool:
+    request = exchange.request
+    if before.identity != exchange.identity or before.request == request:
+        return False
+    is_refused = request.method == "HEAD" and before.response.is_refusal
+    if not (before.response.is_success or (is_refused and before.status != TOO_MANY)):
+        return False
+    if unknown_parameters(before) or _meaning_of(before) != _meaning_of(exchange):
+        return False
+    if exchange.site == "authorization":  # a code works once, and a page is of its browser
+        is_token = exchange.operation == TOKEN and request.form.get("grant_type") == "password"
+        return is_token or exchange.operation == TOKEN_INFO
+    if exchange.operation == UPLOAD_AVATAR and not leaves_room(exchange, history):
+        return False  # a deployment may bound how many avatars an account has
+    is_update = exchange.operation in UPDATES and not history.is_gone(exchange.value)
+    return is_update or history.still_since(before)
+
+
+UPDATES: Final = frozenset({UPDATE_PROFILE, UPDATE_AVATAR, SET_AVATAR})
 
 _READS: Final = tuple(each for each in (*RESOURCE, TOKEN_INFO) if each.startswith("GET"))
 """The operations that HEAD may ask for too, which no document names."""
@@ -136,13 +153,21 @@ _repeats = found(plain_request, "the same request succeeded before in another dr
 Part = Callable[[Exchange], object]
 
 
-def _differs(part: Part) -> Condition:
-    """Returns the condition that a part of the request is written otherwise than before."""
+def dresses_of(exchange: Exchange, before: Exchange) -> list[str]:
+    """Returns the rules of the parts that two requests of one meaning write otherwise."""
+    return [rule for rule, part in DRESSES.items() if part(before) != part(exchange)]
+
+
+def _differs(rule: str) -> Condition:
+    """Returns the condition that just the part of a rule is written otherwise than before.
+
+    What differs in several parts at once is repeated by its probe in each alone, where it matters.
+    """
 
     def differs(exchange: Exchange, history: History) -> bool:
         before = proven(plain_request(exchange, history))
         is_same_method = before.request.method == exchange.request.method
-        return is_same_method and part(before) != part(exchange)
+        return is_same_method and dresses_of(exchange, before) == [rule]
 
     return tells("the same request succeeded before and was written otherwise", differs)
 
@@ -163,13 +188,21 @@ def _scheme(exchange: Exchange) -> object:
 def answers_alike(exchange: Exchange, history: History) -> CheckResult:
     """Returns whether a request gets the answer that it got in another dress."""
     before = proven(plain_request(exchange, history))
-    is_late = exchange.status == LENGTH_REQUIRED and exchange.request.header("transfer-encoding")
-    is_same = bool(is_late) or exchange.status == before.status
+    is_same = is_answered_alike(exchange, before)
     actual = f"status {exchange.status}, before {before.status}"
-    if is_same and exchange.request.method == "GET":
-        is_same = _meaning(before) == _meaning(exchange)
-        actual = actual if is_same else "another body"
+    actual = "another body" if not is_same and exchange.status == before.status else actual
     return expect(is_same, f"the answer as before, status {before.status}", actual, before)
+
+
+def is_answered_alike(exchange: Exchange, before: Exchange) -> bool:
+    """Tells whether two requests of one meaning have the same status, and say the same."""
+    if exchange.status != before.status:
+        return False
+    if exchange.request.method == "GET":
+        return _meaning(before) == _meaning(exchange)
+    wanted = changes_in(exchange) if exchange.operation in UPDATES - {SET_AVATAR} else {}
+    shown = [each.json_object.get(name) for each in (before, exchange) for name in wanted]
+    return shown[: len(wanted)] == shown[len(wanted) :]
 
 
 def _meaning(exchange: Exchange) -> object:
@@ -191,6 +224,16 @@ def _unordered(value: Any) -> object:
     return value
 
 
+DRESSES: Final[Mapping[str, Part]] = {
+    "equivalent-address": _address,
+    "equivalent-headers": _headers("accept", "accept-encoding"),
+    "bearer-scheme-any-case": _scheme,
+    "equivalent-content": _headers("content-type", "transfer-encoding"),
+    "unknown-query-parameters-accepted": unknown_parameters,
+}
+"""Rule to the part of a request that it says may be written otherwise."""
+
+
 def _named(name: str) -> Judge:
     def judge(exchange: Exchange, history: History) -> CheckResult:
         """A request gets the answer that it got in another dress."""
@@ -200,14 +243,8 @@ def _named(name: str) -> Judge:
     return judge
 
 
-for _rule, _part in (
-    ("equivalent-address", _address),
-    ("equivalent-headers", _headers("accept", "accept-encoding")),
-    ("bearer-scheme-any-case", _scheme),
-    ("equivalent-content", _headers("content-type", "transfer-encoding")),
-    ("unknown-query-parameters-accepted", unknown_parameters),
-):
-    check(_rule, when=[_repeats, _differs(_part)])(_named(_rule))
+for _rule in DRESSES:
+    check(_rule, when=[_repeats, _differs(_rule)])(_named(_rule))
 
 
 is_head = tells("the method is HEAD", lambda it, _: it.request.method == "HEAD")
@@ -246,7 +283,7 @@ names_a_tag = tells(
 
 
 @check(
-    "conditional-reads",
+    CONDITIONAL,
     when=[is_get, names_a_tag, found(same_request_before, "the client has read the same before")],
 )
 def only_what_the_client_has_is_left_out(exchange: Exchange, history: History) -> CheckResult:
@@ -270,7 +307,32 @@ def only_what_the_client_has_is_left_out(exchange: Exchange, history: History) -
     return expect(is_right, "the content, which is not the client's", "status 304", *steps)
 
 
-# The probes. Each repeats what succeeded, in a dress that the seed draws.
+has_tag = tells(
+    "the response has a tag, by which a client knows it",
+    lambda it, _: it.response.is_success and bool(it.response.header("etag")),
+)
+
+
+@check(CONDITIONAL, when=[is_get, has_tag])
+def one_tag_is_of_one_content(exchange: Exchange, history: History) -> CheckResult:
+    """Responses at one address that have the same tag say the same (RFC 9110, 8.8.1)."""
+    tag, url = exchange.response.header("etag"), exchange.request.url
+    other = next(
+        (
+            before
+            for before in history.near(exchange.operation)
+            if (before.request.url, before.response.header("etag")) == (url, tag)
+            and has_tag(before, history)
+            and before.request.method == "GET"
+            and _meaning(before) != _meaning(exchange)
+        ),
+        None,
+    )
+    steps = (other, *latest_attempts(other, history)) if other is not None else ()
+    return expect(other is None, "one content for each tag", f"another for {tag}", *steps)
+
+
+# The probes. Each repeats what succeeded, in several dresses at once.
 
 Dress = Callable[[Request], Request]
 
@@ -298,6 +360,11 @@ def _percent_encoded(request: Request) -> Request:
     return replace(request, url=f"{root}/%{ord(last[0]):02X}{last[1:]}{mark}{query}")
 
 
+def _encoded_name(request: Request) -> Request:
+    """Encodes a letter of the resource and not of an identifier, which commands read anew."""
+    return replace(request, url=request.url.replace("/me/avatars", "/me/%61vatars", 1))
+
+
 def _turned(request: Request) -> Request:
     address, mark, query = request.url.partition("?")
     return replace(request, url=f"{address}{mark}{'&'.join(reversed(query.split('&')))}")
@@ -319,15 +386,33 @@ def _chunked(request: Request) -> Request:
 
 
 _AS_LIBRARIES: Final = _with("accept", "application/json, text/plain, */*")
-NEGOTIATIONS: Final[Sequence[Dress]] = (
-    _with("accept-encoding", "gzip"),
-    _with("accept-encoding", "identity"),
-)
+_GZIP: Final = _with("accept-encoding", "gzip")
+_IDENTITY: Final = _with("accept-encoding", "identity")
+_LOWER, _UPPER = _by_scheme("bearer"), _by_scheme("BEARER")
 
 
-def _again(client: ProbeClient, exchange: Exchange, dress: Dress) -> Exchange:
-    """Sends a request once more, in a dress."""
-    return client.gateway.send(dress(exchange.request), client.source)
+def _again(
+    client: ProbeClient, exchange: Exchange, *dresses: Dress, other: Exchange | None = None
+) -> Exchange:
+    """Sends a request once more in several dresses at once; in each alone where that differs.
+
+    Args:
+        client: Sends it.
+        exchange: What was answered to the plain request.
+        dresses: How to write it otherwise.
+        other: An update of the same members, sent before each alone so that each must show.
+    """
+    request = exchange.request
+    for dress in dresses:
+        request = dress(request)
+    again = client.gateway.send(request, client.source)
+    if is_answered_alike(again, exchange) or not dresses[1:]:
+        return again
+    for dress in dresses:
+        if other is not None:
+            client.gateway.send(other.request, client.source)
+        client.gateway.send(dress(exchange.request), client.source)
+    return again
 
 
 def _as_head(request: Request) -> Request:
@@ -346,43 +431,53 @@ def reads_in_another_dress(client: ProbeClient) -> Parts:
         {"email_hash": (*client.known.own_hashes, made_up_hash(1))[0]},
     )
     code = {"size": "160", "version": "1"}
-    lower, upper = _by_scheme("bearer"), _by_scheme("BEARER")
-    reads: tuple[tuple[str, str, Mapping[str, str], Sequence[Dress]], ...] = (
-        (f"/profiles/{slug}", "owner", {}, (_percent_encoded, _with_source, lower, upper)),
-        (f"/profiles/{slug}", "anonymous", {}, (_percent_encoded, _with_source)),
-        ("/me/profile", "owner", {}, (lower,)),
-        ("/me/avatars", "owner", {}, (lower,)),
-        ("/me/associated-email", "owner", address, (_percent_encoded,)),
-        (f"/qr-code/{slug}", "anonymous", code, (_turned,)),
+    reads: tuple[tuple[str, str, Mapping[str, str], Sequence[Dress], Sequence[Dress]], ...] = (
+        (f"/profiles/{slug}", "owner", {}, (_percent_encoded, _with_source, _LOWER), (_UPPER,)),
+        (f"/profiles/{slug}", "anonymous", {}, (_percent_encoded, _with_source), ()),
+        ("/me/profile", "owner", {}, (_LOWER, _with_source), (_UPPER,)),
+        ("/me/avatars", "owner", {}, (_LOWER,), (_UPPER, _encoded_name)),
+        ("/me/associated-email", "owner", address, (_percent_encoded, _LOWER), (_turned,)),
+        (f"/qr-code/{slug}", "anonymous", code, (_turned, _percent_encoded), ()),
     )
     if client.has("owner"):  # what the public reads differs in nothing that a dress changes
         reads = (reads[0], *reads[2:])
-    for place, (path, who, query, special) in enumerate(reads):
-        drawn = NEGOTIATIONS[(client.seed + place) % len(NEGOTIATIONS)]
-        for dress in (_AS_LIBRARIES, drawn, *special, _as_head) if client.has(who) else ():
-            yield _again(client, client.recall(path, who, query), dress)
+    for place, (path, who, query, special, more) in enumerate(reads):
+        if not client.has(who):
+            continue
+        coded = (_GZIP, _IDENTITY) if (client.seed + place) % 2 else (_IDENTITY, _GZIP)
+        for dresses in ((_AS_LIBRARIES, coded[0], *special), (coded[1], *more)):
+            yield _again(client, client.recall(path, who, query), *dresses)
+        yield _again(client, client.recall(path, who, query), _as_head)
 
 
 @probe("equivalent-content", needs=("owner", "writes"))
-def update_in_another_dress(client: ProbeClient) -> Parts:
-    """Updates the profile twice alike: with a charset, and chunked."""
-    for dress in (_with_charset, _chunked):
-        yield _again(client, update(client, location="Port Understudy"), dress)
+def update_in_another_dress(client: ProbeClient) -> None:
+    """Updates the profile twice, and then as at first: with a charset, and chunked."""
+    first, other = (update(client, location=text) for text in ("Port Understudy", "Understudy"))
+    _again(client, first, _with_charset, _chunked, _AS_LIBRARIES, _LOWER, other=other)
 
 
-@probe("equivalent-content", needs=("owner", "writes", "uploads", "hashes"))
+@probe(
+    *("equivalent-content", "equivalent-address", "avatar-urls-resolve", "avatar-email-assign"),
+    needs=("owner", "writes", "uploads", "hashes"),
+)
 def avatar_writes_in_another_dress(client: ProbeClient) -> Parts:
-    """Uploads with a quoted boundary and chunked; rates and assigns with a charset and chunked."""
-    yield _again(client, upload(client, picture(), select_avatar="false"), _quoted_boundary)
-    yield _again(client, upload(client, picture(), select_avatar="false"), _chunked)
-    path = f"/me/avatars/{an_avatar(client)}"
-    assigned = {"email_hash": client.known.own_hashes[-1]}
-    for dress in (_with_charset, _chunked):
-        rated = client.send("PATCH", path, "owner", json={"rating": "PG"})
-        yield _again(client, rated, dress)
-    yield _again(
-        client, client.send("POST", f"{path}/email", "owner", json=assigned), _with_charset
+    """Uploads, rates and assigns as before: chunked, with a charset and a quoted boundary."""
+    uploaded = [upload(client, patterned(4), select_avatar="false")]
+    uploaded.append(_again(client, uploaded[0], _quoted_boundary, _chunked, _AS_LIBRARIES))
+    url = str(uploaded[1].json_object.get("image_url", ""))
+    yield client.get(url) if url.startswith("http") else None
+    paths = [f"/me/avatars/{id_of(each)}" for each in uploaded]
+    ratings = ({"rating": "PG"}, {"rating": "R"})
+    rated, other = (client.send("PATCH", paths[0], "owner", json=each) for each in ratings)
+    yield _again(client, rated, _with_charset, _chunked, other=other)
+    address = client.known.own_hashes[-1]
+    assigned, other = (
+        client.send("POST", f"{path}/email", "owner", json={"email_hash": address})
+        for path in paths
     )
+    yield _again(client, assigned, _with_charset, _chunked, _percent_encoded, other=other)
+    yield avatars(client, address)
 
 
 @probe(
@@ -392,21 +487,27 @@ def avatar_writes_in_another_dress(client: ProbeClient) -> Parts:
 def token_requests_in_another_dress(client: ProbeClient) -> Parts:
     """Requests tokens with a charset, chunked, and as libraries accept; asks in another order."""
     plain = post(client, password_form(client.app))
-    for dress in (_with_charset, _chunked, _AS_LIBRARIES):
-        yield _again(client, plain, dress)
+    yield _again(client, plain, _with_charset, _chunked, _AS_LIBRARIES)
     query = {"client_id": client.app.client_id, "token": token_in(client, plain)}
-    yield _again(client, client.auth("GET", "/oauth2/token-info", query=query), _turned)
+    described = client.auth("GET", "/oauth2/token-info", query=query)
+    yield _again(client, described, _turned, _AS_LIBRARIES, _GZIP)
 
 
-@probe("conditional-reads", needs=("owner", "other", "writes"))
+@probe("conditional-reads", needs=("owner", "other", "writes", "slug"))
 def reads_with_the_tag_of_another(client: ProbeClient) -> Parts:
-    """Reads with the tag that another account was given, and with one of before an edit."""
-    for path in ("/me/profile", "/me/avatars"):
-        client.recall(path, "owner")
-        tag = client.recall(path, "other").response.header("etag") or '"understudy-made-up"'
-        yield client.get(path, "owner", headers={"if-none-match": tag})
-    before = client.get("/me/profile", "owner")
-    tag = before.response.header("etag")
-    if tag:
-        update(client, company=f"{before.json_object.get('company', '')} & Understudy"[-40:])
-        yield client.get("/me/profile", "owner", headers={"if-none-match": tag})
+    """Reads with the tag that another client was given, or a made-up one, and with one of before an edit."""
+    before: dict[str, str] = {}
+    lookup, code = f"/profiles/{client.known.slug}", f"/qr-code/{client.known.slug}"
+    for path, other in (
+        *(("/me/profile", "other"), ("/me/avatars", "other")),
+        *((lookup, "anonymous"), (code, "owner")),
+    ):
+        before[path] = client.recall(path, "owner").response.header("etag")
+        tag = client.recall(path, other).response.header("etag") if before[path] else ""
+        headers = {"if-none-match": tag or '"understudy-made-up"'}
+        yield client.get(path, "owner", headers=headers)
+    if any(before.values()):
+        update(client, company="Understudy & after")
+        for path, tag in before.items():
+            yield client.get(path, "owner", headers={"if-none-match": tag}) if tag else None
+            client.get(path, "owner")

@@ -272,10 +272,12 @@ def lookups_of_unusual_spellings(client: ProbeClient) -> Parts:
     "rate-limit-counted-operations",
     "rate-limit-window",
     "error-unknown-profile",
+    "head-like-get",
 )
 def lookups_of_unknown_identifiers(client: ProbeClient) -> Parts:
     """Looks up a slug, a hash and an identifier beyond ASCII that do not exist."""
-    yield client.get(f"/profiles/{MADE_UP}-slug")
+    path = f"/profiles/{MADE_UP}-slug"
+    yield [client.send(method, path) for method in ("GET", "HEAD")]
     yield client.get(f"/profiles/{made_up_hash(0)}")
     yield client.get(f"/profiles/{MADE_UP}-é-名前")
 

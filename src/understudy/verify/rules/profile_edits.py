@@ -24,6 +24,7 @@ from understudy.verify.account_history import (
     last_update,
     last_update_had_other_value,
     last_update_named_others,
+    last_update_was_refused,
     names_editable_only,
     names_others,
     not_as_wanted,
@@ -234,7 +235,7 @@ EDGES: Final = {
     "pronouns": "0",
     "location": "東京, Αθήνα, القاهرة",
     "job_title": "R&D <lead>, d'O''Brien \\ 100%41",
-    "company": "A+B=C; #D, a name that goes on beyond a column of sixty-four letters",
+    "company": "A+B=C; #D_E, a name that goes on beyond a column of sixty-four letters",
 }
 """Texts with what shortcuts lose: other scripts, signs of HTML, SQL and URLs, zero, spaces, length."""
 
@@ -327,6 +328,16 @@ def update_of_other_members_changes_nothing(exchange: Exchange, history: History
 
 
 @check(
+    "profile-patch-partial",
+    on=[OWN_PROFILE],
+    when=[last_update_was_refused, *BEFORE_AND_AFTER],
+)
+def refused_update_changes_nothing(exchange: Exchange, history: History) -> CheckResult:
+    """An update that is refused is carried out in no part (RFC 5789, 2)."""
+    return _expect_unchanged(exchange, history)
+
+
+@check(
     "profile-patch-strings",
     on=[OWN_PROFILE],
     when=[last_update_had_other_value, *BEFORE_AND_AFTER],
@@ -379,7 +390,8 @@ def edits_with_other_types(client: ProbeClient) -> Parts:
     """Tries each member with a value of another type."""
     values: tuple[object, ...] = (7, None, True, ["a"], {"a": "b"}, 1.5, 0)
     for name, value in zip(EDITABLE, values, strict=True):
-        exchange = update(client, **{name: value})
+        beside = {} if isinstance(value, int) else {EDITABLE[0]: "nowhere"}
+        exchange = update(client, **{**beside, name: value})
         is_read = name in {EDITABLE[0], EDITABLE[-1]}
         yield client.get("/me/profile", "owner") if is_read else exchange
 

@@ -1,14 +1,20 @@
 """Judges the members of a profile and of its parts: type and form (interface, Profile)."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 from understudy.exchange.messages import Exchange, split
-from understudy.interface.operations import AVATARS, PROFILES, UPDATE_AVATAR, UPLOAD_AVATAR
+from understudy.interface.operations import (
+    AVATARS,
+    PROFILES,
+    UPDATE_AVATAR,
+    UPDATE_PROFILE,
+    UPLOAD_AVATAR,
+)
 from understudy.verify.checks import (
     CheckResult,
     Condition,
@@ -45,6 +51,11 @@ _CONTAINERS: Final[Mapping[str, type]] = {
 has_optional_member = tells(
     "the profile has an optional member",
     lambda it, _: any(name in profile_in(it) for name in OPTIONAL),
+)
+
+
+edits_something = tells(
+    "the update names a member of the profile", lambda it, _: bool(it.request.json)
 )
 
 
@@ -141,11 +152,11 @@ def last_edit_is_in_utc(exchange: Exchange, _history: History) -> CheckResult:
     return expect(is_right, "a date and time in UTC", value)
 
 
-def _now(exchange: Exchange) -> datetime:
-    """Returns when a response was sent: the later of its Date and the deployment's time."""
+def _now(exchange: Exchange, which: Callable[[datetime, datetime], datetime] = max) -> datetime:
+    """Returns when a response was sent: the later of its Date and the deployment's time, or the earlier."""
     with suppress(ValueError):
         stated = parsedate_to_datetime(exchange.response.header("date") or "-")
-        return max(stated.astimezone(UTC), exchange.at.astimezone(UTC))
+        return which(stated.astimezone(UTC), exchange.at.astimezone(UTC))
     return exchange.at.astimezone(UTC)
 
 
@@ -155,7 +166,27 @@ def last_edit_is_not_ahead(exchange: Exchange, _history: History) -> CheckResult
     return _expect_past(exchange, [profile_in(exchange)["last_profile_edit"]])
 
 
-@check("updated-date-utc", on=AVATARS, when=[holds_avatars])
+@check("last-edit-utc", on=[UPDATE_PROFILE], when=[succeeded, edits_something])
+def last_edit_is_this_edit(exchange: Exchange, _history: History) -> CheckResult:
+    """Right after an edit, the time of the last edit is that of the response."""
+    return _expect_recent(exchange, profile_in(exchange).get("last_profile_edit"))
+
+
+@check("avatar-members", on=[UPLOAD_AVATAR], when=[holds_avatars])
+def upload_is_now(exchange: Exchange, _history: History) -> CheckResult:
+    """The time of a new avatar is that of the response, in whatever zone it is written."""
+    return _expect_recent(exchange, exchange.json_object.get("updated_date"))
+
+
+def _expect_recent(exchange: Exchange, value: object) -> CheckResult:
+    """Returns whether a time is not much earlier than a response; one in another form is judged elsewhere."""
+    since = _now(exchange, min) - SLACK
+    is_old = _UTC.fullmatch(str(value)) and _is_instant(str(value))
+    is_old = is_old and datetime.fromisoformat(str(value)) < since
+    return expect(not is_old, f"a time since {since:%H:%M} UTC", value)
+
+
+@check("avatar-members", on=AVATARS, when=[holds_avatars])
 def no_change_is_ahead(exchange: Exchange, history: History) -> CheckResult:
     """No change of an avatar is later than the response that tells of it."""
     dates = [avatar.get("updated_date") for avatar in avatars_in(exchange)]

@@ -425,6 +425,7 @@ def tokens_that_grow_old(client: ProbeClient) -> None:
     implicit = token_in(client, redirect, scopes)
     by_code = token_in(client, post(client, form_of(client.app, code(client))), scopes)
     by_password = token_in(client, post(client, password_form(client.app)))
+    post(client, form_of(client.app, code(client)))  # a newer one ends no older one
     client.advance(timedelta(days=13, hours=23))
     for token in (implicit, by_code):
         client.get("/me/profile", token)
@@ -432,6 +433,7 @@ def tokens_that_grow_old(client: ProbeClient) -> None:
     client.advance(timedelta(hours=1, minutes=2))
     client.get("/me/profile", implicit)
     info(client, implicit)
+    client.get("/me/avatars", implicit)
     for span in (timedelta(weeks=2), timedelta(days=365)):
         client.advance(span)
         for token in (by_code, by_password):

@@ -384,6 +384,6 @@ def views_of_avatar_changes(client: ProbeClient) -> Parts:
 
 
 EDGES: Final = (
-    " Ångström  👩‍🚀 & <b>'\"</b> 100%41 \\ 東京,\nhttps://example.com/?a=1+1 " + "and on " * 20
+    " Ångström  👩‍🚀 & <b>'\"</b> 100%41 \\ 東京,\nhttps://example.com/?a=1+1 " + "and on " * 34
 )
 """A text with what shortcuts lose: other scripts, signs of HTML, SQL and URLs, spaces, length."""

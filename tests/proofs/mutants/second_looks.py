@@ -1,0 +1,291 @@
+"""Mutants that a first look misses: of writes in another dress, of credentials at every operation, of tags.
+
+Each is written from the RFCs and the interface, as a hurried developer would have it.
+"""
+
+import io
+import re
+from datetime import datetime, timedelta
+from hashlib import sha256
+
+import httpx
+import orjson
+from PIL import Image
+from tests.proofs.mutants.edge import (
+    LIST,
+    LOOKUP,
+    OWN,
+    TOKEN,
+    answer,
+    asking,
+    at,
+    editing,
+    form_of,
+    is_avatar,
+    is_profile,
+    mutant,
+    path_of,
+    said,
+    stateful,
+    who,
+)
+
+SECOND = "ada-full"
+CONTENT, ADDRESS, HEAD, TAGS = (
+    *("equivalent-content", "equivalent-address", "head-like-get", "conditional-reads"),
+)
+CALLER, SCOPE = "me-needs-oauth-token", "scope-per-operation"
+EDIT, ASSIGN = "profile-patch-seven-fields", "avatar-email-assign"
+
+
+def _content_type(request):
+    return request.headers.get("content-type", "")
+
+
+def _is_chunked(request):
+    return "transfer-encoding" in request.headers
+
+
+def _has_charset(request):
+    return "charset" in _content_type(request)
+
+
+def _is_update(request):
+    return at(request, "PATCH", OWN)
+
+
+def _is_rating(request):
+    return is_avatar(request, "PATCH")
+
+
+def _is_assignment(request):
+    return is_avatar(request, "POST")
+
+
+# What is written in another dress is accepted, and not carried out.
+
+
+def _emptied(name, rules, is_meant, is_dressed):
+    """Registers updates that are read as empty objects in some dress."""
+
+    def change(request, send):
+        if is_meant(request) and is_dressed(request):
+            return send(asking(request, body=b"{}"))
+        return send(request)
+
+    change.__name__ = name
+    mutant(*rules)(change)
+
+
+for _name, _dressed in (("chunked", _is_chunked), ("with_a_charset", _has_charset)):
+    _emptied(f"updates_{_name}_are_empty", (EDIT, CONTENT), _is_update, _dressed)
+    _emptied(f"ratings_{_name}_are_empty", (CONTENT,), _is_rating, _dressed)
+
+
+def _ignored(name, is_dressed):
+    """Registers assignments that are accepted in some dress, and not carried out."""
+
+    def change(request, send):
+        if _is_assignment(request) and is_dressed(request):
+            return httpx.Response(204)
+        return send(request)
+
+    change.__name__ = name
+    mutant(ASSIGN)(change)
+
+
+_ignored("assignments_with_a_charset_are_forgotten", _has_charset)
+_ignored("chunked_assignments_are_forgotten", _is_chunked)
+
+
+def _refused(name, rules, is_meant, status=400):
+    def change(request, send):
+        if is_meant(request):
+            return httpx.Response(status, json={"error": "The request is malformed."})
+        return send(request)
+
+    change.__name__ = name
+    mutant(*rules)(change)
+
+
+_refused(
+    "ratings_with_a_charset_are_not_json",
+    (CONTENT,),
+    lambda r: _is_rating(r) and _has_charset(r),
+    415,
+)
+_refused(
+    "chunked_assignments_are_malformed", (CONTENT,), lambda r: _is_assignment(r) and _is_chunked(r)
+)
+_refused(
+    "an_encoded_letter_hides_an_assignment",
+    (ADDRESS, ASSIGN),
+    lambda r: r.method == "POST" and path_of(r).endswith("/%65mail"),
+    404,
+)
+_refused(
+    "codes_with_a_charset_are_not_redeemed",
+    ("pkce-honoured",),
+    lambda r: at(r, "POST", TOKEN) and _has_charset(r) and "code" in form_of(r),
+)
+
+
+@mutant("avatar-urls-resolve")
+def a_quoted_boundary_loses_the_picture(request, send):
+    quoted = re.search(r'boundary="([^"]+)"', _content_type(request))
+    if not quoted or not at(request, "POST", LIST):
+        return send(request)
+    black, line = io.BytesIO(), f"--{quoted[1]}"
+    Image.new("RGB", (96, 96)).save(black, "PNG")
+    head = f'{line}\r\nContent-Disposition: form-data; name="data"; filename="a.png"\r\n\r\n'
+    return send(asking(request, body=head.encode() + black.getvalue() + f"\r\n{line}--".encode()))
+
+
+# HEAD of what GET refuses.
+
+
+def _head_is_fine(name, is_meant):
+    def change(request, send):
+        response = send(request)
+        if request.method == "HEAD" and is_meant(request) and response.status_code >= 400:
+            return httpx.Response(200, headers={"content-type": "application/json"})
+        return response
+
+    change.__name__ = name
+    mutant(HEAD)(change)
+
+
+_head_is_fine("head_finds_everybody", lambda r: LOOKUP in path_of(r))
+_head_is_fine("head_needs_no_token", lambda r: path_of(r) in {OWN, LIST})
+
+
+# A token opens one operation more than it should.
+
+
+def _opened(name, rule, token, is_meant):
+    def change(request, send):
+        if who(request) == token and is_meant(request):
+            return send(asking(request, token=SECOND))
+        return send(request)
+
+    change.__name__ = name
+    mutant(rule)(change)
+
+
+_OPERATIONS = {
+    "upload": lambda r: at(r, "POST", LIST),
+    "rate": _is_rating,
+    "assign": _is_assignment,
+    "delete": lambda r: is_avatar(r, "DELETE"),
+}
+for _verb, _meant in _OPERATIONS.items():
+    for _who, _token in (
+        ("expired_tokens", "ada-expired"),
+        ("api_keys", "ada-api-key"),
+        ("tokens_in_another_case", "ADA-FULL"),
+        ("tokens_that_are_too_long", "ada-full0"),
+        ("tokens_that_are_too_short", "ada-ful"),
+    ):
+        _opened(f"{_who}_{_verb}", CALLER, _token, _meant)
+    for _who, _token in (
+        ("tokens_that_sign_in", "ada-auth-only"),
+        ("tokens_without_auth", "ada-no-auth"),
+        ("tokens_that_read", "ada-read-only"),
+    ):
+        _opened(f"{_who}_{_verb}", SCOPE, _token, _meant)
+
+
+def _revived(name, is_meant):
+    """Registers an operation that does not ask whether a token was revoked."""
+
+    def change(request, send):
+        response = send(request)
+        is_issued = who(request) and not who(request).startswith("ada-")
+        if is_meant(request) and response.status_code == 401 and is_issued:
+            return send(asking(request, token=SECOND))
+        return response
+
+    change.__name__ = name
+    mutant(CALLER)(change)
+
+
+_revived("revoked_tokens_list_avatars", lambda r: at(r, "GET", LIST))
+_revived("revoked_tokens_edit", _is_update)
+
+
+# One tag for two contents.
+
+
+def _tagged(name, is_meant, tag_of):
+    def change(request, send):
+        response = send(request)
+        if request.method != "GET" or not is_meant(request) or response.status_code != 200:
+            return response
+        tag = f'"{sha256(tag_of(request).encode()).hexdigest()[:12]}"'
+        if tag in request.headers.get("if-none-match", ""):
+            return httpx.Response(304, headers={"etag": tag})
+        return answer(response, headers={"etag": tag})
+
+    change.__name__ = name
+    mutant(TAGS)(change)
+
+
+_tagged("a_lookup_has_one_tag_for_everybody", lambda r: LOOKUP in path_of(r), path_of)
+_tagged(
+    "the_tag_of_a_lookup_stays_after_an_edit",
+    lambda r: LOOKUP in path_of(r),
+    lambda r: path_of(r) + who(r),
+)
+
+
+# Times that are behind.
+
+
+def _behind(text, hours):
+    moved = datetime.fromisoformat(text) - timedelta(hours=hours)
+    return moved.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _late(name, rule, member, is_meant):
+    def edit(body):
+        return {**body, member: _behind(body[member], 5)} if body.get(member) else body
+
+    change = editing(is_meant, edit)
+    change.__name__ = name
+    mutant(rule)(change)
+
+
+_late("uploads_are_five_hours_old", "avatar-members", "updated_date", lambda r: at(r, "POST", LIST))
+_late("edits_are_five_hours_old", "last-edit-utc", "last_profile_edit", is_profile)
+
+
+@stateful("last-edit-utc")
+def the_time_of_the_last_edit_stands_still():
+    first = {}
+
+    def change(request, send):
+        response = send(request)
+        body = said(response)
+        if not is_profile(request) or not isinstance(body, dict) or "last_profile_edit" not in body:
+            return response
+        kept = first.setdefault(body["hash"], body["last_profile_edit"])
+        return answer(response, body={**body, "last_profile_edit": kept})
+
+    return change
+
+
+@stateful("code-token-no-expiry")
+def a_newer_code_ends_the_token_of_an_older_one():
+    issued: list[str] = []
+
+    def change(request, send):
+        response = send(request)
+        is_code = path_of(request) == TOKEN and "code" in form_of(request)
+        if is_code and response.status_code == 200:
+            issued.append(orjson.loads(response.read())["access_token"])
+        if path_of(request) == OWN and who(request) in issued[:-1]:
+            refused = {"www-authenticate": "Bearer"}
+            return httpx.Response(401, json={"error": "It has ended."}, headers=refused)
+        return response
+
+    return change
