@@ -192,8 +192,8 @@ def code_with_campaign(client: ProbeClient) -> None:
     """Draws codes that carry texts which bite, and the same code without and with another one."""
     size = fitting(client, 480)
     draw(client, size=size, utm_medium="print & web", utm_campaign="Spring Fair +2")
-    for text in BITING[:2]:
-        draw(client, size=size, utm_campaign=text)
+    draw(client, size=size, utm_campaign=BITING[0], utm_medium=BITING[1])
+    draw(client, size=fitting(client, 800), utm_campaign=f"{BITING[1]} {'and on ' * 28}end")
     draw(client, size=size, utm_medium="screen", utm_campaign="Spring Fair +2")
 
 
