@@ -497,11 +497,8 @@ def token_requests_in_another_dress(client: ProbeClient) -> Parts:
 def reads_with_the_tag_of_another(client: ProbeClient) -> Parts:
     """Reads with the tag that another client was given, or a made-up one, and with one of before an edit."""
     before: dict[str, str] = {}
-    lookup, code = f"/profiles/{client.known.slug}", f"/qr-code/{client.known.slug}"
-    for path, other in (
-        *(("/me/profile", "other"), ("/me/avatars", "other")),
-        *((lookup, "anonymous"), (code, "owner")),
-    ):
+    lookup = f"/profiles/{client.known.slug}"
+    for path, other in (("/me/profile", "other"), ("/me/avatars", "other"), (lookup, "anonymous")):
         before[path] = client.recall(path, "owner").response.header("etag")
         tag = client.recall(path, other).response.header("etag") if before[path] else ""
         headers = {"if-none-match": tag or '"understudy-made-up"'}

@@ -295,20 +295,14 @@ def refusal_names_methods(exchange: Exchange, _history: History) -> CheckResult:
     return expect(is_right, "405 with the other methods in Allow", f"Allow: {as_json(allowed)}")
 
 
-@probe("unauthorized-challenge", "me-needs-oauth-token", "error-no-token")
+@probe("unauthorized-challenge", "me-needs-oauth-token", "error-no-token", "head-like-get")
 def reads_without_credentials(client: ProbeClient) -> Parts:
-    """Reads the avatars and the own profile without credentials."""
-    for path in ("/me/avatars", "/me/profile"):
-        yield client.get(path)
+    """Reads the avatars and the own profile without credentials, and asks for the headers alone."""
+    yield client.get("/me/avatars")
+    yield [client.send(method, "/me/profile") for method in ("GET", "HEAD")]
 
 
 @probe("method-not-allowed-allow", needs=("writes",))
 def method_that_a_profile_does_not_take(client: ProbeClient) -> None:
     """Sends PUT for a profile that does not exist, so that nothing changes where it is taken."""
     client.send("PUT", f"/profiles/{MADE_UP}-slug")
-
-
-@probe("method-not-allowed-allow", needs=("auth_url", "tokens"))
-def method_that_the_token_endpoint_does_not_take(client: ProbeClient) -> None:
-    """Sends GET to the token endpoint."""
-    client.auth("GET", "/oauth2/token")

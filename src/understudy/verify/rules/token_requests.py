@@ -207,7 +207,7 @@ def guessing_is_slowed(exchange: Exchange, _history: History) -> CheckResult:
     return expect(is_slowed, "429 after ten wrong attempts", f"status {exchange.status}")
 
 
-@probe("token-post-only", needs=("auth_url",))
+@probe("token-post-only", "method-not-allowed-allow", needs=("auth_url",))
 def token_request_by_get(client: ProbeClient) -> None:
     """Asks the token endpoint by GET."""
     client.auth("GET", "/oauth2/token")

@@ -365,7 +365,7 @@ def views_of_avatar_changes(client: ProbeClient) -> Parts:
         return [avatars(client, hash_) for hash_ in (first, last)]
 
     client.send("PATCH", f"/me/avatars/{other}", "owner", json={"rating": "R", "alt_text": "0"})
-    yield lists()
+    lists()
     client.send("PATCH", f"/me/avatars/{image}", "owner", json={"alt_text": EDGES})
     yield lists()
     for assignments in (((image, last),), ((other, first),), ((image, last), (image, first))):
