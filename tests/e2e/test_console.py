@@ -71,8 +71,12 @@ def test_a_response_is_edited_and_answers_from_then_on_as_a_stub(console: Consol
 
 
 def test_a_refusal_is_answered_otherwise_for_whom_it_refused(console: Console) -> None:
-    own = {"headers": {"Authorization": "Bearer ada-full"}}
-    assert console.client.patch("/me/profile", json={"nickname": "A."}, **own).status_code == 400
+    def change(nickname: str, token: str) -> int:
+        headers = {"Authorization": f"Bearer {token}"}
+        json = {"nickname": nickname}
+        return console.client.patch("/me/profile", json=json, headers=headers).status_code
+
+    assert change("A.", "ada-full") == 400
     console.open()
     console.click(console.rows().first)
     console.click(console.page.get_by_role("link", name="Answer this otherwise"))
@@ -80,9 +84,8 @@ def test_a_refusal_is_answered_otherwise_for_whom_it_refused(console: Console) -
     console.page.get_by_label("Body; empty for the mock's own").fill("")
     console.click(console.button("Save as a stub"))
     expect(console.page.get_by_text("stub-1 answers from now on")).to_be_visible()
-    assert console.client.patch("/me/profile", json={"nickname": "A."}, **own).status_code == 200
-    ben = {"headers": {"Authorization": "Bearer ben-full"}}
-    assert console.client.patch("/me/profile", json={"nickname": "B."}, **ben).status_code == 400
+    assert change("A.", "ada-full") == 200
+    assert change("B.", "ben-full") == 400
 
 
 def test_a_hash_of_capital_letters_is_understood_and_mended_in_two_clicks(console: Console) -> None:

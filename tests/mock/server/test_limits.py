@@ -125,7 +125,7 @@ def test_a_journal_forgets_its_oldest_entries_beyond_its_bytes(monkeypatch) -> N
         size = 400
 
     monkeypatch.setattr("understudy.mock.server.journal.JOURNAL_BYTES", FORM_FIELDS)
-    journal: Journal[Entry] = Journal()
+    journal: Journal = Journal()
     for _ in range(5):
         journal.add(Entry())
     assert [entry.number for entry in journal] == [4, 5]
