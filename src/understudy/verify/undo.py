@@ -145,15 +145,14 @@ class Undo:
             NotPermitted: The change could not be undone.
         """
         account = self._restorable(identity)
-        if account is None:
-            return
+        if account is None or place.operation not in CHANGES:
+            return  # of another service nothing is known that could be read
         known = self._read_account(account, place.operation)
         if place.operation == UPDATE_PROFILE:
             undo_journal.expect_known(request, known.profile or {})
         if place.operation in AVATARS:
             _expect_restorable(place, known.avatars or {})
-        if place.operation in CHANGES:
-            self._expect_nothing_lost(account, place.operation)
+        self._expect_nothing_lost(account, place.operation)
 
     def _expect_nothing_lost(self, account: str, operation: str) -> None:
         """Makes sure that no change so far has removed an avatar, and that pictures can be put back.
