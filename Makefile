@@ -146,6 +146,10 @@ image: install  ## build and run the images of the Dockerfile; without a builder
 corpus: install  ## 51 documents as other services write them, beside two peers from npm (needs node)
 	$(BIN)/python -m tests.proofs.corpus $(ARGS)
 
+.PHONY: field
+field: install  ## verify, generate --send and Schemathesis on services with known bugs (hours; ARGS="--seeds 1")
+	$(BIN)/python -m tests.proofs.field $(ARGS)
+
 .PHONY: clients
 clients: install  ## sign-in libraries and generated clients in their newest versions against the mock (needs node)
 	@$(PYTHON) tests/tools/bring.py --need npm node

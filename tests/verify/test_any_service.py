@@ -10,7 +10,7 @@ import pytest
 from understudy.api.judging import phases_of
 from understudy.api.opening import logged_in, open_deployment
 from understudy.api.options import DeploymentOptions
-from understudy.collections.client import named_values
+from understudy.collections.requests import named_values
 from understudy.errors import StartupError
 from understudy.exchange.messages import Exchange, Identity, Request, Response
 from understudy.openapi.loader import load

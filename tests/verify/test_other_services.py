@@ -54,6 +54,7 @@ def test_its_own_operations_are_judged_by_its_document_alone(outcome: Outcome) -
         ("answers", "passed"),
         ("document", "passed"),
         ("generated", "passed"),
+        ("plain-errors", "passed"),
     ]
     assert {it.source for it in outcome.exchanges} == {
         "edge case",

@@ -118,7 +118,8 @@ def _alternating(mutations: Sequence[Mutation], chance: Random) -> list[Mutation
     Otherwise the many texts of one part would hide the one mutation of a rule. So the categories
     alternate, and within a category its parts, keywords and rules. Texts of every category count as
     one, and mutations with an open outcome come after those whose outcome the contract determines.
-    Before them all come some bounds that are exceeded, and required parts that are left out.
+    Before them all come some bounds that are exceeded, and required parts that are left out; then every
+    second one has a value that crashes services, as long as there are any.
     """
     groups: dict[str, dict[tuple[str, str], list[Mutation]]] = {}
     mixed = chance.sample(mutations, len(mutations))
@@ -129,8 +130,9 @@ def _alternating(mutations: Sequence[Mutation], chance: Random) -> list[Mutation
         category = "telling" if _is_telling(mutation) else category
         group = groups.setdefault(category, {})
         group.setdefault((mutation.part, mutation.source), []).append(mutation)
-    alternating = _interleaved([_interleaved(list(group.values())) for group in groups.values()])
-    return [*ordered[:size], *alternating]
+    telling = _interleaved(list(groups.pop("telling", {}).values()))
+    others = _interleaved([_interleaved(list(group.values())) for group in groups.values()])
+    return [*ordered[:size], *_interleaved([telling, others])]
 
 
 HEAD, BARE_REFUSALS = 6, 2

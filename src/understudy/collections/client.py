@@ -3,7 +3,6 @@
 What is created is written to the undo journal before it is sent.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -11,7 +10,13 @@ from math import inf
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from understudy.collections.known_items import ItemModel, Judgement, KnownItem
+from understudy.collections.known_items import (
+    ItemModel,
+    Judgement,
+    KnownItem,
+    differing,
+    objects_in,
+)
 from understudy.collections.model import (
     ResourceCollection,
     ResourceModel,
@@ -23,6 +28,7 @@ from understudy.collections.requests import (
     CollectionRequests,
     PreparedRequest,
     RequestMaker,
+    named_values,
 )
 from understudy.collections.rules import LIST_LIMITED
 from understudy.exchange.messages import Exchange, split
@@ -187,37 +193,6 @@ _INVALID: Final = frozenset({400, 422})
 _ATTEMPTS: Final = 6
 """Creations of one item that are tried at most."""
 
-_NUMBERS: Final = re.compile(r"(?<![\w.])-?\d{1,15}(?![\w.])")
-_WORDS: Final = re.compile(r"""['"`]([\w-]{1,60})['"`]""")
-
-
-def named_values(refusal: Exchange, sent: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yields values for members that a refusal names, of the numbers and quoted words in it.
-
-    Args:
-        refusal: The response that refuses an item.
-        sent: The members that were sent.
-    """
-    text = refusal.response.body.decode("utf-8", "replace")
-    for name, value in sent.items():
-        if not re.search(rf"\b{re.escape(name)}\b", text, re.IGNORECASE):
-            continue
-        if isinstance(value, int) and not isinstance(value, bool):
-            numbers = [int(number) for number in _NUMBERS.findall(text)]
-            yield from ({name: n + step} for n in reversed(numbers) for step in (0, 1, -1))
-        elif isinstance(value, str):
-            words = [word for word in _WORDS.findall(text) if word not in {*sent, value}]
-            yield from ({name: word} for word in words)
-
-
-def _objects_in(body: Any) -> Iterator[dict[str, Any]]:
-    """Yields the objects of a body, whether alone or in a list, at its top or one level below."""
-    parts = [body, *(body.values() if isinstance(body, dict) else ())]
-    for part in parts:
-        yield from (
-            it for it in (part if isinstance(part, list) else [part]) if isinstance(it, dict)
-        )
-
 
 _LONG: Final = 50
 """The items of a page of a list that is to be read whole."""
@@ -274,7 +249,25 @@ class CollectionClient:
         role = self.requests.collection.operation("create")
         if role is None:
             return self._create_by_put(self.requests.needed("replace"))
-        sent, pending, exchange = self._created_somehow(role, left_out)
+        return self._new(role, *self._created_somehow(role, left_out))
+
+    def create_exactly(self, known: Mapping[str, Any]) -> KnownItem:
+        """Creates an item with these values of members, without another try.
+
+        Raises:
+            NotPermitted: The document takes no such item, or the service refused it.
+        """
+        role = self.requests.needed("create")
+        return self._new(role, *self._created(role, self.requests.creation(role, known)))
+
+    def _new(
+        self,
+        role: ResourceOperation,
+        sent: dict[str, Any],
+        pending: PendingItem,
+        exchange: Exchange,
+    ) -> KnownItem:
+        """Returns an item that was created, once the journal has its identifier."""
         body = item_at(exchange.body, role.response_path)
         value = self._identifier_in(exchange, body)
         if value is None:
@@ -371,7 +364,7 @@ class CollectionClient:
         """
         role, name = self.requests.needed("replace"), self.model.identifier
         sendable = self.state.maker.members(role)
-        shown = [it for step in reversed(self.steps) for it in _objects_in(step.body)]
+        shown = [it for step in reversed(self.steps) for it in objects_in(step.body)]
         by_identifier = {item.identifier: item for item in items}
         for members in shown:
             item = by_identifier.get(str(members.get(name or "")))
@@ -397,7 +390,7 @@ class CollectionClient:
         It is deleted again only where the document says how that is refused.
         """
         role = self.requests.needed("delete")
-        if item.is_gone and not _declares_missing(role):
+        if item.is_gone and all(role.operation.response(it) is None for it in GONE):
             return False
         request = self._matching(role, self.requests.plain(role, item), item)
         exchange = self._send(request)
@@ -435,31 +428,48 @@ class CollectionClient:
         items = _list_in(exchange, role)
         return None if items is None else (exchange, items)
 
-    def read_as_other(self, who: str, item: KnownItem) -> None:
-        """Reads an item with the credential of another account, if it can only be the caller's own.
+    def reach_as_other(self, who: str, item: KnownItem) -> None:
+        """Reads, changes and deletes an item as another account, if it can only be the caller's own."""
+        own = self._why_own(who, item)
+        if own is None:
+            return
+        read = self.requests.needed("read")
+        exchange = self._send(self.requests.plain(read, item), who)
+        if exchange.response.is_success:
+            body = item_at(exchange.body, read.response_path) or {}
+            if differing(item.expected, body, self.model.volatile):
+                return  # an item of the other's own, at the same address
+        self.judge(exchange, self.model.reached_by_other(exchange, item, *own))
+        update, delete = (self.requests.collection.operation(it) for it in ("update", "delete"))
+        for role, request in (
+            (update, None if update is None else self.requests.change(update, item)),
+            (delete, None if delete is None else self.requests.plain(delete, item)),
+        ):
+            if role is None or request is None:
+                continue
+            exchange = self._send(self._matching(role, request, item), who)
+            self.judge(exchange, self.model.reached_by_other(exchange, item, *own))
+            if role is delete and exchange.response.is_success:
+                item.is_gone = True
+                self.state.undo.deleted(request.url)
+
+    def _why_own(self, who: str, item: KnownItem) -> tuple[str, list[Exchange]] | None:
+        """Returns why an item can only be the caller's own, with what shows it; None if it need not be.
 
         That is certain of a path below ``me``, and where the list of the other account leaves out
         what the caller's has.
         """
         path = self.requests.collection.path
-        why, evidence = f"{path} is the caller's own", list[Exchange]()
-        if "me" not in path.split("/"):
-            if self.requests.collection.operation("list") is None:
-                return
-            own, others = self._pages(_LONG, None), self._pages(_LONG, who)
-            is_own = (
-                item.identifier in own.identifiers and item.identifier not in others.identifiers
-            )
-            if not (is_own and own.is_whole and others.is_whole):
-                return
-            why, evidence = "the other account's list leaves the item out", others.pages
-        role = self.requests.needed("read")
-        exchange = self._send(self.requests.plain(role, item), who)
-        body = item_at(exchange.body, role.response_path) if exchange.response.is_success else None
-        name = self.model.identifier
-        if body is not None and name is not None and str(body.get(name)) != item.identifier:
-            return  # an item of the other's own, at the same address
-        self.judge(exchange, self.model.read_by_other(exchange, item, why, evidence))
+        if "me" in path.split("/"):
+            return f"{path} is the caller's own", []
+        if self.requests.collection.operation("list") is None:
+            return None
+        own, others = self._pages(_LONG, None), self._pages(_LONG, who)
+        is_own = item.identifier in own.identifiers and item.identifier not in others.identifiers
+        is_certain = is_own and own.is_whole and others.is_whole
+        return (
+            ("the other account's list leaves the item out", others.pages) if is_certain else None
+        )
 
     def _change(
         self, role: ResourceOperation, request: PreparedRequest, item: KnownItem, record: _Record
@@ -515,11 +525,6 @@ class CollectionClient:
             return body[name]
         path = urlsplit(exchange.response.header("location")).path.rstrip("/")
         return unquote(path.rpartition("/")[2]) or None
-
-
-def _declares_missing(role: ResourceOperation) -> bool:
-    """Tells whether a document declares a response for an item that does not exist."""
-    return any(role.operation.response(status) is not None for status in GONE)
 
 
 _DEEPEST = 3

@@ -1,11 +1,14 @@
 """Judges the inferred state of another service, as a part of every run that may write there."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from understudy.cases.model import Case, CaseRequest
 from understudy.collections.client import (
     OTHER,
     CollectionClient,
@@ -14,7 +17,11 @@ from understudy.collections.client import (
 )
 from understudy.collections.inference import infer_resources
 from understudy.collections.known_items import KnownItem, differing, shown
-from understudy.collections.list_queries import ask_lists, create_by_default
+from understudy.collections.list_queries import (
+    ask_lists,
+    create_by_default,
+    create_with_guarded,
+)
 from understudy.collections.model import (
     ResourceCollection,
     ResourceModel,
@@ -27,7 +34,9 @@ from understudy.collections.requests import JSON_PATCH, ItemMembers, PreparedReq
 from understudy.collections.rules import INFERRED, OWNER_ONLY, SINGLETON_KEPT, lacking
 from understudy.errors import LimitExceeded, StartupError
 from understudy.exchange.messages import Exchange
+from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document
+from understudy.openapi.parameter_writing import encoded
 from understudy.verify.checks import expect
 from understudy.verify.permits import BudgetSpent, NotPermitted, OutOfTime, Unreachable
 from understudy.verify.run import Run
@@ -73,8 +82,8 @@ def judge_collection(state: InferredRun, collection: ResourceCollection) -> None
     if "list" in roles and len(client.list_items(_WHOLE)) <= _MOST_WALKED:
         client.list_items(_FEW)
         ask_lists(client, (first, second, third))
-    if state.other is not None and "read" in roles:
-        client.read_as_other(state.other, first)
+    with suppress(NotPermitted):  # a service may well refuse it
+        create_with_guarded(client, first)
     if "replace" in roles:
         with suppress(NotPermitted):
             written = client.write_back((first, second, third))
@@ -83,6 +92,9 @@ def judge_collection(state: InferredRun, collection: ResourceCollection) -> None
     _change(client, first, second)
     if "delete" in roles:
         _delete(client, third, (first, second))
+    if state.other is not None and "read" in roles:
+        with suppress(NotPermitted):
+            client.reach_as_other(state.other, second)
 
 
 def _change(client: CollectionClient, first: KnownItem, second: KnownItem) -> None:
@@ -225,6 +237,89 @@ class _Single:
         return client.send(request.method, request.path, self._state.who, **request.content)
 
 
+_SOURCE: Final = "item for cases"
+
+
+@dataclass
+class CaseItems:
+    """The items that cases are about.
+
+    Attributes:
+        state: The inferred state of the run.
+        texts: Path of a collection to the texts of its items' path parameters; none where there is no
+            item.
+    """
+
+    state: InferredRun
+    texts: dict[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def placed(self, case: Case) -> CaseRequest:
+        """Returns the request of a case at an item that exists, as far as it does not test the path.
+
+        Raises:
+            Refusal: The budget or the time is used up, or the deployment does not respond.
+        """
+        request, plain = case.request, case.plain
+        found = None if plain is None or case.part.startswith("path") else self._found(plain)
+        if plain is None or found is None:
+            return request
+        collection, role = found
+        texts = self._texts_of(collection)
+        names = PATH_PARAMETER.findall(role.operation.path)
+        matched = _pattern(role).fullmatch(request.path)
+        if matched is None or not {*names} & texts.keys():
+            return request
+        pairs = zip(names, matched.groups(), strict=True)
+        values = {name: encoded(texts[name]) if name in texts else text for name, text in pairs}
+        path = PATH_PARAMETER.sub(lambda it: values[it[1]], role.operation.path)
+        return request._replace(path=path)
+
+    def take(self, case: Case, exchange: Exchange) -> None:
+        """Forgets the item that a case has deleted."""
+        found = None if case.plain is None else self._found(case.plain)
+        if found is not None and exchange.request.method == "DELETE":
+            self.texts.pop(found[0].path, None)
+
+    def _found(self, plain: CaseRequest) -> tuple[ResourceCollection, ResourceOperation] | None:
+        """Returns the collection that a plain request is about, and the operation."""
+        for collection in self.state.model.collections:
+            for role in collection.operations:
+                is_same = role.operation.method == plain.method and role.path_names
+                if is_same and _pattern(role).fullmatch(plain.path):
+                    return collection, role
+        return None
+
+    def _texts_of(self, collection: ResourceCollection) -> Mapping[str, str]:
+        """Returns the texts that name an item of a collection and those above it, by parameter."""
+        if collection.path not in self.texts:
+            self.texts[collection.path] = {}  # so that what is refused is not tried again
+            try:
+                client = collection_client(self.state, collection, _SOURCE)
+                identifier = _identifier(client)
+            except (NotPermitted, LimitExceeded, StartupError):
+                return {}
+            texts: dict[str, str] = {}
+            for role in collection.operations:
+                texts |= client.requests.values(role, identifier)
+            self.texts[collection.path] = texts
+        return self.texts[collection.path]
+
+
+def _identifier(client: CollectionClient) -> str | None:
+    """Returns the identifier of a new item, or of a listed one where none can be created."""
+    roles = {it.role for it in client.requests.collection.operations}
+    if roles & {"create", "replace"}:
+        return client.create().identifier
+    return next(iter(client.list_items(_WHOLE)), None) if "list" in roles else None
+
+
+def _pattern(role: ResourceOperation) -> re.Pattern[str]:
+    """Returns what matches the paths of an operation, with a group for each parameter."""
+    return re.compile(
+        "([^/]*)".join(map(re.escape, PATH_PARAMETER.split(role.operation.path)[::2]))
+    )
+
+
 class CollectionsJudge:
     """Judges the resources that were inferred from the document of another service.
 
@@ -278,6 +373,10 @@ class CollectionsJudge:
         _give_reasons(
             run, wanted, "no response could show it: requests were refused, or had no item"
         )
+
+    def items(self, run: Run) -> CaseItems:
+        """Returns what points cases at items that exist."""
+        return CaseItems(InferredRun(run, self.model))
 
     def play(self, run: Run, examples: int, steps: int) -> None:
         """Creates, changes and deletes items of each collection in any order.

@@ -63,6 +63,15 @@ def _instant(text: str) -> datetime | None:
     return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
 
 
+def objects_in(body: Any) -> Iterator[dict[str, Any]]:
+    """Yields the objects of a body, whether alone or in a list, at its top or one level below."""
+    parts = [body, *(body.values() if isinstance(body, dict) else ())]
+    for part in parts:
+        yield from (
+            it for it in (part if isinstance(part, list) else [part]) if isinstance(it, dict)
+        )
+
+
 Judgement = tuple[str, CheckResult]
 """The id of a rule, and what was found of it."""
 
@@ -286,10 +295,10 @@ class ItemModel:
         evidence = (*(exchange for writes in own for exchange in writes), *pages)
         return rule, expect(not wrong, expected, f"{word}: {', '.join(wrong)}", *evidence)
 
-    def read_by_other(
+    def reached_by_other(
         self, exchange: Exchange, item: KnownItem, why: str, evidence: Sequence[Exchange]
     ) -> list[Judgement]:
-        """Judges what another account reads of an item in a collection of the caller's own.
+        """Judges what another account does with an item in a collection of the caller's own.
 
         Args:
             exchange: The exchange.
@@ -299,7 +308,7 @@ class ItemModel:
         """
         is_refused = not exchange.response.is_success
         expected = f"status 403 or 404, as {why}"
-        actual = f"status {exchange.status}, with the item"
+        actual = f"status {exchange.status} to {exchange.request.method} by another account"
         return [(rules.OWNER_ONLY, expect(is_refused, expected, actual, *item.writes, *evidence))]
 
 

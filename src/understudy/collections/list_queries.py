@@ -9,8 +9,14 @@ from typing import Any, Final
 
 from understudy.collections.client import CollectionClient
 from understudy.collections.known_items import KnownItem, agrees
+from understudy.collections.model import item_at
 from understudy.collections.names import canonical
-from understudy.collections.rules import CREATE_DEFAULTED, LIST_FILTERED, LIST_SORTED
+from understudy.collections.rules import (
+    CREATE_DEFAULTED,
+    CREATE_GUARDED,
+    LIST_FILTERED,
+    LIST_SORTED,
+)
 from understudy.openapi.loader import Node
 from understudy.openapi.schemas import Schemas
 from understudy.verify.checks import expect
@@ -124,3 +130,32 @@ def create_by_default(client: CollectionClient) -> KnownItem:
     if made:
         client.judge(item.writes[0], [(CREATE_DEFAULTED, expect(not wrong, expected, actual))])
     return item
+
+
+def create_with_guarded(client: CollectionClient, item: KnownItem) -> None:
+    """Creates an item with other values of the members that only the service sets, and judges it.
+
+    Args:
+        client: Sends the requests.
+        item: An item that was created without them.
+
+    Raises:
+        Refusal: The target does not permit it, or the service refuses such an item.
+    """
+    maker, collection = client.state.maker, client.requests.collection
+    role = collection.operation("create")
+    if role is None:
+        return
+    set_by_service = item_at(item.writes[0].body, role.response_path) or {}
+    names = [it for it in maker.guarded_members(role) if it != collection.identifier]
+    values = {it: maker.value_for(role, it, set_by_service.get(it)) for it in names}
+    known = {it: values[it] for it in values if values[it] != set_by_service.get(it)}
+    if not known or not set_by_service:
+        return
+    created = client.create_exactly(known)
+    body = created.response or {}
+    taken = [it for it in known if agrees(known[it], body.get(it))]
+    expected = f"{', '.join(taken or known)} as the service sets it"
+    actual = ", ".join(f"{it} {as_json(body[it])}, as it was sent" for it in taken)
+    result = expect(not taken, expected, actual, item.writes[0])
+    client.judge(created.writes[0], [(CREATE_GUARDED, result)])

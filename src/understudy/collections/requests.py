@@ -3,6 +3,7 @@
 Texts that a service probably wants to be unique differ in each request of each run.
 """
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count
@@ -27,6 +28,7 @@ from understudy.collections.model import (
     value_at,
 )
 from understudy.collections.names import canonical
+from understudy.exchange.messages import Exchange
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.media_types import is_json
@@ -77,6 +79,29 @@ class PreparedRequest(NamedTuple):
 def _pairs(members: Mapping[str, Any]) -> list[tuple[str, str]]:
     items = [(n, it) for n, v in members.items() for it in (v if isinstance(v, list) else [v])]
     return [(name, written(value)) for name, value in items if not isinstance(value, dict)]
+
+
+_NUMBERS: Final = re.compile(r"(?<![\w.])-?\d{1,15}(?![\w.])")
+_WORDS: Final = re.compile(r"""['"`]([\w-]{1,60})['"`]""")
+
+
+def named_values(refusal: Exchange, sent: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yields values for members that a refusal names, of the numbers and quoted words in it.
+
+    Args:
+        refusal: The response that refuses an item.
+        sent: The members that were sent.
+    """
+    text = refusal.response.body.decode("utf-8", "replace")
+    for name, value in sent.items():
+        if not re.search(rf"\b{re.escape(name)}\b", text, re.IGNORECASE):
+            continue
+        if isinstance(value, int) and not isinstance(value, bool):
+            numbers = [int(number) for number in _NUMBERS.findall(text)]
+            yield from ({name: n + step} for n in reversed(numbers) for step in (0, 1, -1))
+        elif isinstance(value, str):
+            words = [word for word in _WORDS.findall(text) if word not in {*sent, value}]
+            yield from ({name: word} for word in words)
 
 
 JSON_PATCH: Final = "application/json-patch+json"
@@ -203,13 +228,17 @@ class RequestMaker:
             if not self.schemas.is_flagged(member, "readOnly")
         }
 
+    def guarded_members(self, role: ResourceOperation) -> list[str]:
+        """Returns the members of the item in a request that only the service sets."""
+        return [name for name in sent_members(self.schemas, role) if name not in self.members(role)]
+
     def read_names(self, role: ResourceOperation, resource: Resource) -> dict[str, str]:
         """Returns the members that are sent and then read, each with its name in the item."""
         return read_names(self.schemas, role, resource)
 
     def value_for(self, role: ResourceOperation, name: str, current: Any) -> Any:
         """Returns another value than the current one for a member; the current one if none is."""
-        member = self.members(role).get(name)
+        member = sent_members(self.schemas, role).get(name)
         if member is None:
             return current
         candidates = (self._varied(member, name, is_unique=False) for _ in range(_ATTEMPTS))
@@ -321,7 +350,7 @@ class CollectionRequests:
     def plain(self, role: ResourceOperation, item: KnownItem | None = None) -> PreparedRequest:
         """Returns a request without a body, of an item or of the whole collection."""
         identifier = None if item is None else item.identifier
-        return self.maker.plain(role.operation, self._values(role, identifier))
+        return self.maker.plain(role.operation, self.values(role, identifier))
 
     def creation(
         self,
@@ -375,7 +404,7 @@ class CollectionRequests:
         """
         name, value = self._changed_member(role, item)
         known = {**self._identifying(role, item.value), name: value}
-        values = self._values(role, item.identifier)
+        values = self.values(role, item.identifier)
         request = self.maker.item(role, values, ItemMembers(known, is_whole=False))
         if request is None:
             msg = f"no valid request of {' '.join(role.key)} was found"
@@ -416,10 +445,10 @@ class CollectionRequests:
         operation = self.collection.operation(role)
         if operation is None:
             return None
-        request = self.maker.plain(operation.operation, self._values(operation, _MARK))
+        request = self.maker.plain(operation.operation, self.values(operation, _MARK))
         return request.url.replace(_MARK, PLACEHOLDER)
 
-    def _values(self, role: ResourceOperation, identifier: str | None = None) -> dict[str, str]:
+    def values(self, role: ResourceOperation, identifier: str | None = None) -> dict[str, str]:
         """Returns the texts of the path parameters of an operation."""
         above = () if self.collection.is_flat_at(role.operation.path) else self.parents
         texts = (*above, *([] if identifier is None else [identifier]))
@@ -445,7 +474,7 @@ class CollectionRequests:
             left_out=self.left_out | identifying | left_out,
             unique={*self.collection.unique, *identifying},
         )
-        request = self.maker.item(role, self._values(role, identifier), members)
+        request = self.maker.item(role, self.values(role, identifier), members)
         if request is None:
             msg = f"no valid request of {' '.join(role.key)} was found"
             raise NotPermitted(msg)

@@ -16,6 +16,7 @@ CREATE_RESPONSE: Final = "inferred-create-response"
 CREATE_LISTED: Final = "inferred-create-listed"
 CREATE_IDENTIFIER: Final = "inferred-create-identifier"
 CREATE_DEFAULTED: Final = "inferred-create-defaulted"
+CREATE_GUARDED: Final = "inferred-create-guarded"
 LIST_ONCE: Final = "inferred-list-once"
 LIST_LIMITED: Final = "inferred-list-limited"
 LIST_FILTERED: Final = "inferred-list-filtered"
@@ -35,6 +36,7 @@ _STATEMENTS: Final[Mapping[str, str]] = {
     CREATE_LISTED: "An item that was created is listed in its collection.",
     CREATE_IDENTIFIER: "Two items of a collection have different identifiers.",
     CREATE_DEFAULTED: "A member that its creation leaves out has the default of the document.",
+    CREATE_GUARDED: "A member that only the service sets is not taken from a request.",
     LIST_ONCE: "The pages of a list name each item once.",
     LIST_LIMITED: "A page of a list has at most as many items as are asked for.",
     LIST_FILTERED: "A list that is filtered by a member has only items with that value.",
@@ -45,7 +47,7 @@ _STATEMENTS: Final[Mapping[str, str]] = {
     CHANGE_ISOLATED: "Changing or deleting an item changes no other item.",
     DELETE_GONE: "A deleted item is neither read nor listed.",
     DELETE_ONCE: "Deleting an item again does not succeed, where the document declares a 404 or 410.",
-    OWNER_ONLY: "An item in a collection of the caller's own is not read by another account.",
+    OWNER_ONLY: "An item in a collection of the caller's own is not read, changed or deleted by another account.",
     SINGLETON_KEPT: "A resource that exists once is read as it was last changed.",
 }
 
@@ -53,7 +55,7 @@ CERTAIN: Final = frozenset(
     {
         *(CREATE_READABLE, CREATE_LISTED, CREATE_IDENTIFIER, REPLACE_KEPT, UPDATE_MERGED),
         *(CHANGE_ISOLATED, DELETE_GONE, SINGLETON_KEPT, CREATE_DEFAULTED),
-        *(LIST_LIMITED, LIST_FILTERED, LIST_SORTED),
+        *(CREATE_GUARDED, OWNER_ONLY, LIST_ONCE, LIST_LIMITED, LIST_FILTERED, LIST_SORTED),
     }
 )
 """Rules that follow from HTTP's methods, or from names in the document; their breach is a finding."""
@@ -76,6 +78,7 @@ _NEEDED: Final[Mapping[str, tuple[frozenset[Role], ...]]] = {
     CREATE_LISTED: (frozenset({"list"}),),
     CREATE_IDENTIFIER: (frozenset({"create"}),),
     CREATE_DEFAULTED: (frozenset({"create"}),),
+    CREATE_GUARDED: (frozenset({"create"}),),
     LIST_ONCE: (frozenset({"list"}),),
     LIST_LIMITED: (frozenset({"list"}),),
     LIST_FILTERED: (frozenset({"list"}),),

@@ -218,6 +218,7 @@ class Report:
         unchecked: Each reason with the rules that were not checked for it.
         alarms: What went wrong with the run itself, most urgent first.
         remarks: What else a reader may want to know.
+        details: What only those want to know who look into the tool itself.
         variables: Names of secrets that the commands need, each with where its value is; may be empty.
         coverage: What was sent; None where it is not counted.
         numbers: Start, seconds, seed and requests, as texts by their names.
@@ -235,6 +236,7 @@ class Report:
     unchecked: tuple[tuple[str, tuple[str, ...]], ...] = ()
     alarms: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
     variables: tuple[tuple[str, str], ...] = ()
     coverage: Coverage | None = None
     numbers: Mapping[str, str] = field(default_factory=dict)

@@ -80,9 +80,9 @@ def _head(report: Report, counts: str) -> str:
         lines.append(f'<div class=bar role=img aria-label="{escape(counts)}">{bar}</div>')
     lines += [f"<p class=failed>{escape(line)}</p>" for line in report.alarms]
     lines += [f"<p>{escape(line)}</p>" for line in report.since]
-    remarks = "".join(f"<p class=not_checked>{escape(line)}</p>" for line in report.remarks)
-    many = len(report.remarks) > LINES
-    lines += [_folded(counted(len(report.remarks), "remark"), remarks) if many else remarks]
+    texts = (*report.remarks, *report.details)
+    remarks = "".join(f"<p class=not_checked>{escape(line)}</p>" for line in texts)
+    lines += [_folded(counted(len(texts), "remark"), remarks) if len(texts) > LINES else remarks]
     lines += _causes(report)
     if report.variables:
         command, places = report.exports

@@ -45,7 +45,7 @@ def print_report(console: Console, report: Report, *, is_verbose: bool = False) 
     for comparison in report.comparisons:
         page.print_comparison(comparison)
     page.print_unchecked(report)
-    for line in report.remarks:
+    for line in (*report.remarks, *(report.details if is_verbose else ())):
         page.line(line, "dim")
     for line in report.since:
         page.line(line)

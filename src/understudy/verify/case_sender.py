@@ -31,7 +31,7 @@ from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED, Found
 from understudy.verify.history import LEFT_OPEN
 from understudy.verify.permits import BudgetSpent, NotPermitted, OutOfTime, Refusal, Unreachable
 from understudy.verify.probe_client import ProbeClient
-from understudy.verify.run import GIVE_UP, Phase, Run
+from understudy.verify.run import GIVE_UP, ItemsForCases, Phase, Run
 from understudy.verify.target import ALL_SCOPES, data_for_target
 
 # Keeps what the steps of a sequence that is being sent hand on, and judges their responses.
@@ -123,6 +123,7 @@ class CaseSender:
         doubts: Operation to why a 404 of it says nothing, or to an empty text.
         exchange: The exchange of the last case; None where it was not sent or not answered.
         mismatch: How its response differs from the one that the case expects, or an empty text.
+        items: Points cases at items that exist; None for the identifiers that were made up.
     """
 
     run: Run
@@ -135,6 +136,7 @@ class CaseSender:
     doubts: dict[str, str] = field(default_factory=dict)
     exchange: Exchange | None = None
     mismatch: str = ""
+    items: ItemsForCases | None = None
 
     @property
     def _probe_client(self) -> ProbeClient:
@@ -286,9 +288,8 @@ class CaseSender:
         ]
 
     def _request(self, case: Case) -> Request:
-        request = case.request.filled(
-            {**self.secrets, AVATAR_ID: self.image_id, **self.sequence.items}
-        )
+        placed = case.request if self.items is None else self.items.placed(case)
+        request = placed.filled({**self.secrets, AVATAR_ID: self.image_id, **self.sequence.items})
         path = request.target
         is_approved = case.kind == "valid" and case.expected.location != "with error"
         is_shown = int(case.id[-1], 16) % PAGE_SHARE == 0
@@ -382,9 +383,12 @@ def catalogue_cases(count: int) -> Phase:
             return
         target = run.deployment.target
         sender = CaseSender(run, data_for_target(target))
+        sender.items = None if run.state is None else run.state.items(run)
         planner = Planner(run.document, "resource", sender.prepare())
         for case in sender.send(in_turn(plans([planner]), count, run.options.seed)):
             if sender.exchange is not None:
+                if sender.items is not None:
+                    sender.items.take(case, sender.exchange)
                 _record(run, case, sender.exchange, sender.mismatch)
             if sender.unanswered >= GIVE_UP:
                 return

@@ -10,7 +10,7 @@ from understudy.interface.rules import Rule, load_rules
 from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import Document
 from understudy.openapi.operations import operations
-from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED
+from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED, PLAIN
 
 
 @cache
@@ -50,7 +50,7 @@ def catalogue(wanted: Sequence[str] = ()) -> dict[str, Rule]:
         StartupError: A wanted rule does not exist.
     """
     rules = {rule.id: rule for rule in _bundled_rules()}
-    rules |= {rule.id: rule for rule in (ANSWERS, DOCUMENT, GENERATED)}
+    rules |= {rule.id: rule for rule in (ANSWERS, DOCUMENT, GENERATED, PLAIN)}
     rules |= suggested_rules()
     rules |= _foreign_rules()
     for name in wanted:
@@ -75,8 +75,15 @@ def rules_of(document: Document, wanted: Sequence[str] = ()) -> dict[str, Rule]:
     """
     rules = catalogue(wanted)
     is_own = bool(interface_operations(document))
-    of_any = {ANSWERS.id, DOCUMENT.id, GENERATED.id, *suggested_rules(), *_foreign_rules()}
-    judged = rules.keys() - suggested_rules().keys() if is_own else of_any
+    of_any = {
+        ANSWERS.id,
+        DOCUMENT.id,
+        GENERATED.id,
+        PLAIN.id,
+        *suggested_rules(),
+        *_foreign_rules(),
+    }
+    judged = rules.keys() - {PLAIN.id, *suggested_rules()} if is_own else of_any
     for name in wanted:
         if name not in judged:
             known = "the rules of `understudy rules`" if is_own else ", ".join(sorted(judged))

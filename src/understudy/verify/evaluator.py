@@ -29,8 +29,10 @@ from understudy.verify.findings import (
     ANSWERS,
     DOCUMENT,
     GENERATED,
+    PLAIN,
     Finding,
     RuleOutcome,
+    internals_in,
     key_of,
     steps_of,
 )
@@ -405,6 +407,10 @@ class Evaluator:
             actual = f"status {exchange.status}{shown and f', {shown}'}"
             result = expect(exchange.status < SERVER_FAILURE, "no failure", actual)
             new += self._note(ANSWERS, result, exchange)
+        if PLAIN.id in self.rules and exchange.response.is_refusal:
+            shown = internals_in(exchange)
+            result = expect(not shown, "a message for clients", f"a stack or statement: {shown}")
+            new += self._note(PLAIN, result, exchange)
         operation = self.routes.operation(exchange.operation)
         judge = self.documents.get(exchange.site)
         if operation is None or judge is None or DOCUMENT.id not in self.rules:

@@ -46,6 +46,31 @@ GENERATED: Final = Rule(
 """Findings of Schemathesis's own checks, which are not in the catalogue."""
 
 
+PLAIN: Final = Rule(
+    id="plain-errors",
+    statement="No refusal shows a stack or a statement of a database.",
+    section="Errors",
+    status="implied",
+    held_by="document",
+)
+"""The demand that a service keeps its internals to itself, which is not in the catalogue."""
+
+_INTERNALS: Final = re.compile(
+    r"""Traceback \(most recent call last\)|\bat [\w.$<>]+\([\w$]+\.(java|kt|scala):\d+\)"""
+    r"""|\bat [^\n]{1,200} in [^\n]{1,200}\.cs:line \d+|Stack trace:\s*#0|\bat [^\n]{1,200}\.[jt]s:\d+:\d+"""
+    r"""|goroutine \d+ \[|SQLSTATE\[|ORA-\d{5}|sqlite3?\.(Operational|Integrity)Error|psycopg2?\.errors"""
+    r"""|You have an error in your SQL syntax|unterminated quoted string at"""
+)
+"""Matches the stacks of common languages, and the messages of common databases."""
+
+
+def internals_in(exchange: Exchange) -> str:
+    """Returns what a refusal shows of the program behind it; empty for nothing."""
+    text = exchange.response.body[:20_000].decode("utf-8", "replace")
+    found = _INTERNALS.search(text.replace("\\n", "\n").replace('\\"', '"'))
+    return found[0][:60] if found else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """A rule that does not hold.

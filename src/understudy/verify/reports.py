@@ -196,6 +196,7 @@ def report_of(outcome: Outcome, secrets: Secrets) -> Report:
         unchecked=tuple((reason, tuple(rules)) for reason, rules in unchecked(outcome)),
         alarms=tuple(alarms),
         remarks=tuple(_remarks(outcome)),
+        details=tuple(f"document validators differ: {line}" for line in outcome.differences),
         variables=tuple(_variables(outcome, secrets)),
         coverage=outcome.coverage,
         numbers={
@@ -227,10 +228,6 @@ def sum_of(outcome: Outcome) -> str:
 
 
 def _remarks(outcome: Outcome) -> Iterator[str]:
-    if outcome.differences:
-        first, *others = outcome.differences
-        more = f" (and {len(others)} more, in the JSON report)" if others else ""
-        yield f"document validators differ: {first}{more}"
     if outcome.remaining and not outcome.not_restored:
         remaining = " and ".join(outcome.remaining)
         yield f"All changes that can be undone were. These remain: {remaining}."

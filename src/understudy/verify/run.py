@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from understudy import plugins
+from understudy.cases.model import Case, CaseRequest
 from understudy.errors import StartupError, nearest
 from understudy.exchange.messages import NO_JSON, Exchange
 from understudy.interface.declared_inputs import DeclaredInputs
@@ -118,6 +119,20 @@ class RunOptions:
     is_cross_checked: bool = True
 
 
+class ItemsForCases(Protocol):
+    """Points cases at items that exist, in place of identifiers that were made up."""
+
+    def placed(self, case: Case) -> CaseRequest:
+        """Returns the request of a case, at an item that exists.
+
+        Raises:
+            Refusal: The requests or the time are used up, or the deployment does not respond.
+        """
+
+    def take(self, case: Case, exchange: Exchange) -> None:
+        """Takes note of what a case got, as it may have deleted its item."""
+
+
 class StateJudge(Protocol):
     """Judges another service by the state that its document suggests."""
 
@@ -131,6 +146,9 @@ class StateJudge(Protocol):
         Raises:
             Refusal: The requests or the time are used up, or the deployment does not respond.
         """
+
+    def items(self, run: "Run") -> "ItemsForCases":
+        """Returns what points cases at items that exist."""
 
     def play(self, run: "Run", examples: int, steps: int) -> None:
         """Sends sequences of requests in any order, as scenarios of this interface do.

@@ -76,6 +76,14 @@ class PinsWhatDoesNotSayOtherwise(Service):
         return super().create(who, path, {"is_pinned": True, **sent})
 
 
+@breaks("inferred-create-guarded")
+class TakesTheTimeOfCreationFromTheRequest(Service):
+    def create(self, who, path, sent):
+        item = super().create(who, path, sent)
+        item.update(sent)
+        return item
+
+
 @breaks("inferred-list-limited")
 class ListsEverythingAtOnce(Service):
     def listed(self, who, path, query):

@@ -34,6 +34,21 @@ def test_it_is_a_finding_where_the_target_accepts_the_rule_as_stated(mutant):
     assert {it.status for it in outcome.rules if it.rule.id == mutant.rule} == {"failed"}
 
 
+class DeletesOneCallersNotesForAnother(Service):
+    def delete(self, who, path, identifier):
+        owners = [who, *(it for it, at in self.collections if at == path)]
+        return any(self.items(it, path).pop(identifier, None) is not None for it in owners)
+
+
+@pytest.mark.parametrize("kind", [DeletesOneCallersNotesForAnother, Service])
+def test_an_item_that_another_account_can_delete_is_found_where_anything_may_be_changed(kind):
+    outcome = verified(kind(), judged=target(mode="full"), rules=("inferred-owner-only",))
+    shown = {(it.rule.id, it.exchange.request.method) for it in outcome.findings}
+    is_sound = kind is Service
+    assert shown == (set() if is_sound else {("inferred-owner-only", "DELETE")})
+    assert outcome.not_restored == ()
+
+
 @pytest.mark.parametrize("document", [NOTES, HARBOURS], ids=lambda path: path.stem)
 def test_the_service_itself_breaks_no_rule(document):
     outcome = verified(Service(), document)
@@ -104,7 +119,10 @@ def test_every_inferred_rule_that_a_document_has_the_operations_for_is_judged_an
         if it.status == "passed"
     }
     queries = {f"inferred-list-{it}" for it in ("limited", "filtered", "sorted")}
-    others = {f"inferred-{it}" for it in ("update-merged", "singleton-kept", "create-defaulted")}
+    others = {
+        f"inferred-{it}"
+        for it in ("update-merged", "singleton-kept", "create-defaulted", "create-guarded")
+    }
     lacking = {"harbours": queries | others}
     assert judged == {
         (name, rule)
