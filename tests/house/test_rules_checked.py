@@ -32,7 +32,7 @@ from understudy.verify.switches import NUMBER_READINGS, READINGS
 LOADED = (rules.SECTIONS, verifying.MODULES)
 """Named, so that importing this registers every check, probe, reading and mutant."""
 
-OWN = {"answers", "document", "generated"}
+OWN = {"answers", "document", "generated", "plain-errors"}
 """Rules of verify itself, which are in no catalogue."""
 
 RULES = {

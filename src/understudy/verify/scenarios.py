@@ -10,7 +10,7 @@ from functools import partial
 from itertools import count
 from typing import Any, ClassVar, Final
 
-from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis import HealthCheck, Phase, Verbosity, seed, settings
 from hypothesis import strategies as st
 from hypothesis.errors import Flaky
 from hypothesis.stateful import (
@@ -323,6 +323,7 @@ def scenario_settings(examples: int, steps: int) -> settings:
         phases=(Phase.generate, Phase.shrink),
         suppress_health_check=list(HealthCheck),
         print_blob=False,
+        verbosity=Verbosity.quiet,  # or the steps of an error stand before the JSON report
     )
 
 
