@@ -3,7 +3,8 @@
 import httpx
 import pytest
 from tests.proofs.mutants.callers import ASSOCIATED
-from tests.proofs.mutants.edge import Mutant, answer, at, query_of, said
+from tests.proofs.mutants.edge import MUTANTS, Mutant, answer, at, query_of, said
+from tests.proofs.mutants.runner import reproductions
 from tests.proofs.mutants.verifying import verified
 
 RULE = "associated-email"
@@ -68,3 +69,8 @@ def test_what_is_sent_once_more_is_counted_and_judged_by_nothing_else():
     assert again
     assert sum(finding.count for finding in outcome.findings) + len(again) <= outcome.requests
     assert outcome.not_restored == ()
+
+
+@pytest.mark.parametrize("name", [mutant.name for mutant in MUTANTS[40::280]])
+def test_the_printed_commands_show_every_finding_of_a_whole_run_again(name):
+    assert [finding for finding, reason in reproductions(name) if reason] == []
