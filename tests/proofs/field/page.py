@@ -40,7 +40,7 @@ def _table(results: Sequence[Result]) -> Iterator[str]:
             if not broken:
                 continue
             found = ", ".join(str(len(it.found)) for it in broken)
-            alarms = ", ".join(str(it.findings) for it in sound) or "none"
+            alarms = ", ".join(str(it.findings) for it in sound) or "not measured"
             requests = round(mean(it.requests for it in runs))
             seconds = mean(it.seconds for it in runs)
             yield (
