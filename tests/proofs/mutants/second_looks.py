@@ -261,7 +261,7 @@ _late("edits_are_five_hours_old", "last-edit-utc", "last_profile_edit", is_profi
 
 @stateful("last-edit-utc")
 def the_time_of_the_last_edit_stands_still():
-    first = {}
+    first: dict[str, str] = {}
 
     def change(request, send):
         response = send(request)
