@@ -137,8 +137,11 @@ def draw(client: ProbeClient, **query: str) -> Exchange:
     return client.get(f"/qr-code/{client.known.slug}", query=query)
 
 
-SIDE: Final = 512
-"""Pixels: the width of an uploaded picture, which no deployment has a reason to take for too small."""
+SIDE: Final = 500
+"""Pixels: the width of an uploaded picture, which no deployment has a reason to take for too small.
+
+It is less than the least of ``upload-largest-side``, so that no refusal of it is read as one for its width.
+"""
 
 
 @cache
