@@ -47,18 +47,19 @@ class Score(NamedTuple):
 
 
 class Fickle(httpx.BaseTransport):
-    """A deployment that refuses every second request of a kind, as one behind several servers may.
+    """A deployment that refuses some requests of a kind, as one behind several servers may.
 
     Args:
         inner: The deployment.
         part: What the URL of such a request contains.
+        in_a_row: How many of them it serves, and then refuses, and so on.
     """
 
-    def __init__(self, inner: InProcess, part: str) -> None:
+    def __init__(self, inner: InProcess, part: str, in_a_row: int = 1) -> None:
         self.clock = inner.clock
         self._inner = inner
         self._part = part
-        self._is_refused = cycle([False, True])
+        self._is_refused = cycle([False] * in_a_row + [True] * in_a_row)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Sends a request, or refuses it."""

@@ -78,23 +78,23 @@ def test_more_avatars_than_a_run_uploads_are_not_settled() -> None:
     assert question.why.endswith(" was accepted; a run uploads 100 avatars at most")
 
 
-def learnt_of_a_fickle_one(rule: str, part: str) -> Facts:
-    wire = Fickle(InProcess(Options(choices={"qr-largest-size": "2000"})), part)
+def learnt_of_a_fickle_one(rule: str, part: str, in_a_row: int) -> Facts:
+    wire = Fickle(InProcess(Options(choices={"qr-largest-size": "2000"})), part, in_a_row)
     return learn(reference({}, wire=wire), RunOptions(rules=(rule,))).facts
 
 
 @pytest.mark.parametrize(
-    ("rule", "part", "why"),
+    ("rule", "part", "in_a_row", "why"),
     [
-        ("profile-private", "/profiles/tamsin-underleaf", "404: .*; 403: "),
-        ("unknown-query-parameters-accepted", "source=", "as assumed, and then status 403"),
-        ("qr-size-bounds", "size=2000", "2000 was accepted and 2000 was refused"),
+        ("profile-private", "/profiles/tamsin-underleaf", 1, "404: .*; 403: "),
+        ("scope-known", "authorize", 3, "as assumed, and then status 403"),
+        ("qr-size-bounds", "size=2000", 1, "2000 was accepted and 2000 was refused"),
     ],
 )
 def test_an_answer_that_a_repetition_contradicts_is_not_settled(
-    rule: str, part: str, why: str
+    rule: str, part: str, in_a_row: int, why: str
 ) -> None:
-    facts = learnt_of_a_fickle_one(rule, part)
+    facts = learnt_of_a_fickle_one(rule, part, in_a_row)
     assert facts.facts == ()
     assert re.search(why, facts.unsettled[0].why)
 
