@@ -488,7 +488,7 @@ def _finding(finding: Any) -> ContractFinding:
         rule=finding.rule.id,
         statement=finding.rule.statement,
         expected=finding.expected,
-        actual=finding.actual,
+        actual=finding.received,
     )
 
 

@@ -8,6 +8,7 @@ saying nothing never counts as passing.
 from collections.abc import Callable, Iterable, Iterator, KeysView, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from textwrap import shorten
 from typing import Final, NamedTuple, TypeVar
 
 from understudy.exchange.messages import Exchange
@@ -350,7 +351,7 @@ def expect_equal(
 def expect_status(exchange: Exchange, *wanted: int) -> CheckResult:
     """Returns the result that the status must be one of these."""
     words = " or ".join(str(number) for number in wanted)
-    result = expect(exchange.status in wanted, f"status {words}", _status(exchange))
+    result = expect(exchange.status in wanted, f"status {words}", f"status {exchange.status}")
     return result._replace(is_form=exchange.response.is_refusal and min(wanted) >= REFUSAL)
 
 
@@ -361,7 +362,7 @@ def expect_refused(exchange: Exchange) -> CheckResult:
 
 def expect_accepted(exchange: Exchange) -> CheckResult:
     """Returns the result that the request must succeed."""
-    return expect(exchange.response.is_success, "success, 2XX", _status(exchange))
+    return expect(exchange.response.is_success, "success, 2XX", f"status {exchange.status}")
 
 
 _MESSAGES: Final = ("detail", "message", "error", "title", "description", "msg")
@@ -371,12 +372,8 @@ _MESSAGES: Final = ("detail", "message", "error", "title", "description", "msg")
 def message_of(exchange: Exchange) -> str:
     """Returns the beginning of what a response says of its status, if it is JSON; empty otherwise."""
     messages = (exchange.json_object.get(name) for name in _MESSAGES)
-    return next((text for text in messages if isinstance(text, str)), "")[:MESSAGE_SHOWN]
-
-
-def _status(exchange: Exchange) -> str:
-    message = message_of(exchange)
-    return f"status {exchange.status}{message and f', {as_json(message)}'}"
+    message = next((text for text in messages if isinstance(text, str)), "")
+    return shorten(message, MESSAGE_SHOWN, placeholder="…")
 
 
 # The conditions of several sections. The report of a rule that was not checked names the condition

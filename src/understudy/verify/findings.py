@@ -16,6 +16,7 @@ from understudy.exchange.messages import Exchange
 from understudy.interface.rules import Rule
 from understudy.reports.content import Coverage, Status
 from understudy.verify.checks import CheckResult, message_of
+from understudy.verify.value_texts import as_json
 from understudy.verify.wording import as_on_the_wire
 
 DOCUMENT: Final = Rule(
@@ -78,7 +79,7 @@ class Finding:
     Attributes:
         rule: The rule.
         expected: The behaviour that the rule demands.
-        actual: The behaviour of the deployment.
+        actual: The behaviour of the deployment, in our own words.
         steps: The exchanges that show it, the decisive one last.
         is_note: True if it breaks only an assumption that the deployment need not share.
         count: The number of times that it was seen.
@@ -103,6 +104,13 @@ class Finding:
         """The decisive exchange."""
         return self.steps[-1]
 
+    @property
+    def received(self) -> str:
+        """The behaviour, and what the deployment says of it where that is a status alone."""
+        message = message_of(self.exchange)
+        is_status = self.actual == f"status {self.exchange.status}"
+        return f"{self.actual}, {as_json(message)}" if is_status and message else self.actual
+
     def on_the_wire(self) -> "Finding":
         """Returns the finding with its exchanges as they were sent and received."""
         return replace(self, steps=tuple(map(as_on_the_wire, self.steps)))
@@ -112,7 +120,7 @@ class Finding:
         """One line for lists and annotations."""
         request = self.exchange.request
         operation = f"{request.method} {self.exchange.path:.120}"
-        return f"{operation} as {self.exchange.identity.name}: expected {self.expected}; actual: {self.actual}"
+        return f"{operation} as {self.exchange.identity.name}: expected {self.expected}; actual: {self.received}"
 
     @property
     def fingerprint(self) -> str:

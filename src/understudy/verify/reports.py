@@ -261,7 +261,7 @@ class _Filling:
         exchanges = "\n\n".join(shown(exchange, self.secrets) for exchange in finding.steps)
         folded = (("Exchanges", exchanges), ("Python", snippet(finding, self.secrets)))
         facts = (
-            *(("expected", finding.expected), ("actual", finding.actual)),
+            *(("expected", finding.expected), ("actual", finding.received)),
             ("once more", finding.again),
         )
         return Entry(
@@ -392,7 +392,7 @@ def described(finding: Finding, secrets: Mapping[str, str]) -> dict[str, Any]:
         "statement": finding.rule.statement,
         "summary": finding.summary,
         "expected": finding.expected,
-        "actual": finding.actual,
+        "actual": finding.received,
         "seen": finding.count,
         "steps": [shown(exchange, secrets) for exchange in finding.steps],
         "reproduce": {
