@@ -34,8 +34,9 @@ def _renamed(code: str) -> Change:
 def _with_code(request: httpx.Request, send: Send) -> httpx.Response:
     response = send(request)
     is_anonymous = "authorization" not in request.headers
-    if is_anonymous and response.status_code == 401:
-        return answer(response, body={**said(response), "code": "missing_token"})
+    body = said(response)
+    if is_anonymous and response.status_code == 401 and isinstance(body, dict):
+        return answer(response, body={**body, "code": "missing_token"})
     return response
 
 

@@ -99,8 +99,8 @@ def the_profile_keeps_the_text_of_the_avatar_from_before():
 
     def change(request, send):
         response = send(request)
-        if is_profile(request) and response.status_code == 200:
-            profile = said(response)
+        profile = said(response)
+        if is_profile(request) and response.status_code == 200 and isinstance(profile, dict):
             text = first.setdefault(profile.get("hash"), profile.get("avatar_alt_text"))
             return answer(response, body={**profile, "avatar_alt_text": text})
         return response

@@ -1,6 +1,7 @@
 """Whose request it is: bearer tokens, API keys and scopes (interface, Bearer tokens; RFC 6750)."""
 
 from collections.abc import Callable, Mapping
+from itertools import islice
 from typing import Final
 
 from understudy.exchange.messages import Exchange
@@ -246,10 +247,11 @@ def reads_without_oauth_token(client: ProbeClient) -> Parts:
 
 @probe("me-needs-oauth-token", needs=("writes",))
 def changes_without_oauth_token(client: ProbeClient) -> Parts:
-    """Tries every change with every credential that opens nothing."""
+    """Tries every change with every credential that opens nothing, and the update with any token."""
     for who in ("anonymous", "api_key", "expired", *MANGLED):
         if client.has(who):
             yield from _every_change(client, who)
+    yield from islice(_every_change(client, "wrong"), 1)
 
 
 @probe("me-needs-oauth-token", needs=("owner",))
