@@ -167,9 +167,11 @@ def last_edit_is_not_ahead(exchange: Exchange, _history: History) -> CheckResult
 
 
 @check("last-edit-utc", on=[UPDATE_PROFILE], when=[succeeded, edits_something])
-def last_edit_is_this_edit(exchange: Exchange, _history: History) -> CheckResult:
+def last_edit_is_this_edit(exchange: Exchange, history: History) -> CheckResult:
     """Right after an edit, the time of the last edit is that of the response."""
-    return _expect_recent(exchange, profile_in(exchange).get("last_profile_edit"))
+    value, before = profile_in(exchange).get("last_profile_edit"), history.profile_before(exchange)
+    is_kept = before is not None and profile_in(before).get("last_profile_edit") == value
+    return _expect_recent(exchange, value, before if is_kept else None)
 
 
 @check("avatar-members", on=[UPLOAD_AVATAR], when=[holds_avatars])
@@ -178,12 +180,12 @@ def upload_is_now(exchange: Exchange, _history: History) -> CheckResult:
     return _expect_recent(exchange, exchange.json_object.get("updated_date"))
 
 
-def _expect_recent(exchange: Exchange, value: object) -> CheckResult:
+def _expect_recent(exchange: Exchange, value: object, *evidence: Exchange | None) -> CheckResult:
     """Returns whether a time is not much earlier than a response; one in another form is judged elsewhere."""
     since = _now(exchange, min) - SLACK
     is_old = _UTC.fullmatch(str(value)) and _is_instant(str(value))
     is_old = is_old and datetime.fromisoformat(str(value)) < since
-    return expect(not is_old, f"a time since {since:%H:%M} UTC", value)
+    return expect(not is_old, f"a time since {since:%H:%M} UTC", value, *evidence)
 
 
 @check("avatar-members", on=AVATARS, when=[holds_avatars])

@@ -189,12 +189,12 @@ def code_by_hash(client: ProbeClient) -> None:
 
 @probe("qr-utm-parameters", needs=("slug",))
 def code_with_campaign(client: ProbeClient) -> None:
-    """Draws codes that carry texts which bite, and the same code without and with another one."""
+    """Draws codes that carry texts which bite, and the same code with one of them changed alone."""
     size = fitting(client, 480)
     draw(client, size=size, utm_medium="print & web", utm_campaign="Spring Fair +2")
-    draw(client, size=size, utm_campaign=BITING[0], utm_medium=BITING[1])
+    draw(client, size=size, utm_medium="print & web", utm_campaign=BITING[0])
     draw(client, size=fitting(client, 800), utm_campaign=f"{BITING[1]} {'and on ' * 28}end")
-    draw(client, size=size, utm_medium="screen", utm_campaign="Spring Fair +2")
+    draw(client, size=size, utm_medium=BITING[1], utm_campaign="Spring Fair +2")
 
 
 @probe("qr-size-bounds", "error-shape", "qr-size-exact", needs=("slug",))

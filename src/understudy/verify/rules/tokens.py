@@ -34,6 +34,7 @@ from understudy.verify.checks import (
     was_refused,
 )
 from understudy.verify.grant_history import (
+    FRESH,
     gives_token,
     is_redirect,
     issue_of,
@@ -115,7 +116,7 @@ def implicit_flow(client: ProbeClient) -> Parts:
 
 # Token validation (interface, Token validation).
 
-OK = 200
+OK, UNAUTHORIZED = 200, 401
 INFO_MEMBERS: Final = ("client_id", "user_id", "blog_id", "scope")
 REQUIRED: Final = frozenset({"client_id", "token"})
 
@@ -370,15 +371,25 @@ def implicit_token_lasts(exchange: Exchange, history: History) -> CheckResult:
     return expect(is_valid, "a valid token", actual, issue_of(exchange, history))
 
 
-def token_was_superseded(exchange: Exchange, history: History) -> bool:
-    """Tells whether the token's client was issued another one since."""
+def newer_issue(exchange: Exchange, history: History) -> Exchange | None:
+    """Returns the newest exchange that issued another token to the token's client since."""
     issued = issue_of(exchange, history)
-    return issued is not None and any(
-        each.number > issued.number
-        and gives_token(each)
-        and each.request.form == issued.request.form
+    newer = (
+        each
         for each in history.of(TOKEN)
+        if issued is not None
+        and each.number > issued.number
+        and gives_token(each)
+        and {**each.request.form, "code": ""} == {**issued.request.form, "code": ""}
     )
+    return next(newer, None)
+
+
+token_was_superseded = found(newer_issue, "the token's client was issued another one since")
+token_is_fresh = tells(
+    "the token is younger than a minute, so that no lifetime is over",
+    lambda it, history: _age(it, history) < FRESH,
+)
 
 
 @check(
@@ -389,6 +400,23 @@ def token_was_superseded(exchange: Exchange, history: History) -> bool:
 def older_token_stays_valid(exchange: Exchange, history: History) -> CheckResult:
     """A token stays valid where its client is issued a newer one."""
     return _expect_valid(exchange, history)
+
+
+@check(
+    "code-token-no-expiry",
+    on=[OWN_PROFILE],
+    when=[
+        token_is_of_grant("authorization_code"),
+        token_was_superseded,
+        token_is_fresh,
+        code_was_sent_once,
+    ],
+)
+def newer_code_ends_no_token(exchange: Exchange, history: History) -> CheckResult:
+    """A token of the code grant stays valid where its client redeems another code."""
+    issued, newer = issue_of(exchange, history), newer_issue(exchange, history)
+    is_valid = exchange.status != UNAUTHORIZED  # a scope may lack
+    return expect(is_valid, "a token that is still valid", exchange.status, issued, newer)
 
 
 @check(
@@ -426,9 +454,9 @@ def tokens_that_grow_old(client: ProbeClient) -> None:
     by_code = token_in(client, post(client, form_of(client.app, code(client))), scopes)
     by_password = token_in(client, post(client, password_form(client.app)))
     post(client, form_of(client.app, code(client)))  # a newer one ends no older one
+    client.get("/me/profile", by_code)
     client.advance(timedelta(days=13, hours=23))
-    for token in (implicit, by_code):
-        client.get("/me/profile", token)
+    client.get("/me/profile", implicit)
     info(client, implicit)
     client.advance(timedelta(hours=1, minutes=2))
     client.get("/me/profile", implicit)
