@@ -51,7 +51,11 @@ def test_the_handlers_of_before_are_back_in_the_end():
 def test_ctrl_c_while_modules_load_ends_the_command_without_a_traceback(tmp_path: Path):
     interrupting = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n"
     (tmp_path / "click.py").write_text(interrupting)
-    command = [sys.executable, "-m", "understudy", "--version"]
+    program = (  # as in a terminal: whoever runs the tests in the background has SIGINT ignored
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "from understudy.__main__ import main; main()"
+    )
+    command = [sys.executable, "-c", program, "--version"]
     surroundings = {**os.environ, "PYTHONPATH": str(tmp_path)}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=surroundings)
     assert (done.returncode, done.stderr) == (-signal.SIGINT, "")

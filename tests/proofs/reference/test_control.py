@@ -7,11 +7,18 @@ from typing import Any
 
 import pytest
 from tests.proofs.reference.__main__ import told
+from tests.proofs.reference.serving import wall_clock
 
 from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
 from understudy.verify.run import RunOptions
 from understudy.verify.runner import carry_out
+
+
+@pytest.fixture
+def clock():
+    """Returns the time of the machine, which verify holds the times of edits to."""
+    return wall_clock
 
 
 @pytest.fixture

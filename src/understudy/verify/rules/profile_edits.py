@@ -222,10 +222,11 @@ def edits_of_each_member(client: ProbeClient) -> Parts:
     needs=("owner", "writes", "slug"),
 )
 def edit_of_two_members(client: ProbeClient) -> None:
-    """Sets a member and unsets another, and reads them back."""
+    """Sets a member and unsets another, reads them back, and sets what is set already."""
     update(client, job_title="Understudy", company="")
     client.get(f"/profiles/{client.known.slug}")
     client.get("/me/profile", "owner")
+    update(client, job_title="Understudy", company="")
 
 
 EDGES: Final = {

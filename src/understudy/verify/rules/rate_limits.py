@@ -332,11 +332,11 @@ def operation_is_counted(exchange: Exchange, history: History) -> CheckResult:
 
 @check(
     "avatar-operations-uncounted",
-    on=COUNTED,
+    on=[LOOKUP, QR_CODE, OWN_PROFILE],
     when=[is_by_token, has_count_headers, was_counted_before, avatars_were_requested],
 )
 def avatars_are_not_counted(exchange: Exchange, history: History) -> CheckResult:
-    """Requests to the avatar API use up nothing."""
+    """Requests to the avatar API use up nothing; an update may itself use up more than a read does."""
     before, counted = proven(previous(exchange, history))
     between = avatars_since(exchange, history, before)
     remaining = proven(count_in(exchange)).remaining
