@@ -188,10 +188,13 @@ def scopes_suffice(exchange: Exchange, _history: History) -> CheckResult:
 
 
 def refusal_of_token(exchange: Exchange, history: History) -> Exchange | None:
-    """Returns the last use of the same token before, if it was refused as invalid."""
-    token = exchange.request.token
-    for before in history.near(*ME) if token else ():
-        if before.request.token == token:
+    """Returns the last use of the same token before, if it was refused as invalid.
+
+    A deployment that refuses the scheme in lower case has not refused the token.
+    """
+    credentials = exchange.request.header("authorization") if exchange.request.token else ""
+    for before in history.near(*ME) if credentials else ():
+        if before.request.header("authorization") == credentials:
             is_refused = before.status == UNAUTHORIZED and before.at <= exchange.at
             return before if is_refused else None
     return None
