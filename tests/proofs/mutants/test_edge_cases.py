@@ -8,8 +8,8 @@ from tests.proofs.mutants.edge_cases import UNBROKEN, Sight, Wish, seen, sites
 
 
 def test_a_mutant_of_requests_is_caught_by_a_case_and_the_unbroken_mock_by_none():
-    assert "rating" in seen(("lower_case_ratings_are_taken", Wish(20))).found
-    assert str(seen((UNBROKEN, Wish(20)))) == "the unbroken mock: NOT CAUGHT"
+    assert "rating" in seen(("lower_case_ratings_are_taken", Wish(24))).found
+    assert str(seen((UNBROKEN, Wish(24)))) == "the unbroken mock: NOT CAUGHT"
 
 
 def test_the_peer_gets_as_many_requests_as_there_are_cases():
