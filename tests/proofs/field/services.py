@@ -228,14 +228,6 @@ class Books(Service):
 
     name: ClassVar[str] = "books"
 
-    def __init__(self, *, has_bugs: bool) -> None:
-        super().__init__(has_bugs=has_bugs)
-        self._base = sqlite3.connect(":memory:", check_same_thread=False)
-        self._base.execute(
-            "CREATE TABLE books (isbn TEXT, title TEXT, subtitle TEXT, language TEXT)"
-        )
-        self._base.executemany("INSERT INTO books VALUES (?, ?, ?, ?)", _BOOKS)
-
     def find_books(self, call: Call) -> tuple[int, Any]:
         text, language = call.values.get("q", ""), call.values.get("language")
         if self.has_bugs:  # what is searched for becomes a part of the query
@@ -273,8 +265,11 @@ class Books(Service):
         return book
 
     def _rows(self, query: str, *values: str) -> list[tuple[Any, ...]]:
-        with closing(self._base.execute(query, values)) as cursor:
-            return cursor.fetchall()
+        """Asks a database of its own, as nothing is written and nobody would close a lasting one."""
+        with closing(sqlite3.connect(":memory:")) as base:
+            base.execute("CREATE TABLE books (isbn TEXT, title TEXT, subtitle TEXT, language TEXT)")
+            base.executemany("INSERT INTO books VALUES (?, ?, ?, ?)", _BOOKS)
+            return base.execute(query, values).fetchall()
 
 
 SERVICES = (Tickets, Orders, Notebooks, Bookings, Books)
