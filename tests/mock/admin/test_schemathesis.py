@@ -4,10 +4,12 @@
 """
 
 import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 import schemathesis
+import yaml
 from schemathesis.config import SchemathesisConfig
 from schemathesis.engine import Status, from_schema
 from schemathesis.engine.run import PhaseName
@@ -22,6 +24,7 @@ from understudy.openapi.bundled import openapi_directory
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
 EXAMPLES = int(os.environ.get("UNDERSTUDY_SCHEMATHESIS", "10"))
+DOCUMENT = yaml.safe_load((openapi_directory() / "admin.yaml").read_text())
 TOKEN = "from-the-command-line"
 CONFIGURATION = {
     "seed": 0,
@@ -61,6 +64,34 @@ CONFIGURATION = {
         },
     ],
 }
+
+
+def numbers(node: object) -> Iterator[Mapping[str, object]]:
+    """Yields the schemas of numbers in a part of a document, references followed."""
+    match node:
+        case {"$ref": str(reference)}:
+            part = DOCUMENT
+            for name in reference.removeprefix("#/").split("/"):
+                part = part[name]
+            yield from numbers(part)
+        case {"type": "integer" | "number"}:
+            yield node
+        case dict() | list():
+            for member in node.values() if isinstance(node, dict) else node:
+                yield from numbers(member)
+
+
+@pytest.mark.parametrize("path", DOCUMENT["paths"])
+def test_every_number_of_a_request_has_bounds(path):
+    item = DOCUMENT["paths"][path]
+    operations = [item[method] for method in item if method != "parameters"]
+    sent = [
+        part
+        for operation in [item, *operations]
+        for name in ("parameters", "requestBody")
+        for part in numbers(operation.get(name, []))
+    ]
+    assert [it for it in sent if not {"minimum", "maximum"} <= it.keys()] == []
 
 
 def test_no_generated_request_finds_a_failure(tmp_path: Path, monkeypatch) -> None:
