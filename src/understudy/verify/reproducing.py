@@ -203,7 +203,7 @@ def snippet(finding: Finding, secrets: Mapping[str, str]) -> str:
     text = "\n".join(body)
     used = [name for name in secrets.values() if f"${name}{ENCODED}" in text]
     text = "\n".join([*map(_python_encoding, used), text])
-    modules = ("base64", "bz2", "concurrent.futures", "os", "re", "time", "urllib.parse")
+    modules = ("base64", "gzip", "concurrent.futures", "os", "re", "time", "urllib.parse")
     imports = [f"import {name}" for name in modules if f"{name}." in text]
     return "\n".join([*imports, "", "import httpx", "", text]).lstrip()
 

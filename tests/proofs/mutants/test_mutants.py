@@ -4,14 +4,12 @@ Here a mutant meets the probes of its own rules; ``make mutants`` runs all of ve
 """
 
 import pytest
-from tests.needs import program
 from tests.proofs.mutants.edge import MUTANTS
 from tests.proofs.mutants.reproduction import recording
 from tests.proofs.mutants.runner import first_sighting
 from tests.proofs.mutants.verifying import failed, first_finding, reproduced, verified
 
 from understudy.verify.checks import CHECKS
-from understudy.verify.reproducing import commands
 
 CHECKED = {rule for registered in CHECKS for rule in registered.rules}
 ALONE = {mutant.rules[0] for mutant in MUTANTS if len(mutant.rules) == 1}
@@ -40,8 +38,6 @@ def test_the_printed_reproduction_of_the_first_finding_shows_the_fault_again(
 ):
     mutant, outcome = judged
     finding = first_finding(mutant, outcome)
-    if any("bunzip2" in line for line in commands(finding, {})):  # unpacks a large upload
-        program("bunzip2")
     assert reproduced(mutant, finding, recorder, tmp_path)
 
 
