@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import orjson
 
-from understudy.collections.bodies import response_schema
+from understudy.collections.bodies import response_schema, sent_members
 from understudy.collections.items import ItemMaker, ItemRecords, ItemShape, text_of
 from understudy.collections.model import (
     Resource,
@@ -162,12 +162,17 @@ class BoundCall:
     def _item(self, value: Any) -> dict[str, Any]:
         """Returns the members of an item that was sent.
 
-        A member that only the style of its name tells from one of the item has the item's name.
+        A member that only the style of its name tells from one of the item has the item's name. What an
+        item has and the request does not declare is the server's, and not taken.
         """
         if not isinstance(value, Mapping):
             return {}
         known = self.shape.members
         names = {canonical(name): name for name in known}
+        declared = {*map(canonical, sent_members(self.shape.schemas, self.role))}
+        own = names.keys() - declared - {canonical(self.identifier_member or "")}
+        if declared:
+            value = {name: it for name, it in value.items() if canonical(str(name)) not in own}
         members = {
             str(name) if name in known else names.get(canonical(name), str(name)): member
             for name, member in value.items()

@@ -21,6 +21,7 @@ from understudy.collections.model import (
     ResourceCollection,
     ResourceModel,
     ResourceOperation,
+    Role,
     item_at,
 )
 from understudy.collections.pages import Query, has_more, paged_list
@@ -351,10 +352,11 @@ class CollectionClient:
         body = item_at(exchange.body, role.response_path) if exchange.response.is_success else None
         self.judge(exchange, self.model.read(exchange, item, body))
 
-    def replace(self, item: KnownItem) -> bool:
-        """Replaces an item; tells whether that succeeded."""
+    def replace(self, item: KnownItem, known: Mapping[str, Any] | None = None) -> bool:
+        """Replaces an item, with these values of members; tells whether that succeeded."""
         role = self.requests.needed("replace")
-        return self._change(role, self.requests.replacement(role, item), item, self.model.put)
+        request = self.requests.replacement(role, item, known)
+        return self._change(role, request, item, self.model.put)
 
     def write_back(self, items: Sequence[KnownItem]) -> KnownItem | None:
         """Replaces one of some items by what was last shown of it, in a list or by itself.
@@ -375,14 +377,14 @@ class CollectionClient:
                 return item
         return None
 
-    def update(self, item: KnownItem) -> bool:
-        """Changes one member of an item; tells whether that succeeded.
+    def update(self, item: KnownItem, known: Mapping[str, Any] | None = None) -> bool:
+        """Changes members of an item, by default one of them; tells whether that succeeded.
 
         Raises:
             NotPermitted: No member can be changed to a value that is certainly another.
         """
         role = self.requests.needed("update")
-        return self._change(role, self.requests.change(role, item), item, self.model.patch)
+        return self._change(role, self.requests.change(role, item, known), item, self.model.patch)
 
     def delete(self, item: KnownItem) -> bool:
         """Deletes an item; tells whether that succeeded.
@@ -440,16 +442,22 @@ class CollectionClient:
             if differing(item.expected, body, self.model.volatile):
                 return  # an item of the other's own, at the same address
         self.judge(exchange, self.model.reached_by_other(exchange, item, *own))
-        update, delete = (self.requests.collection.operation(it) for it in ("update", "delete"))
-        for role, request in (
-            (update, None if update is None else self.requests.change(update, item)),
-            (delete, None if delete is None else self.requests.plain(delete, item)),
-        ):
-            if role is None or request is None:
+        changes: tuple[tuple[Role, Callable[..., PreparedRequest]], ...] = (
+            ("update", self.requests.change),
+            ("replace", self.requests.replacement),
+            ("delete", self.requests.plain),
+        )
+        for name, making in changes:
+            role = self.requests.collection.operation(name)
+            if role is None:
+                continue
+            try:
+                request = making(role, item)
+            except NotPermitted:  # no such request can be made
                 continue
             exchange = self._send(self._matching(role, request, item), who)
             self.judge(exchange, self.model.reached_by_other(exchange, item, *own))
-            if role is delete and exchange.response.is_success:
+            if name == "delete" and exchange.response.is_success:
                 item.is_gone = True
                 self.state.undo.deleted(request.url)
 
@@ -554,40 +562,31 @@ def collection_client(
     chain = (*above, collection.path)
     steps: list[Exchange] = []
     parents: list[str] = []
-    for number, parent in enumerate(collection.parents):
+    for parent in collection.parents:
         target = state.model.collection(parent.collection) if parent.collection else None
-        if target is None or target.path in chain:
-            operation = collection.operations[0].operation
-            parents.append(state.maker.path_text(operation, collection.parents[number].parameter))
-        elif target.operation("create") is None and target.operation("replace") is None:
+        target = None if target is None or target.path in chain else target
+        if target is not None and target.can_create and not parents:
+            client = collection_client(state, target, source, chain)
+            parents.append(_created(client, steps).identifier)
+            continue
+        listed: list[str] = []
+        if target is not None:
             requests = CollectionRequests(state.maker, target, tuple(parents))
-            listed = CollectionClient(state, requests, source).list_items(_LONG)
-            operation = collection.operations[0].operation
-            parents.append(
-                next(iter(listed), "") or state.maker.path_text(operation, parent.parameter)
-            )
-        elif parents:
-            requests = CollectionRequests(state.maker, target, tuple(parents))
-            parents.append(_identifier(CollectionClient(state, requests, source), steps))
-        else:
-            parents.append(_identifier(collection_client(state, target, source, chain), steps))
+            client = CollectionClient(state, requests, source)
+            is_new = target.can_create
+            listed = [_created(client, steps).identifier] if is_new else client.list_items(_LONG)
+        made_up = state.maker.path_text(collection.operations[0].operation, parent.parameter)
+        parents.append(next(iter(listed), "") or made_up)
     references: dict[str, Any] = {}
     for member, path in collection.references.items():
         target = state.model.collection(path)
-        can_create = target is not None and {"create", "replace"} & {
-            it.role for it in target.operations
-        }
-        if target is not None and can_create and target.path not in chain and not target.parents:
+        is_usable = target is not None and target.can_create and not target.parents
+        if target is not None and is_usable and target.path not in chain:
             client = collection_client(state, target, source, chain)
             references[member] = _created(client, steps).value
     left_out = frozenset(collection.references) - references.keys()
     requests = CollectionRequests(state.maker, collection, tuple(parents), references, left_out)
     return CollectionClient(state, requests, source, tuple(steps))
-
-
-def _identifier(client: CollectionClient, steps: list[Exchange]) -> str:
-    """Creates an item, and returns the text that identifies it in a path."""
-    return _created(client, steps).identifier
 
 
 def _created(client: CollectionClient, steps: list[Exchange]) -> KnownItem:

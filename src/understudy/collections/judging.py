@@ -20,7 +20,7 @@ from understudy.collections.known_items import KnownItem, differing, shown
 from understudy.collections.list_queries import (
     ask_lists,
     create_by_default,
-    create_with_guarded,
+    send_guarded,
 )
 from understudy.collections.model import (
     ResourceCollection,
@@ -56,6 +56,9 @@ COSTS: Final[dict[Role, int]] = {
 }
 """Requests that each role adds to the sequence of a collection, roughly."""
 
+_WRITING: Final[tuple[Role, ...]] = ("create", "replace", "update")
+"""The roles that take members of an item."""
+
 _WHOLE: Final = 50
 _FEW: Final = 2
 _MOST_WALKED: Final = 12
@@ -82,19 +85,26 @@ def judge_collection(state: InferredRun, collection: ResourceCollection) -> None
     if "list" in roles and len(client.list_items(_WHOLE)) <= _MOST_WALKED:
         client.list_items(_FEW)
         ask_lists(client, (first, second, third))
-    with suppress(NotPermitted):  # a service may well refuse it
-        create_with_guarded(client, first)
-    if "replace" in roles:
-        with suppress(NotPermitted):
-            written = client.write_back((first, second, third))
-            if written is not None and "read" in roles:  # else a later read would show two changes
-                client.read(written)
+    _write_what_is_shown(client, (first, second, third))
     _change(client, first, second)
     if "delete" in roles:
         _delete(client, third, (first, second))
     if state.other is not None and "read" in roles:
         with suppress(NotPermitted):
             client.reach_as_other(state.other, second)
+
+
+def _write_what_is_shown(client: CollectionClient, items: tuple[KnownItem, ...]) -> None:
+    """Sends members that only the service sets, with other values and as they were shown."""
+    roles = {it.role for it in client.requests.collection.operations}
+    for writing in (
+        *(partial(send_guarded, client, items[-1], role) for role in _WRITING if role in roles),
+        *([partial(client.write_back, items)] if "replace" in roles else []),
+    ):
+        with suppress(NotPermitted):  # a service may well refuse it
+            written = writing()
+            if written in items and "read" in roles:  # else a later read would show two changes
+                client.read(written)
 
 
 def _change(client: CollectionClient, first: KnownItem, second: KnownItem) -> None:
@@ -307,10 +317,10 @@ class CaseItems:
 
 def _identifier(client: CollectionClient) -> str | None:
     """Returns the identifier of a new item, or of a listed one where none can be created."""
-    roles = {it.role for it in client.requests.collection.operations}
-    if roles & {"create", "replace"}:
+    collection = client.requests.collection
+    if collection.can_create:
         return client.create().identifier
-    return next(iter(client.list_items(_WHOLE)), None) if "list" in roles else None
+    return next(iter(client.list_items(_WHOLE)), None) if collection.operation("list") else None
 
 
 def _pattern(role: ResourceOperation) -> re.Pattern[str]:

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from understudy.collections.client import CollectionClient
-from understudy.collections.known_items import KnownItem, agrees
-from understudy.collections.model import item_at
+from understudy.collections.known_items import KnownItem, agrees, objects_in
+from understudy.collections.model import Role
 from understudy.collections.names import canonical
 from understudy.collections.rules import (
     CREATE_DEFAULTED,
@@ -132,30 +132,57 @@ def create_by_default(client: CollectionClient) -> KnownItem:
     return item
 
 
-def create_with_guarded(client: CollectionClient, item: KnownItem) -> None:
-    """Creates an item with other values of the members that only the service sets, and judges it.
+def send_guarded(client: CollectionClient, item: KnownItem, role: Role) -> KnownItem | None:
+    """Creates or changes an item with other values of the members that only the service sets.
+
+    A creation is tried four times as long as they are taken, as a service may set the same by chance.
 
     Args:
         client: Sends the requests.
         item: An item that was created without them.
+        role: The role of the operation that they are sent to.
+
+    Returns:
+        The item, if the service did not refuse it.
 
     Raises:
         Refusal: The target does not permit it, or the service refuses such an item.
     """
     maker, collection = client.state.maker, client.requests.collection
-    role = collection.operation("create")
-    if role is None:
-        return
-    set_by_service = item_at(item.writes[0].body, role.response_path) or {}
-    names = [it for it in maker.guarded_members(role) if it != collection.identifier]
-    values = {it: maker.value_for(role, it, set_by_service.get(it)) for it in names}
-    known = {it: values[it] for it in values if values[it] != set_by_service.get(it)}
-    if not known or not set_by_service:
-        return
-    created = client.create_exactly(known)
-    body = created.response or {}
-    taken = [it for it in known if agrees(known[it], body.get(it))]
-    expected = f"{', '.join(taken or known)} as the service sets it"
+    operation = client.requests.needed(role)
+    evidence, name = item.evidence, client.model.identifier or ""
+    shown = objects_in(evidence[-1].body)
+    before = next((it for it in shown if str(it.get(name)) == item.identifier), {})
+    members = maker.guarded_members(operation, collection)
+    one = {it: maker.other_value(members[it], it, before[it]) for it in members if it in before}
+    one = {it: value for it, value in one.items() if value != before[it]}
+    other = {it: maker.other_value(members[it], it, value) for it, value in one.items()}
+    sent, taken = None, list(one)
+    for values in (one, other, other, one) if role == "create" else (one,):
+        known = {it: values[it] for it in taken}
+        sent = _send(client, item, role, known) if known else sent
+        taken = [] if sent is None else _as_sent(sent, known)
+    if sent is None:
+        return None
+    body = sent.response or {}
+    expected = f"{', '.join(taken or one)} as the service sets it"
     actual = ", ".join(f"{it} {as_json(body[it])}, as it was sent" for it in taken)
-    result = expect(not taken, expected, actual, item.writes[0])
-    client.judge(created.writes[0], [(CREATE_GUARDED, result)])
+    result = expect(not taken, expected, actual, *evidence)
+    client.judge(sent.writes[-1], [(CREATE_GUARDED, result)])
+    return sent
+
+
+def _send(
+    client: CollectionClient, item: KnownItem, role: Role, known: Mapping[str, Any]
+) -> KnownItem | None:
+    """Sends values of members to an operation; returns the item, or None where it is refused."""
+    if role == "create":
+        return client.create_exactly(known)
+    change = client.update if role == "update" else client.replace
+    return item if change(item, known) else None
+
+
+def _as_sent(item: KnownItem, known: Mapping[str, Any]) -> list[str]:
+    """Returns the members that the response to the last write of an item has as they were sent."""
+    body = item.response or {}
+    return [it for it in known if agrees(known[it], body.get(it))]

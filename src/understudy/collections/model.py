@@ -173,6 +173,11 @@ class ResourceCollection(_Rated):
         return PATH_PARAMETER.findall(self.item_path)[-1] if self.item_path else None
 
     @property
+    def can_create(self) -> bool:
+        """True if an operation creates items."""
+        return self.operation("create") is not None or self.operation("replace") is not None
+
+    @property
     def is_flat(self) -> bool:
         """True if the path of an item does not name its parents, as ``/items/{itemId}``."""
         named = PATH_PARAMETER.findall(self.item_path or "")

@@ -228,9 +228,19 @@ class RequestMaker:
             if not self.schemas.is_flagged(member, "readOnly")
         }
 
-    def guarded_members(self, role: ResourceOperation) -> list[str]:
-        """Returns the members of the item in a request that only the service sets."""
-        return [name for name in sent_members(self.schemas, role) if name not in self.members(role)]
+    def guarded_members(
+        self, role: ResourceOperation, resource: ResourceCollection
+    ) -> dict[str, Node]:
+        """Returns the members of an item that only the service sets.
+
+        They are read-only, or the item has them and a request does not, which may have others.
+        """
+        sent = sent_members(self.schemas, role)
+        whole = schema_at(self.schemas, self.body_schema(role)[1], role.request_path)
+        is_closed = self.schemas.keyword(whole, "additionalProperties") is False
+        read = {} if is_closed else self.schemas.members(resource.schema)
+        names = set(map(canonical, (*self.members(role), resource.identifier or "")))
+        return {n: it for n, it in {**read, **sent}.items() if canonical(n) not in names}
 
     def read_names(self, role: ResourceOperation, resource: Resource) -> dict[str, str]:
         """Returns the members that are sent and then read, each with its name in the item."""
@@ -239,8 +249,10 @@ class RequestMaker:
     def value_for(self, role: ResourceOperation, name: str, current: Any) -> Any:
         """Returns another value than the current one for a member; the current one if none is."""
         member = sent_members(self.schemas, role).get(name)
-        if member is None:
-            return current
+        return current if member is None else self.other_value(member, name, current)
+
+    def other_value(self, member: Node, name: str, current: Any) -> Any:
+        """Returns another value of a schema than the current one; the current one if none is."""
         candidates = (self._varied(member, name, is_unique=False) for _ in range(_ATTEMPTS))
         accepts = self.schemas.for_requests.validator(member).is_valid
         return next((it for it in candidates if it != current and accepts(it)), current)
@@ -396,14 +408,21 @@ class CollectionRequests:
         members = {**(known or {}), **self._identifying(role, item.value)}
         return self._with_item(role, item.identifier, members)
 
-    def change(self, role: ResourceOperation, item: KnownItem) -> PreparedRequest:
-        """Returns a request that changes one member of an item to another value.
+    def change(
+        self, role: ResourceOperation, item: KnownItem, known: Mapping[str, Any] | None = None
+    ) -> PreparedRequest:
+        """Returns a request that changes members of an item, by default one to another value.
+
+        Args:
+            role: The operation.
+            item: The item.
+            known: The members and their values.
 
         Raises:
             NotPermitted: No member can be changed to a value that is certainly another.
         """
-        name, value = self._changed_member(role, item)
-        known = {**self._identifying(role, item.value), name: value}
+        changed = known or dict([self._changed_member(role, item)])
+        known = {**self._identifying(role, item.value), **changed}
         values = self.values(role, item.identifier)
         request = self.maker.item(role, values, ItemMembers(known, is_whole=False))
         if request is None:

@@ -36,7 +36,7 @@ _STATEMENTS: Final[Mapping[str, str]] = {
     CREATE_LISTED: "An item that was created is listed in its collection.",
     CREATE_IDENTIFIER: "Two items of a collection have different identifiers.",
     CREATE_DEFAULTED: "A member that its creation leaves out has the default of the document.",
-    CREATE_GUARDED: "A member that only the service sets is not taken from a request.",
+    CREATE_GUARDED: "A member that only the service sets is not taken from a request that creates or changes an item.",
     LIST_ONCE: "The pages of a list name each item once.",
     LIST_LIMITED: "A page of a list has at most as many items as are asked for.",
     LIST_FILTERED: "A list that is filtered by a member has only items with that value.",

@@ -84,6 +84,24 @@ class TakesTheTimeOfCreationFromTheRequest(Service):
         return item
 
 
+@breaks("inferred-create-guarded")
+class TakesTheTimeOfCreationFromAChange(Service):
+    def update(self, who, path, identifier, sent):
+        item = super().update(who, path, identifier, sent)
+        if item is not None:
+            item.update(sent)
+        return item
+
+
+@breaks("inferred-create-guarded")
+class TakesTheTimeOfCreationFromAReplacement(Service):
+    def replace(self, who, path, identifier, sent):
+        item = super().replace(who, path, identifier, sent)
+        if item is not None:
+            item.update(sent)
+        return item
+
+
 @breaks("inferred-list-limited")
 class ListsEverythingAtOnce(Service):
     def listed(self, who, path, query):

@@ -71,18 +71,19 @@ class Service:
 
     def replace(self, who: str, path: str, identifier: str, sent: Item) -> Item | None:
         item = self.read(who, path, identifier)
-        if item is None:
-            return None
-        own: Item = {name: item[name] for name in ("id", "created") if name in item}
-        self.items(who, path)[identifier] = {**sent, **own}
-        return self.items(who, path)[identifier]
+        return None if item is None else self.kept(who, path, item, sent)
 
     def update(self, who: str, path: str, identifier: str, sent: Item) -> Item | None:
         item = self.read(who, path, identifier)
         if item is None:
             return None
-        self.items(who, path)[identifier] = {**item, **sent}
-        return self.items(who, path)[identifier]
+        return self.kept(who, path, item, {**item, **sent})
+
+    def kept(self, who: str, path: str, item: Item, changed: Item) -> Item:
+        """Keeps a changed item, with the members that only the service sets as they were."""
+        own: Item = {name: item[name] for name in ("id", "created") if name in item}
+        self.items(who, path)[str(item["id"])] = {**changed, **own}
+        return self.items(who, path)[str(item["id"])]
 
     def delete(self, who: str, path: str, identifier: str) -> bool:
         return self.items(who, path).pop(identifier, None) is not None

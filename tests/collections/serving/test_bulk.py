@@ -28,7 +28,7 @@ PATHS = """
     get: {responses: {'200': {description: one, content: {application/json: {schema: {$ref: '#/components/schemas/Contact'}}}}}}"""
 SCHEMAS = """
     Sent: {type: object, properties: {id: {type: string}, email: {type: string}}}
-    Contact: {type: object, required: [id], properties: {id: {type: string}, email: {type: string}, created: {type: string, format: date-time, readOnly: true}}}"""
+    Contact: {type: object, required: [id], properties: {id: {type: string}, email: {type: string}, owner: {type: string}, created: {type: string, format: date-time, readOnly: true}}}"""
 
 
 @pytest.fixture
@@ -46,6 +46,11 @@ def test_each_item_of_a_list_is_created_and_can_be_read(ask: Ask):
     assert created.status_code == 201
     assert [it["email"] for it in created.json()] == ["a", "b"]
     assert [ask("GET", f"/contacts/{it['id']}").json() for it in created.json()] == created.json()
+
+
+def test_what_only_a_response_has_is_the_servers(ask: Ask):
+    created = ask("POST", "/contacts", json=[{"email": "a", "owner": "chosen by the client"}])
+    assert created.json()[0].get("owner") != "chosen by the client"
 
 
 def test_of_a_list_with_a_conflict_nothing_is_created(ask: Ask):
