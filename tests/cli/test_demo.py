@@ -43,3 +43,13 @@ def test_verify_names_the_three_causes(tmp_path: Path):
 def test_without_the_faults_it_is_green(tmp_path: Path):
     code, said = judged(tmp_path, "--fixed")
     assert (code, "No findings. 4 rules passed" in said) == (0, True), said
+
+
+def test_a_new_staging_has_the_requests_of_its_hour_unused(tmp_path: Path):
+    judged(tmp_path)
+    ledger = tmp_path / "staging.ledger"
+    assert ledger.read_text() != ""
+    (tmp_path / "ready.json").unlink()
+    target = str(tmp_path / "staging.toml")
+    Demo(tmp_path, "--staging-port", "0", "--target", target, "--fixed").stop()
+    assert not ledger.exists()

@@ -60,6 +60,12 @@ def test_what_deployments_say_does_not_steer_the_terminal(report):
         assert not steers(file.getvalue())
 
 
+def test_headings_name_the_parameters_of_a_path(report):
+    requests = {each.request for cause in report.causes for each in cause.differences}
+    assert "GET /profiles/{profileIdentifier} as anonymous" in requests
+    assert [request for request in requests if "{}" in request] == []
+
+
 def test_json_keeps_to_the_published_schema(report):
     content = orjson.loads(FORMATS["json"](report_of(report)))
     jsonschema_rs.validate(output_schemas()["drift"](), content)

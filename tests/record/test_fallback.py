@@ -36,7 +36,10 @@ def test_the_mock_responds_with_what_passed_before_where_the_deployment_does_not
         name: own[name] for name in ("hash", "display_name", "links")
     }
     assert stranger.status_code == 404
-    assert [line.partition(":")[0] for line in lines] == ["GET /me/profile", "GET /profiles/{}"]
+    assert [line.partition(":")[0] for line in lines] == [
+        "GET /me/profile",
+        "GET /profiles/{profileIdentifier}",
+    ]
     assert "canary" not in "".join(lines)
     assert session.findings == []
 

@@ -195,7 +195,7 @@ def test_a_body_of_an_unknown_encoding_passes_and_is_said_not_to_be_judged():
         lines = skipped_in(session)
         session.request("GET", f"{PROXY}/v3/profiles/secret-name")
     reason = "its content encoding cannot be decoded"
-    assert lines == [f"GET /profiles/{{}}: 200, not judged, as {reason}"]
+    assert lines == [f"GET /profiles/{{profileIdentifier}}: 200, not judged, as {reason}"]
 
 
 def skipped_in(session: Session) -> list[str]:

@@ -190,7 +190,7 @@ def test_what_traffic_settled_is_written_as_facts():
     assert session.recording.recorder is not None
     facts = session.recording.recorder.files()["facts.yaml"].decode()
     assert "rule: avatar-upload-status\n  reading: '200'" in facts
-    assert "DELETE /me/avatars/{} as owner: 204" in facts
+    assert "DELETE /me/avatars/{imageHash} as owner: 204" in facts
 
 
 def test_an_update_with_another_member_is_taken_from_the_app_where_the_deployment_took_it(tmp_path):
@@ -281,7 +281,9 @@ def test_a_line_says_why_there_was_no_response_and_no_value_of_the_request():
     with proxied(MockedDeployment(refuse)) as session:
         session.request("GET", f"{PROXY}/v3/profiles/{CANARY}")
     (line,) = map(line_of, session.findings)
-    assert line.startswith("GET /profiles/{} as anonymous: the deployment cannot be reached")
+    assert line.startswith(
+        "GET /profiles/{profileIdentifier} as anonymous: the deployment cannot be reached"
+    )
     assert CANARY not in line
 
 

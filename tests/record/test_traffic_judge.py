@@ -47,7 +47,7 @@ def test_a_finding_s_line_has_no_value_of_the_exchange():
     with proxied(MockedDeployment(renamed)) as session:
         session.request("GET", f"{PROXY}/v3/profiles/ada?utm=canary", headers={"X-C": "canary"})
     lines = " ".join(line_of(finding) for finding in session.findings)
-    assert "GET /profiles/{} as anonymous: 200  document:" in lines
+    assert "GET /profiles/{profileIdentifier} as anonymous: 200  document:" in lines
     assert "ada" not in lines
     assert "canary" not in lines
 

@@ -36,7 +36,9 @@ def test_control_characters_of_a_field_pass_as_spaces_and_are_said_by_its_name()
     content, lines = response_to("escape-in-a-field")
     assert b"x-a: a [2Jb  \r\n" in content
     assert content.endswith(b"ok")
-    assert lines == ["GET /profiles/{}: control characters in x-a passed as spaces"]
+    assert lines == [
+        "GET /profiles/{profileIdentifier}: control characters in x-a passed as spaces"
+    ]
 
 
 def test_a_status_that_no_client_can_be_sent_is_a_502_that_names_it():

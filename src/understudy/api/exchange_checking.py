@@ -62,6 +62,7 @@ def check_exchange(
         response=response,
         at=machine_time(),
         operation=place.operation,
+        title=place.title,
         site=place.site,
         path=place.path,
         values=place.values,

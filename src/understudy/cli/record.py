@@ -155,7 +155,7 @@ def write(recorder: Recorder, out: Path) -> None:
 def line_of(finding: Finding) -> str:
     """Returns one line on a finding, with no value of the exchange: people's data stay out of logs."""
     exchange = finding.exchange
-    operation = exchange.operation or exchange.request.method
+    operation = exchange.title or exchange.request.method
     identity = name_of(exchange.identity)
     outcome = exchange.status or finding.actual  # the reason why there was no response
     return f"{operation} as {identity}: {outcome}  {finding.rule.id}: {finding.rule.statement}"

@@ -175,7 +175,7 @@ def place(difference: Difference) -> str:
 
 
 def _place(exchange: Exchange) -> str:
-    operation = exchange.operation or f"{exchange.request.method} {exchange.path}"
+    operation = exchange.title or f"{exchange.request.method} {exchange.path}"
     return f"{operation} as {exchange.identity.name}"
 
 

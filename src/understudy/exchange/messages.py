@@ -168,6 +168,7 @@ class Exchange:
         elapsed_ms: Milliseconds until the response was complete.
         wire: The request and the response in the deployment's words, where these are not the
             interface's.
+        title: The operation as the document writes it, ``GET /profiles/{slug}``; empty without one.
     """
 
     number: int
@@ -182,6 +183,7 @@ class Exchange:
     values: tuple[str, ...] = ()
     elapsed_ms: float = 0.0
     wire: tuple[Request, Response] | None = None
+    title: str = ""
 
     @property
     def value(self) -> str:

@@ -45,6 +45,8 @@ class Place(NamedTuple):
     site: Site
     path: str
     values: tuple[str, ...]
+    title: str = ""
+    """Method and path template as the document writes it."""
 
 
 class Routes:
@@ -86,7 +88,8 @@ class Routes:
             for operation, texts in matcher.all(path):
                 if operation.method == method:
                     key = key_of(method, operation.path)
-                    return Place(key, site, path, tuple(map(unquote, texts)))
+                    title = f"{method} {operation.path}"
+                    return Place(key, site, path, tuple(map(unquote, texts)), title)
             if site == "resource" or not path.startswith(("/avatar/", "/image/")):
                 return Place("", site, path, ())
         return Place("", "elsewhere", urlsplit(address).path, ())
@@ -94,6 +97,11 @@ class Routes:
     def operation(self, key: str) -> Operation | None:
         """Returns what the document says of an operation."""
         return self._operations.get(key)
+
+    def title(self, key: str) -> str:
+        """Returns method and path template as the document writes it, or as the interface names it."""
+        known = self.operation(key)
+        return key if known is None else f"{known.method} {known.path}"
 
 
 _UNRESERVED: Final = re.compile(r"%([46][1-9A-Fa-f]|[57][0-9Aa]|3[0-9]|2[DdEe]|5[Ff]|7[Ee])")

@@ -204,7 +204,7 @@ class Fallback:
             if self._people.is_new:
                 self._people.introduce()
         self.count += 1
-        self._announce(f"{place.operation or 'a picture'}: {failure}, so the mock responded")
+        self._announce(f"{place.title or 'a picture'}: {failure}, so the mock responded")
         response = await exchanged(self._mock.resource, self._request(request, place))
         fields = [
             (name, self._people.translated_back(value))

@@ -71,7 +71,7 @@ class TrafficFacts:
             shown = self.shown.setdefault(rule, {}).setdefault(option, ShownOption())
             shown.seen += 1
             if len(shown.lines) < SHOWN:
-                shown.lines[f"{exchange.operation} as {name}: {exchange.status}"] = None
+                shown.lines[f"{exchange.title} as {name}: {exchange.status}"] = None
 
     def facts(self, rules: Mapping[str, Rule], deployment: str, day: date, requests: int) -> Facts:
         """Returns the facts file of the recording.

@@ -131,7 +131,7 @@ class TrafficJudge:
         """Says which header fields of a response could not pass as they were."""
         if self.skip is not None:
             listed = b", ".join(names).decode("latin-1")
-            operation = self._routes.find(request.method, request.url).operation or request.method
+            operation = self._routes.find(request.method, request.url).title or request.method
             self.skip(f"{operation}: control characters in {listed} passed as spaces")
 
     def passes_unjudged(self, server: ProxiedServer) -> None:
@@ -203,7 +203,7 @@ class TrafficJudge:
             return
         is_whole = request.captured.is_whole and response.captured.is_whole
         reason = "its content encoding cannot be decoded" if is_whole else "a body is too large"
-        operation = self._routes.find(request.method, request.url).operation or request.method
+        operation = self._routes.find(request.method, request.url).title or request.method
         self.skip(f"{operation}: {response.status}, not judged, as {reason}")
 
     def _keep(self, exchange: Exchange) -> None:
@@ -248,6 +248,7 @@ class TrafficJudge:
             response=Response(response.status, texts_of(response.fields), body),
             at=at,
             operation=place.operation,
+            title=place.title,
             site=place.site,
             path=place.path,
             values=place.values,

@@ -94,13 +94,14 @@ class Check:
             return False
         return self.is_of_limits or not is_too_many
 
-    def occasion(self, reached: int) -> str:
+    def occasion(self, reached: int, title: Callable[[str], str] = str) -> str:
         """Returns the exchange that was never seen, in words.
 
         Args:
             reached: How many of the conditions held at once, at most.
+            title: Returns an operation as the document writes it.
         """
-        what = " or ".join(sorted(self.operations)) or "request"
+        what = " or ".join(map(title, sorted(self.operations))) or "request"
         conditions = [described(each) for each in self.when[: reached + 1]]
         if len(conditions) > _MOST_CONDITIONS:  # all but the last of them held
             return f"no {what} met every condition of the rule; the one missing: {conditions[-1]}"

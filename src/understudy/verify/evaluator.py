@@ -391,9 +391,9 @@ class Evaluator:
         """Returns the exchange that a rule needs and that was not seen."""
         if rule in self._unmet:
             unmet = self._unmet[rule]
-            return unmet.check.occasion(unmet.reached)
+            return unmet.check.occasion(unmet.reached, self.routes.title)
         operations = {each for one in CHECKS if rule in one.rules for each in one.operations}
-        return f"no {' or '.join(sorted(operations)) or 'request'} was seen"
+        return f"no {' or '.join(map(self.routes.title, sorted(operations))) or 'request'} was seen"
 
     def fail(self, line: str) -> None:
         """Records an internal error, once."""

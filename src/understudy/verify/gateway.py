@@ -503,6 +503,7 @@ class Gateway:
             response=response,
             at=at,
             operation=place.operation,
+            title=place.title,
             site=place.site,
             path=place.path,
             values=place.values,

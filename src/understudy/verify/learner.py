@@ -452,4 +452,4 @@ def _without_switch(
 
 def _line(exchange: Exchange) -> str:
     """Returns an exchange in a few words, without identifiers and secrets."""
-    return f"{exchange.operation} as {exchange.identity.name}: {exchange.status}"
+    return f"{exchange.title or exchange.operation} as {exchange.identity.name}: {exchange.status}"

@@ -90,6 +90,7 @@ def _exchange(number: int, entry: dict[str, Any], target: Target, routes: Routes
         response=response,
         at=at if at.tzinfo else at.replace(tzinfo=UTC),
         operation=place.operation,
+        title=place.title,
         site=place.site,
         path=place.path,
         values=place.values,

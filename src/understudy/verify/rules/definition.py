@@ -18,7 +18,6 @@ from understudy.verify.checks import (
 from understudy.verify.history import History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import probe
-from understudy.verify.value_texts import as_json
 
 _SEMANTIC: Final = re.compile(r"(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 OURS: Final = "3.0.0"  # interface, Versioning, 1
@@ -68,7 +67,7 @@ def definition_is_openapi(exchange: Exchange, history: History) -> CheckResult:
     }
     wanted = set(RESOURCE) - {DOCUMENT} if history.target.is_mock else {LOOKUP}
     is_openapi = str(exchange.json_object.get("openapi", "")).startswith("3.")
-    actual = f"status {exchange.status}, lacking {as_json(sorted(wanted - published))}"
+    actual = f"status {exchange.status}, lacking {' and '.join(sorted(wanted - published))}"
     is_right = exchange.response.is_success and is_openapi and wanted <= published
     return expect(is_right, "an OpenAPI document with the operations", actual)
 
