@@ -212,11 +212,11 @@ class RecordedFixtures:
         if not self.persons():
             return {}
         for slug, person in self._persons.items():
-            self._files[f"people/{slug}.yaml"] = _yaml(person)
+            self._files[f"people/{slug}.yaml"] = as_yaml(person)
         tokens = list(self._tokens())
-        self._files["tokens.yaml"] = _yaml(tokens)
+        self._files["tokens.yaml"] = as_yaml(tokens)
         for application in self._applications():
-            self._files[f"applications/{application['client_id']}.yaml"] = _yaml(application)
+            self._files[f"applications/{application['client_id']}.yaml"] = as_yaml(application)
         roles = {token: seen.role for token, seen in self._seen.tokens.items()}
         self._files["target.toml"] = target_file(tokens, roles, self._persons).encode()
         return self._files
@@ -237,6 +237,13 @@ class RecordedFixtures:
         for identifier in self._seen.private:
             self._add_private(identifier)
         return self._persons
+
+    @property
+    def slugs(self) -> Mapping[str, str]:
+        """Token to the slug of its person: the first one, where its owner is not known."""
+        first = next(iter(self._persons))
+        tokens = self._seen.tokens.items()
+        return {token: self._slugs.get(id(seen.account), first) for token, seen in tokens}
 
     def slug_of(self, account: SeenAccount) -> str | None:
         """Returns the slug of an account's person; None if ``persons`` has none."""
@@ -345,11 +352,9 @@ class RecordedFixtures:
         return self._image(name.partition(".")[0], form)
 
     def _tokens(self) -> Iterator[dict[str, Any]]:
-        first = next(iter(self._persons))
-        known = self._clients()
+        known, slugs = self._clients(), self.slugs
         for token, seen in self._seen.tokens.items():
-            slug = self._slugs.get(id(seen.account), first)
-            entry: dict[str, Any] = {"token": token, "person": slug, "about": _ABOUT}
+            entry: dict[str, Any] = {"token": token, "person": slugs[token], "about": _ABOUT}
             if seen.account is None and seen.client_id is None:
                 yield {**entry, "kind": "api_key"}
                 continue
@@ -381,5 +386,6 @@ class RecordedFixtures:
             }
 
 
-def _yaml(value: Any) -> bytes:
+def as_yaml(value: Any) -> bytes:
+    """Returns a value as the text of a file."""
     return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100).encode()

@@ -25,16 +25,20 @@ from understudy.interface.operations import Routes
 from understudy.interface.rules import Rule
 from understudy.limits import RECORDED_BYTES
 from understudy.openapi.loader import Document
+from understudy.openapi.operations import operations
 from understudy.record.allow_list import Dropped
 from understudy.record.anonymising import Anonymiser
 from understudy.record.pseudonyms import Pseudonyms
-from understudy.record.recorded_fixtures import Files, RecordedFixtures
+from understudy.record.recorded_fixtures import Files, RecordedFixtures, as_yaml
+from understudy.record.recorded_stubs import RecordedStubs
 from understudy.record.seen_people import SeenPeople
 from understudy.verify.catalogue import catalogue
+from understudy.verify.deployment import named_document
 from understudy.verify.evaluator import Evaluator
 from understudy.verify.history import History
 from understudy.verify.learner import fact_of_switch
 from understudy.verify.readings import options_shown
+from understudy.verify.shapes import bundled
 from understudy.verify.shown_requests import SHOWN
 from understudy.verify.target import Target
 
@@ -112,6 +116,7 @@ class Recorder:
         anonymiser: Makes exchanges that may be kept.
         dropped: Counts what is left out.
         started: Start of the recording.
+        stubs: The exchanges as stubs of the mock.
         people: The people that were seen.
         facts: The options of switches that were seen.
         entries: The entries of the HTTP archive.
@@ -123,6 +128,7 @@ class Recorder:
     anonymiser: Anonymiser
     dropped: Dropped
     started: datetime
+    stubs: RecordedStubs
     people: SeenPeople = field(default_factory=SeenPeople)
     facts: TrafficFacts = field(default_factory=TrafficFacts)
     entries: list[dict[str, Any]] = field(default_factory=list)
@@ -141,6 +147,7 @@ class Recorder:
             self.left_out += 1
             return
         self._bytes += size
+        self.stubs.add(kept)
         self.entries.append(har.entry_of(kept, RECORDED_BYTES.most, _number=exchange.number))
 
     def files(self) -> Files:
@@ -149,6 +156,9 @@ class Recorder:
             self.people, self.pseudonyms, self.anonymiser.pictures, self.target
         )
         files = fixtures.files()
+        stubs = self.stubs.stubs(fixtures.slugs) if files else []
+        if stubs:
+            files["stubs/recorded.yaml"] = as_yaml(stubs)
         archive = har.archive("understudy record", self.entries)
         files["traffic.har"] = orjson.dumps(archive, option=orjson.OPT_INDENT_2)
         files["dropped.md"] = self.dropped.markdown().encode()
@@ -178,7 +188,9 @@ def recorder_of(
     """
     pseudonyms, dropped = Pseudonyms(key, target, started), Dropped()
     anonymiser = Anonymiser(routes, documents, pseudonyms, dropped)
-    return Recorder(target, pseudonyms, anonymiser, dropped, started)
+    served = operations(named_document(target) or bundled("service.yaml"))
+    stubs = RecordedStubs(served)
+    return Recorder(target, pseudonyms, anonymiser, dropped, started, stubs)
 
 
 def expect_new(directory: Path) -> None:

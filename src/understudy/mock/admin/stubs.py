@@ -25,7 +25,7 @@ from understudy.openapi.yaml_files import read_yaml
 _SPAN: Final = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) *(ms|s)")
 
 _MEMBERS: Final = frozenset({"id", "operation", "response", "times", "delay"})
-_OF_STUB: Final = frozenset({"when", "allow_invalid", "before_validation"})
+_OF_STUB: Final = frozenset({"when", "allow_invalid", "before_validation", "until_changed"})
 
 
 class InvalidStub(Exception):

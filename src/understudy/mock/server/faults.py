@@ -120,12 +120,14 @@ class Stub(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
         when: The requests that it answers.
         allow_invalid: Whether a response may break the document.
         before_validation: Whether it answers what the mock would refuse (401, 403, 429, 400), too.
+        until_changed: Whether it ends with the next change that the mock carries out for a person.
     """
 
     responses: Annotated[tuple[StubResponse, ...], Meta(min_length=1, max_length=100)]
     when: RequestCondition = RequestCondition()
     allow_invalid: bool = False
     before_validation: bool = False
+    until_changed: bool = False
 
 
 class Fault(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

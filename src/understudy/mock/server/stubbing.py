@@ -26,6 +26,7 @@ from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.sample_bodies import written_body
 from understudy.mock.server.validation_errors import describe, validation_errors
 from understudy.mock.server.windows import WINDOW, QuotaDecision
+from understudy.mock.server.worlds import World
 from understudy.openapi.media_types import is_json
 from understudy.openapi.operations import DeclaredResponse
 from understudy.openapi.pointers import escape
@@ -87,7 +88,24 @@ def stubbed(context: RequestContext, endpoint: Endpoint, own: _Own) -> _Made:
         Problem: The mock refuses what a stub only changes.
     """
     fault = stub_for(context)
-    return own(context, endpoint) if fault is None else answer(context, endpoint, fault, own)
+    if fault is not None:
+        return answer(context, endpoint, fault, own)
+    if endpoint.operation.method not in _SAFE and context.principal is not None:
+        _end_outdated(context.world)
+    return own(context, endpoint)
+
+
+_SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+"""Methods that change nothing (RFC 9110, 9.2.1)."""
+
+
+def _end_outdated(world: World) -> None:
+    """Deletes the stubs that show what a world was like before a change."""
+    outdated = [it.id for it in world.faults.values() if it.stub and it.stub.until_changed]
+    for name in outdated:
+        del world.faults[name]
+    if outdated:
+        world.note_change()
 
 
 def answer(context: RequestContext, endpoint: Endpoint, fault: Fault, own: _Own) -> _Made:
