@@ -23,6 +23,7 @@ Kind = Literal[
     "handlers",
     "rules",
     "states",
+    "entrances",
     "judges",
     "suggested_rules",
 ]
@@ -71,6 +72,9 @@ OURS: Final[Mapping[Kind, Mapping[str, str] | str]] = {
     # Any name to a function of document and settings, which returns the state of the document or
     # None (mock.app). One part has it: the operations of a document share one state.
     "states": {"collections": "understudy.collections.inferring:inferred_state"},
+    # Any name to a function of the fixtures and a key, which returns what stands before the mock's
+    # applications (mock.app).
+    "entrances": {"record": "understudy.record.replaying:entrance"},
     # Any name to a function of target and document, which returns what judges the state that a
     # document of another service suggests (verify.run.StateJudge).
     "judges": {"collections": "understudy.collections.judging:collections_judge"},

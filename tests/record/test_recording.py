@@ -3,6 +3,8 @@
 import gc
 import json
 import logging
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ from tests.record.proxied import (
     Session,
     proxied,
 )
+from tests.record.proxied import TARGET as TARGET_OF_APP
 
 from understudy.api.bundled_target import TARGET
 from understudy.api.in_process import InProcess, mock_deployment, time_of
@@ -209,6 +212,65 @@ def test_an_update_with_another_member_is_taken_from_the_app_where_the_deploymen
     assert (answer.status_code, answer.json()["location"]) == (200, "Turin")
 
 
+def app_session(send: Callable[..., httpx.Response]) -> list[tuple[int, str | None]]:
+    """Does what an app does that names people, an address and its token itself."""
+    own, changes = email_hash("ada@example.com"), {"location": "Turin", "nickname": "Olu"}
+    avatars = send("GET", "me/avatars", headers=ADA).json()
+    avatar = f"me/avatars/{avatars[0]['image_id']}"
+    responses = [
+        send("GET", f"profiles/{own}", headers=ADA),
+        send("PATCH", "me/profile", headers=ADA, json=changes),
+        send("GET", "profiles/ada"),
+        send("POST", f"{avatar}/email", headers=ADA, json={"email_hash": own}),
+        send("PATCH", avatar, headers=ADA, json={"alt_text": "A portrait"}),
+        send("GET", f"me/associated-email?email_hash={own}", headers=ADA),
+        send("GET", "profiles/nobody-has-this"),
+        send("GET", "me/profile", headers={"Authorization": "Bearer wrong"}),
+        send("GET", "me/profile", headers=ADA),
+    ]
+    bodies = [it.json() if it.content else {} for it in responses]
+    return [(it.status_code, body.get("hash")) for it, body in zip(responses, bodies, strict=True)]
+
+
+@pytest.fixture(scope="module")
+def kept_session(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Any]]:
+    """The recording of such an app, its key beside it, and what the app saw."""
+    out = tmp_path_factory.mktemp("app") / "staging"
+    deployment = MockedDeployment(choices={"unknown-profile-members": "ignore"})
+    with proxied(deployment, key=KEY) as session:
+        seen = app_session(
+            lambda how, path, **more: session.request(how, f"{PROXY}/v3/{path}", **more)
+        )
+    assert session.recording.recorder is not None
+    key = out.with_suffix(".key")
+    key.write_text(f"{KEY.hex()}\n")
+    key.chmod(0o600)
+    write(session.recording.recorder, out, key)
+    return out, seen
+
+
+def test_an_app_runs_unchanged_from_its_recording(kept_session):
+    out, seen = kept_session
+    mock = mock_in_process(settings_like(out / "deployment.yaml"))
+    with httpx.Client(transport=InProcess(mock), base_url=TARGET.base_url) as app:
+        assert app_session(app.request) == seen
+        profile = app.get("me/profile", headers=ADA).json()
+    assert profile["location"] == "Turin"
+    assert profile["profile_url"].endswith("/ada")
+    assert [status for status, _ in seen] == [200, 200, 200, 204, 200, 200, 404, 401, 200]
+
+
+def test_a_recording_is_served_without_its_key_too_and_knows_pseudonyms_alone(kept_session):
+    settings = replace(
+        settings_like(kept_session[0] / "deployment.yaml"), recording_key=Path("gone")
+    )
+    mock = mock_in_process(settings)
+    with httpx.Client(transport=InProcess(mock), base_url=TARGET.base_url) as app:
+        assert app.get("me/profile", headers=ADA).status_code == 401
+        (person,) = (kept_session[0] / "people").iterdir()
+        assert app.get(f"profiles/{person.stem}").status_code == 200
+
+
 def test_values_of_other_types_than_the_document_s_keep_no_recording_from_being_served(tmp_path):
     wrong: dict[str, object] = {"links": {}, "interests": [{"id": "7", "name": 7}]}
     wrong |= {"languages": [7], "payments": []}
@@ -297,3 +359,19 @@ def test_a_directory_with_files_is_not_overwritten(tmp_path):
     (tmp_path / "kept.txt").touch()
     with pytest.raises(StartupError, match="already exists"):
         expect_new(tmp_path)
+
+
+def test_what_an_operation_without_a_state_responded_is_a_stub(monkeypatch, tmp_path):
+    document = Path(__file__).parents[1] / "mock/service/newer_service.yaml"
+    monkeypatch.setitem(TARGET_OF_APP, "document", str(document))
+    with proxied(MockedDeployment(document=document), key=KEY) as session:
+        path = f"{PROXY}/v3/verified-accounts/services"
+        listed = session.request("GET", path).json()
+        session.request("GET", f"{PROXY}/v3/me/profile", headers=ADA)
+    assert session.recording.recorder is not None
+    write(session.recording.recorder, tmp_path / "staging")
+    mock = mock_in_process(settings_like(tmp_path / "staging" / "deployment.yaml"))
+    with httpx.Client(transport=InProcess(mock), base_url=TARGET.base_url) as app:
+        answer = app.get("verified-accounts/services")
+        assert answer.headers["x-mock-stub"] == "stub-1"
+        assert len(answer.json()) == len(listed)

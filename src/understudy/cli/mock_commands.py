@@ -255,6 +255,11 @@ class ServeOptions:
     fixtures: Path | None = option(
         help="Directory of people, tokens and pictures to use instead of the bundled one."
     )
+    recording_key: Path | None = option(
+        metavar="KEY",
+        help="Key of the recording that the fixtures are, as `understudy record` wrote it: the"
+        " recorded app then names people and tokens as it did.",
+    )
     choices: tuple[str, ...] = option(
         "--choose",
         default=(),

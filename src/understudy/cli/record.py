@@ -52,10 +52,10 @@ def record(options: RecordOptions, environment: Mapping[str, str]) -> int:
         ports = {"--port": options.port, "--auth-port": options.auth_port}
         expect_different(ports, ", or add --single-port")
     waited_for = ready_file(options.ready_file)
-    key = None
+    key, key_path = None, key_file(options.key, options.where.target_file)
     if options.out is not None:
         expect_new(options.out)
-        key = _key(key_file(options.key, options.where.target_file))
+        key = _key(key_path)
     with (
         silent_loggers(),
         closing(open_deployment(options.where, environment)) as deployment,
@@ -80,7 +80,7 @@ def record(options: RecordOptions, environment: Mapping[str, str]) -> int:
         recording.judge.skip = None if options.quiet else echo
         try:
             _serve(recording, (resource, authorization), waited_for)
-            return finished(recording, options.out)
+            return finished(recording, options.out, key_path)
         except StartupError:
             raise
         except Exception as error:  # a traceback would print its text
@@ -88,7 +88,7 @@ def record(options: RecordOptions, environment: Mapping[str, str]) -> int:
             return ExitCode.INTERNAL
 
 
-def finished(recording: Recording, out: Path | None) -> ExitCode:
+def finished(recording: Recording, out: Path | None, key: Path | None = None) -> ExitCode:
     """Judges what has passed to its end, reports, writes the recording, and returns the exit code.
 
     Raises:
@@ -97,7 +97,7 @@ def finished(recording: Recording, out: Path | None) -> ExitCode:
     recording.finish()
     code = report(recording)
     if recording.recorder is not None and out is not None:
-        write(recording.recorder, out)
+        write(recording.recorder, out, key)
     return code
 
 
@@ -132,7 +132,7 @@ def _key(path: Path) -> bytes:
     return key
 
 
-def write(recorder: Recorder, out: Path) -> None:
+def write(recorder: Recorder, out: Path, key: Path | None = None) -> None:
     """Writes a recording, and says what to do with it."""
     files = recorder.files()
     write_whole(files, out)
@@ -145,7 +145,8 @@ def write(recorder: Recorder, out: Path) -> None:
         echo(f"Exchanges that were too many to keep: {recorder.left_out}.")
     if has_people:
         profile = out / "deployment.yaml"
-        others = {"fixtures": out, "facts": [out / "facts.yaml"] * ("facts.yaml" in files)}
+        facts = [out / "facts.yaml"] * ("facts.yaml" in files)
+        others = {"fixtures": out, "recording-key": key, "facts": facts}
         write_profile(profile, profile_files(recorder.target) | others)
         echo(f"Next: understudy serve --like {shlex.quote(str(profile))}")
     else:

@@ -26,6 +26,7 @@ class DeploymentProfile(Struct, frozen=True, forbid_unknown_fields=True, rename=
         choose: Switch name to the option that the deployment takes.
         facts: Facts files that ``understudy learn`` wrote of it.
         fixtures: Directory of people, tokens and pictures.
+        recording_key: The key of the recording that these are.
         handlers: Whether bundled handlers respond.
         tokens: Which credentials are taken.
         infer: Whether other operations share a state.
@@ -41,6 +42,7 @@ class DeploymentProfile(Struct, frozen=True, forbid_unknown_fields=True, rename=
     choose: dict[str, str] = {}
     facts: tuple[str, ...] = ()
     fixtures: str | None = None
+    recording_key: str | None = None
     handlers: Literal["auto", "off"] | None = None
     tokens: Literal["any", "known", "strict"] | None = None
     infer: Literal["auto", "off"] | None = None
@@ -73,7 +75,10 @@ def write_profile(path: Path, files: Mapping[str, Any]) -> None:
 
 
 _FILES: Final = frozenset(
-    {"document", "vocabulary", "fixtures", "state_model", "seed_data", "overlays", "facts"}
+    {
+        *("document", "vocabulary", "fixtures", "recording_key"),
+        *("state_model", "seed_data", "overlays", "facts"),
+    }
 )
 _SETTINGS: Final = {
     "overlay": "overlays",

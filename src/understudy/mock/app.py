@@ -121,6 +121,10 @@ class Mock:
         self.edge_cases: EdgeCaseSource | None = None
         self.resource = Served()
         self.authorization = Served()
+        key = settings.recording_key
+        if key is not None and key.exists():  # the key stays behind where a recording is shared
+            entrance = plugins.find("entrances", "record")(settings.fixtures, key)
+            self.resource.entrance = self.authorization.entrance = entrance
         self._build()
 
     async def close(self) -> None:

@@ -41,6 +41,7 @@ class Settings:
         state_model: The file that corrects what is inferred.
         seed_data: File or directory of the items that inferred collections begin with.
         fixtures: The directory of people, tokens and pictures instead of the bundled one.
+        recording_key: The key of the recording that these are, so that its app runs unchanged.
         reload: Whether documents and fixtures are read again when they change.
         log: ``auto`` is coloured text on a terminal and plain text elsewhere.
         user_info: Whether the authorization server tells clients who signed in.
@@ -84,6 +85,7 @@ class Settings:
     state_model: Path | None = None
     seed_data: Path | None = None
     fixtures: Path | None = None
+    recording_key: Path | None = None
     reload: bool = False
     log: Log = "auto"
     user_info: bool = False

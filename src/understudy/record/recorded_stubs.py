@@ -70,7 +70,9 @@ class RecordedStubs:
         for exchange in self._exchanges.get(key, ()):
             token = exchange.request.token
             if exchange.request.method == operation.method and (token is None or token in slugs):
-                when = _condition(operation, exchange, slugs)
+                when = _condition(operation, exchange)
+                if has_state:
+                    when |= _caller(exchange, slugs)
                 alike.setdefault(repr(when), (when, []))[1].append(_response(exchange))
         for when, answers in alike.values():
             is_one = has_state or all(each == answers[0] for each in answers)
@@ -83,10 +85,8 @@ class RecordedStubs:
             }
 
 
-def _condition(
-    operation: Operation, exchange: Exchange, slugs: Mapping[str, str]
-) -> dict[str, Any]:
-    """Returns what a request has to be like to get what this one got."""
+def _condition(operation: Operation, exchange: Exchange) -> dict[str, Any]:
+    """Returns what a request has to be like, whoever sends it, to get what this one got."""
     request = exchange.request
     when: dict[str, Any] = {}
     if exchange.values:
@@ -94,13 +94,17 @@ def _condition(
         when["path"] = dict(zip(names, exchange.values, strict=True))
     if request.query:
         when["query"] = dict(request.query)
-    if request.token is None:
-        when["header"] = {"authorization": {"absent": True}}
-    else:
-        when["person"] = slugs[request.token]
     if request.body and request.json is not NO_JSON:
         when["body"] = request.json
     return when
+
+
+def _caller(exchange: Exchange, slugs: Mapping[str, str]) -> dict[str, Any]:
+    """Returns the condition that somebody sends a request, or nobody who is signed in."""
+    token = exchange.request.token
+    if token is None:
+        return {"header": {"authorization": {"absent": True}}}
+    return {"person": slugs[token]}
 
 
 def _response(exchange: Exchange) -> dict[str, Any]:

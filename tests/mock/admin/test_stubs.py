@@ -260,6 +260,16 @@ def test_an_early_stub_may_be_for_one_person(driver: Driver) -> None:
     assert statuses(driver, 1, "/v3/me/profile", token="ada-full") == [200]
 
 
+def test_a_stub_of_what_was_ends_with_the_first_change_of_somebody(driver: Driver) -> None:
+    stub(driver, response=MOVED, until_changed=True)
+    stub(driver, response={"merge": {"company": "Any"}}, when={"person": "ben"})
+    assert driver.get(ADA).json()["location"] == "Elsewhere"
+    token = {"Authorization": "Bearer ada-full"}
+    assert driver.ask("PATCH", "/v3/me/profile", json={"location": "Turin"}, headers=token)
+    assert driver.get(ADA).json()["location"] == "Turin"
+    assert [it["id"] for it in driver.admin("GET", "/stubs")] == ["stub-2"]
+
+
 @pytest.mark.parametrize("is_early", [False, True])
 def test_a_stub_answers_after_its_delay(driver: Driver, is_early: bool) -> None:
     stub(driver, response={"status": 404}, delay="50ms", before_validation=is_early)

@@ -158,7 +158,8 @@ class HttpConnection(HttpToolsProtocol):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.logger = _uvicorn_log
-        self._served = self.config.app if isinstance(self.config.app, Served) else None
+        served = self.config.app if isinstance(self.config.app, Served) else None
+        self._served = served if served is not None and served.entrance is None else None
         self._is_in_head = True
         self._is_refused = False
         self._head_bytes = 0

@@ -214,13 +214,16 @@ class Served:
     Attributes:
         site: What is served now.
         targets: The targets of the latest requests.
+        entrance: Returns the application that stands before the site; None: no other does.
     """
 
     site: Site
 
     def __init__(self) -> None:
         self.targets = Targets()
+        self.entrance: Callable[[ASGIApp], ASGIApp] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves a request, as ``Site`` does."""
-        await self.site(scope, receive, send)
+        app = self.site if self.entrance is None else self.entrance(self.site)
+        await app(scope, receive, send)
