@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from understudy.errors import NotFound, StartupError
-from understudy.mock.admin.edge_cases import ExportedCases
+from understudy.mock.admin.context import ExportedCases
 
 _KEPT = 8
 """Lists of cases that are kept for sending their cases one by one."""

@@ -20,11 +20,9 @@ from understudy.interface.vocabulary import (
     user_info_document,
     with_declared_scopes,
 )
-from understudy.mock.admin.edge_cases import EdgeCaseSource, SendingAdmin, Sites
+from understudy.mock.admin.context import AdminContext, EdgeCaseSource
 from understudy.mock.admin.handlers import handlers
-from understudy.mock.admin.rules import handlers_of_facts
 from understudy.mock.admin.stubs import load_stubs
-from understudy.mock.admin.webhooks import WebhooksAdmin
 from understudy.mock.apis import (
     admin_api,
     authorization_api,
@@ -45,7 +43,7 @@ from understudy.mock.policies import mark_mechanisms
 from understudy.mock.server.api import Api
 from understudy.mock.server.callbacks import Callbacks, Permits
 from understudy.mock.server.endpoint import Endpoint, endpoints
-from understudy.mock.server.handlers import Handlers, InferredState, shape
+from understudy.mock.server.handlers import InferredState, shape
 from understudy.mock.server.hosts import is_local
 from understudy.mock.server.journal import Journal
 from understudy.mock.server.journaling import RequestListener
@@ -238,17 +236,17 @@ class Mock:
         )
 
     def _admin_api(self, resource: Api, authserver: Api) -> Api:
-        steering = handlers(
-            worlds=self.worlds,
-            apis=(resource, authserver),
-            choose=self._choose,
+        context = AdminContext(
+            self.worlds,
+            (resource, authserver),
+            self._choose,
             rules=lambda: {rule.id: rule for rule in self._rules()},
             switches=lambda: switches(self._rules()),
             edge_cases=lambda: self.edge_cases,
+            sites={"resource": self.resource, "authorization": self.authorization},
+            facts=self._settings.facts,
         )
-        return admin_api(
-            load(self._openapi / "admin.yaml"), {**steering, **self._console_handlers()}
-        )
+        return admin_api(load(self._openapi / "admin.yaml"), handlers(context, self._callbacks))
 
     def _build(self) -> None:
         words = vocabulary_of(self.world)
@@ -312,14 +310,6 @@ class Mock:
             return ()
         document = user_info_document(load(self._openapi / "user-info.yaml"), vocabulary)
         return (user_info_api(document, vocabulary),)
-
-    def _console_handlers(self) -> Handlers:
-        sites: Sites = {"resource": self.resource, "authorization": self.authorization}
-        return {
-            **handlers_of_facts(self._settings.facts),
-            **SendingAdmin(sites, self.worlds.let_go).handlers,
-            **WebhooksAdmin(self._callbacks).handlers,
-        }
 
     def _page_hosts(self) -> frozenset[str]:
         """Returns the host names that the pages may be reached under, beside loopback ones."""

@@ -11,7 +11,8 @@ from tests.mock.admin.conftest import Driver
 
 from understudy.interface.rules import load_rules, switches
 from understudy.limits import EVENT_STREAMS
-from understudy.mock.admin.events import PAGE, ROWS, EventsAdmin, WorldWatch
+from understudy.mock.admin.context import AdminContext
+from understudy.mock.admin.events import PAGE, ROWS, WorldWatch, stream_events
 from understudy.mock.admin.explaining import Explainer
 from understudy.mock.server.call import Call
 from understudy.mock.server.clock import written
@@ -180,7 +181,8 @@ def chunks(driver: Driver, count: int, **arguments: Any) -> list[bytes]:
 
     async def reading() -> list[bytes]:
         call = Call(driver.mock.world, "http://127.0.0.1", {})
-        body = EventsAdmin(driver.mock.worlds, no_switch).stream_events(call, **arguments).body
+        admin = AdminContext(driver.mock.worlds, (), lambda _: {}, dict, dict, lambda: None, {}, ())
+        body = stream_events(admin, call, **arguments).body
         seen = [await anext(body) for _ in range(count)]
         assert driver.mock.worlds.open_streams == 1
         await body.aclose()

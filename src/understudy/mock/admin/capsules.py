@@ -17,6 +17,7 @@ from msgspec.structs import asdict
 from understudy.errors import BadRequest, Conflict, NotFound, Problem, StartupError
 from understudy.limits import ARCHIVE_BYTES, FAULTS, Count, Integer
 from understudy.mock.admin.capsule_secrets import SecretReferences, SecretResolver
+from understudy.mock.admin.context import AdminContext, AdminHandlers
 from understudy.mock.admin.exporting import in_worker
 from understudy.mock.admin.faults import check_fault
 from understudy.mock.admin.requests import operation_id
@@ -27,9 +28,7 @@ from understudy.mock.server.call import Call, HandlerResponse, Principal
 from understudy.mock.server.clock import FIRST, LAST, ClockSetting, Instant, machine_time, written
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.faults import Fault
-from understudy.mock.server.handlers import Handlers
 from understudy.mock.server.journaling import state_before
-from understudy.mock.server.preferences import Choose
 from understudy.mock.server.request_context import (
     HeaderFields,
     Peer,
@@ -286,165 +285,151 @@ def _revealed_text(text: CapsuleText, resolver: SecretResolver) -> bytes:
 _TYPES = {collection.name: collection.type for collection in COLLECTIONS}
 
 
-class CapsulesAdmin:
-    """The handlers of capsules.
+async def get_capsule(
+    admin: AdminContext, call: Call, *, request: int | None = None
+) -> HandlerResponse:
+    """Responds to ``GET /capsule``.
 
-    Args:
-        document: The document in force.
-        served: Every operation of the mock.
-        choose: Reads ``switch=option`` texts.
+    Raises:
+        NotFound: The journal does not remember the request.
+        Conflict: The history does not reach back so far.
+        LimitExceeded: It takes too long.
     """
+    world = call.world
+    if request is not None and world.journal.get(request) is None:
+        msg = f"The journal of this world does not remember a request {request}."
+        raise NotFound(msg)
+    contexts = tuple(world.journal)
+    copy, now = world.copy(), world.clock.now()
+    if request is not None:
+        copy.become(state_before(world, request))
+        now = contexts[request - world.journal.total - 1].started
+    total, issued = world.journal.total, world.identifiers.count
+    packed = await in_worker(
+        lambda: pack(_capsule(admin, copy, now, (request, total, issued), contexts))
+    )
+    name = f"{world.name}-{request}" if request else world.name
+    headers = (("content-disposition", f'attachment; filename="{name}.capsule.zip"'),)
+    return HandlerResponse(packed, 200, "application/zip", headers)
 
-    def __init__(
-        self, document: Mapping[str, Any], served: Sequence[Endpoint], choose: Choose
-    ) -> None:
-        self._document = document
-        self._choose = choose
-        self._endpoints = {endpoint.operation.operation_id: endpoint for endpoint in served}
-        self._digests: dict[str, tuple[object, str]] = {}
 
-    @property
-    def handlers(self) -> Handlers:
-        """Method and path to handler."""
-        return {("GET", "/capsule"): self.get_capsule, ("POST", "/capsule"): self.open_capsule}
+def _capsule(
+    admin: AdminContext,
+    world: World,
+    now: datetime,
+    numbers: tuple[int | None, int, int],
+    contexts: Sequence[Any],
+) -> Capsule:
+    references = SecretReferences(world, contexts, numbers[2])
+    changes: dict[str, dict[str, Any]] = {}
+    for collection, key, record in world.changes():
+        shown = None if record is None else orjson.loads(msgspec.json.encode(record))
+        records = changes.setdefault(collection, {})
+        records[references.hidden(key)] = each_text(shown, references.hidden)
+    return Capsule(
+        format="understudy-capsule-1",
+        world=world.name,
+        request=numbers[0],
+        baseline=_digest(admin, "baseline", world.baseline),
+        document=_digest(admin, "document", admin.apis[0].document.raw),
+        now=now,
+        settings=CapsuleSettings(
+            world.identifiers.seed,
+            world.identifiers.count,
+            dict(world.choices),
+            world.limits,
+            world.faults,
+            dict(world.windows),
+        ),
+        changes=changes,
+        total=numbers[1],
+        journal=[recorded(context, references) for context in contexts],
+    )
 
-    async def get_capsule(self, call: Call, *, request: int | None = None) -> HandlerResponse:
-        """Responds to ``GET /capsule``.
 
-        Raises:
-            NotFound: The journal does not remember the request.
-            Conflict: The history does not reach back so far.
-            LimitExceeded: It takes too long.
-        """
-        world = call.world
-        if request is not None and world.journal.get(request) is None:
-            msg = f"The journal of this world does not remember a request {request}."
-            raise NotFound(msg)
-        contexts = tuple(world.journal)
-        copy, now = world.copy(), world.clock.now()
-        if request is not None:
-            copy.become(state_before(world, request))
-            now = contexts[request - world.journal.total - 1].started
-        total, issued = world.journal.total, world.identifiers.count
-        packed = await in_worker(
-            lambda: pack(self._capsule(copy, now, (request, total, issued), contexts))
+async def open_capsule(admin: AdminContext, call: Call, *, body: bytes) -> HandlerResponse:
+    """Responds to ``POST /capsule``.
+
+    Raises:
+        BadRequest: The body is not a capsule.
+        Conflict: It was made of another world, other fixtures or another document.
+        LimitExceeded: It holds too much, or takes too long.
+    """
+    world = call.world
+    capsule = unpack(body)
+    if capsule.world != world.name:
+        msg = (
+            f"The capsule was made of the world {capsule.world!r}, and this is {world.name!r}; "
+            "open it in a world of the same name."
         )
-        name = f"{world.name}-{request}" if request else world.name
-        headers = (("content-disposition", f'attachment; filename="{name}.capsule.zip"'),)
-        return HandlerResponse(packed, 200, "application/zip", headers)
+        raise Conflict(msg, headers=(("x-mock-world", capsule.world),))
+    baseline = await in_worker(lambda: _digest(admin, "baseline", world.baseline))
+    _expect_same("fixtures", capsule.baseline, baseline, "--fixtures")
+    document = _digest(admin, "document", admin.apis[0].document.raw)
+    _expect_same("document", capsule.document, document, "--document")
+    resolver = SecretResolver(world.baseline, capsule.settings.seed, world.mark)
+    try:
+        snapshot = await in_worker(lambda: _checked_state(admin, capsule, world, resolver))
+        contexts = restored(capsule.journal, world, admin.endpoints, resolver)
+    except (
+        ValueError,
+        TypeError,
+        RecursionError,
+        StartupError,
+        BadRequest,
+        InvalidStub,
+    ) as error:
+        msg = f"The capsule cannot be opened: {str(error).removesuffix('.')}."
+        raise BadRequest(msg) from error
+    world.become(snapshot)
+    world.journal.resume(max(capsule.total - len(contexts), 0))
+    for context in contexts:
+        world.journal.add(context)
+    world.history.lose()
+    about = {"world": world.name, "request": capsule.request, "requests": len(contexts)}
+    return HandlerResponse({**about, "now": written(world.clock.now())})
 
-    def _capsule(
-        self,
-        world: World,
-        now: datetime,
-        numbers: tuple[int | None, int, int],
-        contexts: Sequence[Any],
-    ) -> Capsule:
-        references = SecretReferences(world, contexts, numbers[2])
-        changes: dict[str, dict[str, Any]] = {}
-        for collection, key, record in world.changes():
-            shown = None if record is None else orjson.loads(msgspec.json.encode(record))
-            records = changes.setdefault(collection, {})
-            records[references.hidden(key)] = each_text(shown, references.hidden)
-        return Capsule(
-            format="understudy-capsule-1",
-            world=world.name,
-            request=numbers[0],
-            baseline=self._digest("baseline", world.baseline),
-            document=self._digest("document", self._document),
-            now=now,
-            settings=CapsuleSettings(
-                world.identifiers.seed,
-                world.identifiers.count,
-                dict(world.choices),
-                world.limits,
-                world.faults,
-                dict(world.windows),
-            ),
-            changes=changes,
-            total=numbers[1],
-            journal=[recorded(context, references) for context in contexts],
-        )
 
-    async def open_capsule(self, call: Call, *, body: bytes) -> HandlerResponse:
-        """Responds to ``POST /capsule``.
+def _checked_state(
+    admin: AdminContext, capsule: Capsule, world: World, resolver: SecretResolver
+) -> Snapshot:
+    """Returns the state of a capsule, checked as fixtures and the admin API's bodies are.
 
-        Raises:
-            BadRequest: The body is not a capsule.
-            Conflict: It was made of another world, other fixtures or another document.
-            LimitExceeded: It holds too much, or takes too long.
-        """
-        world = call.world
-        capsule = unpack(body)
-        if capsule.world != world.name:
-            msg = (
-                f"The capsule was made of the world {capsule.world!r}, and this is {world.name!r}; "
-                "open it in a world of the same name."
-            )
-            raise Conflict(msg, headers=(("x-mock-world", capsule.world),))
-        baseline = await in_worker(lambda: self._digest("baseline", world.baseline))
-        _expect_same("fixtures", capsule.baseline, baseline, "--fixtures")
-        document = self._digest("document", self._document)
-        _expect_same("document", capsule.document, document, "--document")
-        resolver = SecretResolver(world.baseline, capsule.settings.seed, world.mark)
-        try:
-            snapshot = await in_worker(lambda: self._checked_state(capsule, world, resolver))
-            contexts = restored(capsule.journal, world, self._endpoints, resolver)
-        except (
-            ValueError,
-            TypeError,
-            RecursionError,
-            StartupError,
-            BadRequest,
-            InvalidStub,
-        ) as error:
-            msg = f"The capsule cannot be opened: {str(error).removesuffix('.')}."
-            raise BadRequest(msg) from error
-        world.become(snapshot)
-        world.journal.resume(max(capsule.total - len(contexts), 0))
-        for context in contexts:
-            world.journal.add(context)
-        world.history.lose()
-        about = {"world": world.name, "request": capsule.request, "requests": len(contexts)}
-        return HandlerResponse({**about, "now": written(world.clock.now())})
+    Raises:
+        ValueError: A record or a reference is invalid.
+        StartupError: A record breaks what holds for fixtures, or there is no such choice.
+        BadRequest: A fault names what is not there.
+        LimitExceeded: There are too many records or faults.
+    """
+    settings = capsule.settings
+    snapshot = _state(capsule, world.baseline, resolver)
+    scratch = World(world.name, world.baseline)
+    scratch.become(snapshot)
+    check_changes(scratch)
+    admin.choose([f"{name}={option}" for name, option in settings.choices.items()])
+    FAULTS.check(len(settings.faults))
+    for name, fault in settings.faults.items():
+        if fault.id != name:
+            msg = f"settings: faults: {name!r} has the id {fault.id!r}"
+            raise ValueError(msg)
+        if fault.stub is None:
+            check_fault(fault, list(admin.endpoints), scratch)
+        else:
+            check_stub(fault, admin.endpoints, scratch)
+    for window in settings.windows.values():
+        expect_instant("settings: windows", window.opened)
+    for number, exchange in enumerate(capsule.journal):
+        expect_instant(f"journal: {number}: started", exchange.started)
+    return snapshot
 
-    def _checked_state(self, capsule: Capsule, world: World, resolver: SecretResolver) -> Snapshot:
-        """Returns the state of a capsule, checked as fixtures and the admin API's bodies are.
 
-        Raises:
-            ValueError: A record or a reference is invalid.
-            StartupError: A record breaks what holds for fixtures, or there is no such choice.
-            BadRequest: A fault names what is not there.
-            LimitExceeded: There are too many records or faults.
-        """
-        settings = capsule.settings
-        snapshot = _state(capsule, world.baseline, resolver)
-        scratch = World(world.name, world.baseline)
-        scratch.become(snapshot)
-        check_changes(scratch)
-        self._choose([f"{name}={option}" for name, option in settings.choices.items()])
-        FAULTS.check(len(settings.faults))
-        for name, fault in settings.faults.items():
-            if fault.id != name:
-                msg = f"settings: faults: {name!r} has the id {fault.id!r}"
-                raise ValueError(msg)
-            if fault.stub is None:
-                check_fault(fault, list(self._endpoints), scratch)
-            else:
-                check_stub(fault, self._endpoints, scratch)
-        for window in settings.windows.values():
-            expect_instant("settings: windows", window.opened)
-        for number, exchange in enumerate(capsule.journal):
-            expect_instant(f"journal: {number}: started", exchange.started)
-        return snapshot
-
-    def _digest(self, name: str, value: Any) -> str:
-        """Returns the digest of fixtures or of a document, which is computed once."""
-        known = self._digests.get(name)
-        if known is None or known[0] is not value:
-            known = (value, _baseline_digest(value) if name == "baseline" else _json_digest(value))
-            self._digests[name] = known
-        return known[1]
+def _digest(admin: AdminContext, name: str, value: Any) -> str:
+    """Returns the digest of fixtures or of a document, which is computed once."""
+    known = admin.digests.get(name)
+    if known is None or known[0] is not value:
+        known = (value, _baseline_digest(value) if name == "baseline" else _json_digest(value))
+        admin.digests[name] = known
+    return known[1]
 
 
 def _expect_same(what: str, expected: str, actual: str, option: str) -> None:
@@ -495,3 +480,9 @@ def _state(capsule: Capsule, baseline: Baseline, resolver: SecretResolver) -> Sn
     now = min(max(FIRST, capsule.now), LAST)
     clock = ClockSetting(machine_time(), now, 0.0)
     return Snapshot(baseline, overlay, clock, **asdict(settings))
+
+
+ADMIN_HANDLERS: AdminHandlers = {
+    ("GET", "/capsule"): get_capsule,
+    ("POST", "/capsule"): open_capsule,
+}

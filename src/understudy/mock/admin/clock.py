@@ -1,13 +1,22 @@
-"""Shows, sets, freezes and advances the time of a world, and reads instants (``openapi/admin.yaml``)."""
+"""Shows and sets the time of a world, lists its changes and what will end, and rewinds it (``openapi/admin.yaml``)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from heapq import nsmallest
+from typing import Any, Literal, NamedTuple
 
-from understudy.errors import BadRequest
+import msgspec
+
+from understudy.errors import BadRequest, NotFound
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.clock import Clock, written
 from understudy.mock.server.handlers import Handlers
+from understudy.mock.server.journal import ABSENT, HistoryEntry, RecordStep
+from understudy.mock.server.journaling import state_before, undone
+from understudy.mock.server.windows import WINDOW
+from understudy.mock.server.worlds import Snapshot, World
+from understudy.mock.store.applications import CODES
+from understudy.mock.store.tokens import TOKENS
 
 
 def instant_of(text: str, name: str) -> datetime:
@@ -88,9 +97,171 @@ def _as_json(clock: Clock) -> HandlerResponse:
     )
 
 
+_SETTINGS = ("clock", "choices", "limits", "faults")
+
+
+def list_changes(call: Call, *, limit: int = 100) -> HandlerResponse:
+    """Responds to ``GET /changes``, the newest first."""
+    entries = tuple(call.world.history)
+    return HandlerResponse(
+        {
+            "changes": [_entry(entry) for entry in entries[::-1][:limit]],
+            "total": len(entries),
+            "reaches": call.world.history.forgotten + 1,
+        }
+    )
+
+
+def rewind_world(call: Call, *, body: Mapping[str, int]) -> HandlerResponse:
+    """Responds to ``POST /changes/rewind``: the world becomes what it was before a request.
+
+    Raises:
+        NotFound: There was no such request.
+        Conflict: The history does not reach back so far.
+    """
+    world, number = call.world, body["request"]
+    _expect_request(world, number)
+    count = len(undone(world, number))
+    world.become(state_before(world, number))
+    return HandlerResponse({"request": number, "undone": count, "now": written(world.clock.now())})
+
+
+def compare_moments(call: Call, *, before: int, until: int | None = None) -> HandlerResponse:
+    """Responds to ``GET /changes/difference``: what differs between two moments.
+
+    Raises:
+        NotFound: There was no such request.
+        Conflict: The history does not reach back so far.
+    """
+    world = call.world
+    _expect_request(world, before)
+    if until is not None:
+        _expect_request(world, until)
+    earlier = state_before(world, before)
+    later = world.snapshot() if until is None else state_before(world, until)
+    return HandlerResponse(
+        {"records": list(_records(earlier, later)), "settings": list(_settings(earlier, later))}
+    )
+
+
+def _expect_request(world: World, number: int) -> None:
+    if number > world.journal.total:
+        msg = f"There is no request {number} in this world; the last one is {world.journal.total}."
+        raise NotFound(msg)
+
+
+def _entry(entry: HistoryEntry) -> dict[str, Any]:
+    return {
+        "at": written(entry.at),
+        "call": " ".join(entry.call),
+        "request": entry.request,
+        "after": entry.after,
+        "records": [
+            {
+                "collection": step.collection,
+                "key": step.key,
+                "change": "removed" if step.is_removed else "put",
+            }
+            for step in entry.changes.steps
+            if isinstance(step, RecordStep)
+        ],
+        "replaced": any(not isinstance(step, RecordStep) for step in entry.changes.steps),
+        "settings": entry.changes.settings is not None,
+    }
+
+
+def _records(earlier: Snapshot, later: Snapshot) -> Iterator[dict[str, Any]]:
+    """Yields the records that differ; of unequal fixtures, only those that were changed."""
+    names = dict.fromkeys([*earlier.overlay, *later.overlay])
+    for name in names:
+        keys = dict.fromkeys([*earlier.overlay.get(name, ()), *later.overlay.get(name, ())])
+        for key in keys:
+            one, other = _record(earlier, name, key), _record(later, name, key)
+            if one is not other and one != other:
+                shown = {"before": _shown(one), "after": _shown(other)}
+                yield {"collection": name, "key": key, **shown}
+
+
+def _record(snapshot: Snapshot, collection: str, key: str) -> Any:
+    record = snapshot.overlay.get(collection, {}).get(key, ABSENT)
+    return snapshot.baseline.get(collection, {}).get(key) if record is ABSENT else record
+
+
+def _settings(earlier: Snapshot, later: Snapshot) -> Iterator[dict[str, Any]]:
+    for name in _SETTINGS:
+        one, other = getattr(earlier, name), getattr(later, name)
+        if one != other:
+            yield {"name": name, "before": _shown(one), "after": _shown(other)}
+
+
+def _shown(value: Any) -> Any:
+    """Returns a record as JSON; of bytes only how many there are, as pictures are large."""
+    if isinstance(value, bytes):
+        return f"({len(value)} bytes)"
+    if isinstance(value, msgspec.Struct):
+        members = ((name, getattr(value, name)) for name in value.__struct_fields__)
+        return {name: _shown(member) for name, member in members if member is not msgspec.UNSET}
+    if isinstance(value, Mapping):
+        return {str(key): _shown(member) for key, member in value.items()}
+    if isinstance(value, tuple | list) and not hasattr(value, "_asdict"):
+        return [_shown(item) for item in value]
+    return msgspec.to_builtins(value, enc_hook=str)
+
+
+class Upcoming(NamedTuple):
+    """Something that ends at a moment.
+
+    Attributes:
+        at: The moment.
+        kind: An authorization code or a token that expires, or a window of the rate limit.
+        of: The person, or the principal whose requests are counted.
+        client_id: The application of a code or a token; None where it has none.
+        token: The token; None of the others, as a code that is seen could be exchanged.
+    """
+
+    at: datetime
+    kind: Literal["code", "token", "window"]
+    of: str
+    client_id: str | None = None
+    token: str | None = None
+
+
+def list_upcoming(call: Call, *, limit: int = 20) -> HandlerResponse:
+    """Responds to ``GET /clock/upcoming``, the soonest first."""
+    world = call.world
+    now = world.clock.now()
+    coming = (each for each in _upcoming(world) if each.at > now)
+    return HandlerResponse(
+        [_upcoming_as_json(each) for each in nsmallest(limit, coming, key=_moment)]
+    )
+
+
+def _upcoming(world: World) -> Iterator[Upcoming]:
+    for _, code in world.items(CODES):
+        yield Upcoming(code.expires, "code", code.person, code.client_id)
+    for _, token in world.items(TOKENS):
+        if token.expires is not None:
+            end = datetime.fromisoformat(token.expires)
+            yield Upcoming(end, "token", token.person, token.client_id, token.token)
+    for name, window in world.windows.items():
+        yield Upcoming(window.opened + WINDOW, "window", name)
+
+
+def _moment(each: Upcoming) -> datetime:
+    return each.at
+
+
+def _upcoming_as_json(each: Upcoming) -> dict[str, Any]:
+    return {**each._asdict(), "at": written(each.at)}
+
+
 HANDLERS: Handlers = {
     ("GET", "/clock"): get_clock,
     ("PUT", "/clock"): put_clock,
     ("DELETE", "/clock"): reset_clock,
     ("POST", "/clock/advance"): advance_clock,
+    ("GET", "/changes"): list_changes,
+    ("POST", "/changes/rewind"): rewind_world,
+    ("GET", "/changes/difference"): compare_moments,
+    ("GET", "/clock/upcoming"): list_upcoming,
 }

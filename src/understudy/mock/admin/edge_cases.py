@@ -1,169 +1,95 @@
-"""Offers the edge cases of an operation, where something that makes them was plugged in.
-
-The mock knows no generator: whoever starts it hands one in, so that a mock alone stays small.
-"""
+"""Offers the edge cases of an operation, where something that makes them was plugged in, and sends requests."""
 
 import asyncio
 import base64
 import binascii
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
 from urllib.parse import unquote_to_bytes, urlsplit
 
 from starlette.types import ASGIApp, Message
 
 from understudy.errors import BadRequest, NotFound, StartupError
 from understudy.exchange.masking import MASK, masked_header
+from understudy.mock.admin.context import AdminContext, AdminHandlers, EdgeCaseSource, SiteName
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.callbacks import SENDER
-from understudy.mock.server.handlers import Handlers
 from understudy.mock.server.own_paths import PRIVATE_PATHS
 from understudy.mock.server.request_context import RequestContext, context_of
-from understudy.mock.server.world_selection import Worlds
 
 
-class ExportedCases(NamedTuple):
-    """Cases as a file of a tool.
+async def list_cases(
+    admin: AdminContext, _call: Call, *, operation: str, count: int = 20, seed: int = 0
+) -> HandlerResponse:
+    """Responds to ``GET /edge-cases``.
 
-    Attributes:
-        content: The bytes of the file.
-        suffix: What its name ends with, such as ``.har``; ``.zip`` where the tool reads a directory.
+    Raises:
+        BadRequest: There is no such operation.
+        NotFound: This mock makes none.
     """
-
-    content: bytes
-    suffix: str
-
-
-class EdgeCaseSource(Protocol):
-    """Makes edge cases of operations, and sends them to the mock."""
-
-    def cases(self, operation: str, count: int, seed: int) -> list[dict[str, Any]]:
-        """Returns cases as JSON.
-
-        Raises:
-            StartupError: There is no such operation.
-        """
-
-    async def send(self, wanted: Mapping[str, Any], site_url: str, auth_url: str) -> dict[str, Any]:
-        """Sends a case to the mock, and returns what became of it.
-
-        Raises:
-            StartupError: There is no such operation.
-            NotFound: There is no such case.
-        """
-
-    def exported(
-        self, operation: str, form: str, options: Mapping[str, int], urls: Mapping[str, str]
-    ) -> ExportedCases:
-        """Returns cases as a file of a tool.
-
-        Raises:
-            StartupError: There is no such operation or format.
-        """
+    source = _expected(admin)
+    try:
+        cases = await asyncio.to_thread(source.cases, operation, count, seed)
+    except StartupError as error:
+        raise BadRequest(str(error)) from error
+    return HandlerResponse({"cases": cases})
 
 
-class EdgeCasesAdmin:
-    """The handlers of edge cases.
+async def send_case(admin: AdminContext, call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
+    """Responds to ``POST /edge-cases/send``.
 
-    Args:
-        source: Returns what makes them; None: nothing does.
-        base_path: The base path of the resource API.
-        worlds: All the worlds of the mock.
+    Raises:
+        BadRequest: There is no such operation.
+        NotFound: There is no such case, or this mock makes none.
     """
+    source = _expected(admin)
+    total = call.world.journal.total
+    site_url = call.site_url + admin.base_path
+    await admin.worlds.let_go()
+    try:
+        sent = await source.send(body, site_url, call.authorization_url)
+    except StartupError as error:
+        raise BadRequest(str(error)) from error
+    await admin.worlds.refresh(call.world)
+    after = call.world.journal.total
+    return HandlerResponse({**sent, "request": after if after > total else None})
 
-    def __init__(
-        self,
-        source: Callable[[], EdgeCaseSource | None],
-        base_path: str,
-        worlds: Worlds,
-    ) -> None:
-        self._source = source
-        self._base_path = base_path
-        self._worlds = worlds
 
-    @property
-    def handlers(self) -> Handlers:
-        """Method and path to handler."""
-        return {
-            ("GET", "/edge-cases"): self.list_cases,
-            ("POST", "/edge-cases/send"): self.send_case,
-            ("GET", "/edge-cases/export"): self.export_cases,
-        }
+async def export_cases(
+    admin: AdminContext, call: Call, *, operation: str, format_: str, count: int = 20, seed: int = 0
+) -> HandlerResponse:
+    """Responds to ``GET /edge-cases/export``.
 
-    async def list_cases(
-        self, _call: Call, *, operation: str, count: int = 20, seed: int = 0
-    ) -> HandlerResponse:
-        """Responds to ``GET /edge-cases``.
+    Raises:
+        BadRequest: There is no such operation or format.
+        NotFound: This mock makes none.
+    """
+    source = _expected(admin)
+    urls = {
+        "resource": call.site_url + admin.base_path,
+        "authorization": call.authorization_url,
+    }
+    options = {"count": count, "seed": seed}
+    try:
+        exported = await asyncio.to_thread(source.exported, operation, format_, options, urls)
+    except StartupError as error:
+        raise BadRequest(str(error)) from error
+    name = f'attachment; filename="{operation}{exported.suffix}"'
+    media_type = "application/zip" if exported.suffix == ".zip" else "text/plain"
+    headers = (("content-disposition", name),)
+    return HandlerResponse(exported.content, media_type=media_type, headers=headers)
 
-        Raises:
-            BadRequest: There is no such operation.
-            NotFound: This mock makes none.
-        """
-        source = self._expected()
-        try:
-            cases = await asyncio.to_thread(source.cases, operation, count, seed)
-        except StartupError as error:
-            raise BadRequest(str(error)) from error
-        return HandlerResponse({"cases": cases})
 
-    async def send_case(self, call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
-        """Responds to ``POST /edge-cases/send``.
-
-        Raises:
-            BadRequest: There is no such operation.
-            NotFound: There is no such case, or this mock makes none.
-        """
-        source = self._expected()
-        total = call.world.journal.total
-        site_url = call.site_url + self._base_path
-        await self._worlds.let_go()
-        try:
-            sent = await source.send(body, site_url, call.authorization_url)
-        except StartupError as error:
-            raise BadRequest(str(error)) from error
-        await self._worlds.refresh(call.world)
-        after = call.world.journal.total
-        return HandlerResponse({**sent, "request": after if after > total else None})
-
-    async def export_cases(
-        self, call: Call, *, operation: str, format_: str, count: int = 20, seed: int = 0
-    ) -> HandlerResponse:
-        """Responds to ``GET /edge-cases/export``.
-
-        Raises:
-            BadRequest: There is no such operation or format.
-            NotFound: This mock makes none.
-        """
-        source = self._expected()
-        urls = {
-            "resource": call.site_url + self._base_path,
-            "authorization": call.authorization_url,
-        }
-        options = {"count": count, "seed": seed}
-        try:
-            exported = await asyncio.to_thread(source.exported, operation, format_, options, urls)
-        except StartupError as error:
-            raise BadRequest(str(error)) from error
-        name = f'attachment; filename="{operation}{exported.suffix}"'
-        media_type = "application/zip" if exported.suffix == ".zip" else "text/plain"
-        headers = (("content-disposition", name),)
-        return HandlerResponse(exported.content, media_type=media_type, headers=headers)
-
-    def _expected(self) -> EdgeCaseSource:
-        source = self._source()
-        if source is None:
-            msg = "This mock makes no edge cases; one that `understudy serve` starts does."
-            raise NotFound(msg)
-        return source
+def _expected(admin: AdminContext) -> EdgeCaseSource:
+    source = admin.edge_cases()
+    if source is None:
+        msg = "This mock makes no edge cases; one that `understudy serve` starts does."
+        raise NotFound(msg)
+    return source
 
 
 # A request of the journal is shown with its secrets masked. Sent again from here, it has them
 # again, and nobody has seen them.
-
-SiteName = Literal["resource", "authorization"]
-
-Sites = Mapping[SiteName, ASGIApp]
-"""The applications of the two addresses."""
 
 _COMPUTED: Final = frozenset({b"content-length", b"transfer-encoding", b"expect"})
 """Header fields that follow from the body and the connection."""
@@ -178,37 +104,22 @@ class _SentRequest(NamedTuple):
     body: bytes
 
 
-class SendingAdmin:
-    """The handler that sends requests.
+async def send_request(
+    admin: AdminContext, call: Call, *, body: Mapping[str, Any]
+) -> HandlerResponse:
+    """Responds to ``POST /send``.
 
-    Args:
-        sites: The applications of the two addresses.
-        let_go: Lets other requests use the worlds of the one that is worked on.
+    Raises:
+        BadRequest: The request cannot be sent, or is one for the mock's user.
+        NotFound: The journal does not remember the request to take secrets from.
     """
-
-    def __init__(self, sites: Sites, let_go: Callable[[], Awaitable[None]]) -> None:
-        self._sites = sites
-        self._let_go = let_go
-
-    @property
-    def handlers(self) -> Handlers:
-        """Method and path to handler."""
-        return {("POST", "/send"): self.send_request}
-
-    async def send_request(self, call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
-        """Responds to ``POST /send``.
-
-        Raises:
-            BadRequest: The request cannot be sent, or is one for the mock's user.
-            NotFound: The journal does not remember the request to take secrets from.
-        """
-        model = _model(call, body.get("like"))
-        request = _request(call, body, model)
-        site: SiteName = body.get("site") or _site_of(model)
-        urls = {"resource": call.site_url, "authorization": call.authorization_url}
-        await self._let_go()
-        context, status = await _exchanged(self._sites[site], request, urls[site], call)
-        return HandlerResponse({"request": context.number or None, "status": status})
+    model = _model(call, body.get("like"))
+    request = _request(call, body, model)
+    site: SiteName = body.get("site") or _site_of(model)
+    urls = {"resource": call.site_url, "authorization": call.authorization_url}
+    await admin.worlds.let_go()
+    context, status = await _exchanged(admin.sites[site], request, urls[site], call)
+    return HandlerResponse({"request": context.number or None, "status": status})
 
 
 def _model(call: Call, number: int | None) -> RequestContext | None:
@@ -351,3 +262,11 @@ async def _exchanged(
 
     await site(scope, receive, send)
     return context_of(scope), statuses[-1] if statuses else 0
+
+
+ADMIN_HANDLERS: AdminHandlers = {
+    ("POST", "/send"): send_request,
+    ("GET", "/edge-cases"): list_cases,
+    ("POST", "/edge-cases/send"): send_case,
+    ("GET", "/edge-cases/export"): export_cases,
+}

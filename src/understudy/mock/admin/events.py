@@ -15,10 +15,10 @@ import orjson
 
 from understudy.errors import BadRequest
 from understudy.limits import EVENT_STREAMS
+from understudy.mock.admin.context import AdminContext, AdminHandlers
 from understudy.mock.admin.requests import summary
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.clock import written
-from understudy.mock.server.handlers import Handlers
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.world_selection import Worlds
 from understudy.mock.server.worlds import World
@@ -36,66 +36,49 @@ PAGE: Final = 200
 """Requests of one event where a stream begins with what the journal remembers."""
 
 
-class EventsAdmin:
-    """The handler of the stream.
+def stream_events(
+    admin: AdminContext, call: Call, *, after: int | None = None, last_event_id: str | None = None
+) -> HandlerResponse:
+    """Responds to ``GET /events``.
 
-    Args:
-        worlds: All the worlds of the mock.
-        switches_at_work: Returns the turned switches that decided a response.
+    Raises:
+        BadRequest: The id of the last event is none of this stream's.
+        LimitExceeded: Too many streams are open.
     """
+    EVENT_STREAMS.check(admin.worlds.open_streams + 1)
+    if last_event_id is not None:
+        after = _resumed(admin, last_event_id)
+    watch = WorldWatch(call.world, admin.worlds, admin.explainer.switches_at_work, after)
+    return HandlerResponse(_stream(admin, watch), media_type="text/event-stream")
 
-    def __init__(
-        self, worlds: Worlds, switches_at_work: Callable[[RequestContext], list[str]]
-    ) -> None:
-        self._worlds = worlds
-        self._switches_at_work = switches_at_work
 
-    @property
-    def handlers(self) -> Handlers:
-        """Method and path to handler."""
-        return {("GET", "/events"): self.stream_events}
+def _resumed(admin: AdminContext, last_event_id: str) -> int:
+    """Returns the number of the last request that was reported; 0 if the mock was restarted."""
+    started, _, number = last_event_id.rpartition("/")
+    if not number.isdecimal() or len(number) > len(str(2**63)):
+        msg = f"Last-Event-ID: {last_event_id!r} is not the id of an event; leave it out."
+        raise BadRequest(msg)
+    return int(number) if started == written(admin.worlds.started) else 0
 
-    def stream_events(
-        self, call: Call, *, after: int | None = None, last_event_id: str | None = None
-    ) -> HandlerResponse:
-        """Responds to ``GET /events``.
 
-        Raises:
-            BadRequest: The id of the last event is none of this stream's.
-            LimitExceeded: Too many streams are open.
-        """
-        EVENT_STREAMS.check(self._worlds.open_streams + 1)
-        if last_event_id is not None:
-            after = self._resumed(last_event_id)
-        watch = WorldWatch(call.world, self._worlds, self._switches_at_work, after)
-        return HandlerResponse(self._stream(watch), media_type="text/event-stream")
-
-    def _resumed(self, last_event_id: str) -> int:
-        """Returns the number of the last request that was reported; 0 if the mock was restarted."""
-        started, _, number = last_event_id.rpartition("/")
-        if not number.isdecimal() or len(number) > len(str(2**63)):
-            msg = f"Last-Event-ID: {last_event_id!r} is not the id of an event; leave it out."
-            raise BadRequest(msg)
-        return int(number) if started == written(self._worlds.started) else 0
-
-    async def _stream(self, watch: "WorldWatch") -> AsyncIterator[bytes]:
-        self._worlds.open_streams += 1
-        silent = 0
-        try:
-            for event in watch.begin():
+async def _stream(admin: AdminContext, watch: "WorldWatch") -> AsyncIterator[bytes]:
+    admin.worlds.open_streams += 1
+    silent = 0
+    try:
+        for event in watch.begin():
+            yield event
+        while not watch.is_over:
+            await asyncio.sleep(INTERVAL)
+            await admin.worlds.refresh(watch.world)
+            silent += 1
+            for event in watch.look():
+                silent = 0
                 yield event
-            while not watch.is_over:
-                await asyncio.sleep(INTERVAL)
-                await self._worlds.refresh(watch.world)
-                silent += 1
-                for event in watch.look():
-                    silent = 0
-                    yield event
-                if silent >= HEARTBEAT:
-                    silent = 0
-                    yield b": still there\n\n"
-        finally:
-            self._worlds.open_streams -= 1
+            if silent >= HEARTBEAT:
+                silent = 0
+                yield b": still there\n\n"
+    finally:
+        admin.worlds.open_streams -= 1
 
 
 @dataclass(slots=True)
@@ -208,3 +191,8 @@ class WorldWatch:
 
 def _event(name: str, data: Any) -> bytes:
     return b"event: %b\ndata: %b\n\n" % (name.encode(), orjson.dumps(data))
+
+
+ADMIN_HANDLERS: AdminHandlers = {
+    ("GET", "/events"): stream_events,
+}

@@ -1,13 +1,13 @@
 """Reports what a test suite used of the contract, and draws it: operations, statuses, identities."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
+from understudy.mock.admin.context import AdminContext, AdminHandlers
 from understudy.mock.server.call import Call, HandlerResponse
-from understudy.mock.server.handlers import Handlers
+from understudy.mock.server.endpoint import endpoints
 from understudy.mock.server.journal import Exercised
-from understudy.mock.server.world_selection import Worlds
 
 _WIDTH, _ROW, _LEFT, _TOP = 720, 22, 210, 52
 """Pixels: the whole width, the height of a row, where the cells begin, and the first row."""
@@ -59,6 +59,14 @@ def _row(place: int, operation: Any) -> Iterator[str]:
         )
 
 
+_IDENTITIES: Mapping[str, tuple[str, ...]] = {
+    "unread": ("anonymous",),
+    "optional": ("anonymous", "api_key", "oauth"),
+    "required": ("oauth",),
+}
+"""The identities that may call an operation, by how it reads a token."""
+
+
 class Declared(NamedTuple):
     """The statuses and identities that a document declares for one operation.
 
@@ -73,54 +81,47 @@ class Declared(NamedTuple):
     identities: tuple[str, ...]
 
 
-class ExercisedAdmin:
-    """The handler of the report.
+async def get_exercised(
+    admin: AdminContext, call: Call, *, worlds: str = "this", threshold: float | None = None
+) -> HandlerResponse:
+    """Responds to ``GET /exercised``; of every declared part, whether it was seen."""
+    content = await _report(admin, call, worlds)
+    if threshold is not None:
+        share = content["exercised"] / max(content["declared"], 1)
+        content["reached"] = share >= threshold
+    return HandlerResponse(content)
 
-    Args:
-        worlds: All the worlds of the mock.
-        declared: Every operation of the resource API and the authorization server.
-    """
 
-    def __init__(self, worlds: Worlds, declared: Sequence[Declared]) -> None:
-        self._worlds = worlds
-        self._declared = declared
+async def get_picture(admin: AdminContext, call: Call, *, worlds: str = "this") -> HandlerResponse:
+    """Responds to ``GET /exercised/picture``: the same report, drawn."""
+    drawn = picture(await _report(admin, call, worlds)).encode()
+    headers = (("content-disposition", 'attachment; filename="exercised.svg"'),)
+    return HandlerResponse(drawn, media_type="image/svg+xml", headers=headers)
 
-    @property
-    def handlers(self) -> Handlers:
-        """Method and path to handler."""
-        return {
-            ("GET", "/exercised"): self.get_exercised,
-            ("GET", "/exercised/picture"): self.get_picture,
-        }
 
-    async def get_exercised(
-        self, call: Call, *, worlds: str = "this", threshold: float | None = None
-    ) -> HandlerResponse:
-        """Responds to ``GET /exercised``; of every declared part, whether it was seen."""
-        content = await self._report(call, worlds)
-        if threshold is not None:
-            share = content["exercised"] / max(content["declared"], 1)
-            content["reached"] = share >= threshold
-        return HandlerResponse(content)
+async def _report(admin: AdminContext, call: Call, worlds: str) -> dict[str, Any]:
+    is_one = worlds == "this"
+    seen = call.world.journal.exercised if is_one else await admin.worlds.exercised()
+    operations = [_operation(declared, seen) for declared in _declared(admin)]
+    parts = [used for operation in operations for used in operation["parts"].values()]
+    share = sum(parts) / len(parts) if parts else 0.0
+    return {
+        "share": round(share, 4),
+        "exercised": sum(parts),
+        "declared": len(parts),
+        "operations": operations,
+    }
 
-    async def get_picture(self, call: Call, *, worlds: str = "this") -> HandlerResponse:
-        """Responds to ``GET /exercised/picture``: the same report, drawn."""
-        drawn = picture(await self._report(call, worlds)).encode()
-        headers = (("content-disposition", 'attachment; filename="exercised.svg"'),)
-        return HandlerResponse(drawn, media_type="image/svg+xml", headers=headers)
 
-    async def _report(self, call: Call, worlds: str) -> dict[str, Any]:
-        is_one = worlds == "this"
-        seen = call.world.journal.exercised if is_one else await self._worlds.exercised()
-        operations = [_operation(declared, seen) for declared in self._declared]
-        parts = [used for operation in operations for used in operation["parts"].values()]
-        share = sum(parts) / len(parts) if parts else 0.0
-        return {
-            "share": round(share, 4),
-            "exercised": sum(parts),
-            "declared": len(parts),
-            "operations": operations,
-        }
+def _declared(admin: AdminContext) -> Iterator[Declared]:
+    """Yields the operations of the resource API, and of the authorization server if any takes its tokens."""
+    own = endpoints(admin.apis[0])
+    has_tokens = any(it.access.token != "unread" for it in own)
+    for endpoint in admin.endpoints.values() if has_tokens else own:
+        needs_user = endpoint.access.scopes is not None
+        identities = ("oauth",) if needs_user else _IDENTITIES[endpoint.access.token]
+        operation = endpoint.operation
+        yield Declared(operation.operation_id, tuple(operation.responses), identities)
 
 
 def _operation(declared: Declared, seen: dict[Exercised, int]) -> dict[str, Any]:
@@ -150,3 +151,9 @@ def _is_seen(text: str, declared: Declared, exercised: list[tuple[Exercised, int
     if text.endswith("XX"):
         return any(status[0] == text[0] for status in statuses)
     return text in statuses
+
+
+ADMIN_HANDLERS: AdminHandlers = {
+    ("GET", "/exercised"): get_exercised,
+    ("GET", "/exercised/picture"): get_picture,
+}

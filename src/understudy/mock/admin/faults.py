@@ -8,6 +8,7 @@ import msgspec
 
 from understudy.errors import BadRequest, Conflict, NotFound, nearest
 from understudy.limits import FAULTS
+from understudy.mock.admin.context import AdminContext, AdminHandlers
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.faults import EFFECTS, Fault
 from understudy.mock.server.handlers import Handlers
@@ -86,34 +87,19 @@ class Kept:
         return kept[identifier]
 
 
-class FaultsAdmin:
-    """The handlers of faults.
+def create_fault(admin: AdminContext, call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
+    """Responds to ``POST /faults``.
 
-    Args:
-        operations: The operationIds that a fault may strike.
+    Raises:
+        BadRequest: It names an operation or a person that is not there, or does nothing.
+        Conflict: There is a fault of that id.
     """
-
-    def __init__(self, operations: Sequence[str]) -> None:
-        self._operations = operations
-
-    @property
-    def handlers(self) -> Handlers:
-        """Method and path to handler."""
-        return {("POST", "/faults"): self.create_fault, **Kept("fault", _as_json).handlers}
-
-    def create_fault(self, call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
-        """Responds to ``POST /faults``.
-
-        Raises:
-            BadRequest: It names an operation or a person that is not there, or does nothing.
-            Conflict: There is a fault of that id.
-        """
-        world = call.world
-        fault = msgspec.convert({"id": next_id(world, "fault"), **body}, Fault)
-        check_fault(fault, self._operations, world)
-        keep(world, fault)
-        world.note_change()
-        return HandlerResponse(_as_json(world, fault), 201)
+    world = call.world
+    fault = msgspec.convert({"id": next_id(world, "fault"), **body}, Fault)
+    check_fault(fault, list(admin.endpoints), world)
+    keep(world, fault)
+    world.note_change()
+    return HandlerResponse(_as_json(world, fault), 201)
 
 
 def check_fault(fault: Fault, operations: Sequence[str], world: World) -> None:
@@ -175,3 +161,12 @@ def response_header(context: RequestContext, name: str) -> str | None:
 def _as_json(_world: World, fault: Fault) -> dict[str, Any]:
     content: dict[str, Any] = msgspec.to_builtins(fault)
     return {**content, "met": fault.met, "struck": fault.struck}
+
+
+ADMIN_HANDLERS: AdminHandlers = {
+    ("POST", "/faults"): create_fault,
+}
+
+HANDLERS: Handlers = {
+    **Kept("fault", _as_json).handlers,
+}

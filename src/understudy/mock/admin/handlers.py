@@ -1,88 +1,54 @@
 """Collects every handler of the admin API for one mock."""
 
-from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
-from understudy.interface.rules import Rule, Switch
-from understudy.mock.admin import changes, clock, exporting, people, token_issuing
-from understudy.mock.admin.capsules import CapsulesAdmin
-from understudy.mock.admin.edge_cases import EdgeCasesAdmin, EdgeCaseSource
-from understudy.mock.admin.events import EventsAdmin
-from understudy.mock.admin.exercised import Declared, ExercisedAdmin
-from understudy.mock.admin.explaining import Explainer
-from understudy.mock.admin.faults import FaultsAdmin
-from understudy.mock.admin.limits import LimitsAdmin
-from understudy.mock.admin.requests import RequestsAdmin
-from understudy.mock.admin.rules import handlers_of_rules
-from understudy.mock.admin.stubs import StubsAdmin
-from understudy.mock.admin.worlds import WorldsAdmin
-from understudy.mock.server.api import Api
-from understudy.mock.server.endpoint import Endpoint, endpoints
-from understudy.mock.server.guards import HANDLERS
+from understudy.mock.admin import (
+    capsules,
+    clock,
+    edge_cases,
+    events,
+    exercised,
+    exporting,
+    faults,
+    limits,
+    people,
+    requests,
+    stubs,
+    webhooks,
+    worlds,
+)
+from understudy.mock.admin.context import AdminContext, AdminHandlers
+from understudy.mock.server import guards
+from understudy.mock.server.callbacks import Callbacks
 from understudy.mock.server.handlers import Handlers
-from understudy.mock.server.preferences import Choose
-from understudy.mock.server.world_selection import Worlds
 
-_IDENTITIES: Mapping[str, tuple[str, ...]] = {
-    "unread": ("anonymous",),
-    "optional": ("anonymous", "api_key", "oauth"),
-    "required": ("oauth",),
-}
-"""The identities that may call an operation, by how it reads a token."""
+_OF_WORLDS: tuple[Handlers, ...] = (
+    *(guards.HANDLERS, clock.HANDLERS, exporting.HANDLERS, faults.HANDLERS),
+    *(
+        limits.HANDLERS,
+        people.HANDLERS,
+        requests.HANDLERS,
+        stubs.HANDLERS,
+    ),
+)
+"""Handlers that need nothing but the world of a call."""
+
+_OF_MOCK: tuple[AdminHandlers, ...] = (
+    *(capsules.ADMIN_HANDLERS, edge_cases.ADMIN_HANDLERS, events.ADMIN_HANDLERS),
+    *(exercised.ADMIN_HANDLERS, faults.ADMIN_HANDLERS, limits.ADMIN_HANDLERS),
+    *(requests.ADMIN_HANDLERS, stubs.ADMIN_HANDLERS),
+    worlds.ADMIN_HANDLERS,
+)
 
 
-def handlers(
-    *,
-    worlds: Worlds,
-    apis: Sequence[Api],
-    choose: Choose,
-    rules: Callable[[], Mapping[str, Rule]],
-    switches: Callable[[], Mapping[str, Switch]],
-    edge_cases: Callable[[], EdgeCaseSource | None],
-) -> Handlers:
+def handlers(admin: AdminContext, callbacks: Callbacks) -> Handlers:
     """Returns method and path to handler.
 
     Args:
-        worlds: All the worlds of the mock.
-        apis: What is served and may be steered; the first one is the resource API.
-        choose: Reads ``switch=option`` texts.
-        rules: Gives the catalogue of rules by id.
-        switches: Gives the switches by name.
-        edge_cases: Gives what makes edge cases; None: nothing does.
+        admin: What handlers of the mock work with.
+        callbacks: Sends webhooks and callbacks.
     """
-    served = [endpoint for api in apis for endpoint in endpoints(api)]
-    operations = {
-        endpoint.operation.operation_id: (
-            endpoint.operation.method,
-            endpoint.api.base_path + endpoint.operation.path,
-        )
-        for endpoint in served
-    }
-    explainer = Explainer(rules, switches)
-    own = endpoints(apis[0])
-    # nobody asks the authorization server for tokens that no operation takes
-    counted = served if any(it.access.token != "unread" for it in own) else own
-    return {
-        **HANDLERS,
-        **changes.HANDLERS,
-        **clock.HANDLERS,
-        **exporting.HANDLERS,
-        **people.HANDLERS,
-        **token_issuing.HANDLERS,
-        **WorldsAdmin(worlds, apis[0].base_path, choose).handlers,
-        **FaultsAdmin(list(operations)).handlers,
-        **StubsAdmin(served).handlers,
-        **LimitsAdmin(choose, switches, rules).handlers,
-        **RequestsAdmin(operations, explainer, worlds.refresh).handlers,
-        **handlers_of_rules(rules, served, apis),
-        **CapsulesAdmin(apis[0].document.raw, served, choose).handlers,
-        **EdgeCasesAdmin(edge_cases, apis[0].base_path, worlds).handlers,
-        **EventsAdmin(worlds, explainer.switches_at_work).handlers,
-        **ExercisedAdmin(worlds, [_declared(endpoint) for endpoint in counted]).handlers,
-    }
-
-
-def _declared(endpoint: Endpoint) -> Declared:
-    operation = endpoint.operation
-    needs_user = endpoint.access.scopes is not None
-    identities = ("oauth",) if needs_user else _IDENTITIES[endpoint.access.token]
-    return Declared(operation.operation_id, tuple(operation.responses), identities)
+    own = {key: handler for named in _OF_WORLDS for key, handler in named.items()}
+    others = (it for named in _OF_MOCK for it in named.items())
+    sending = {key: partial(handler, callbacks) for key, handler in webhooks.HANDLERS.items()}
+    return own | sending | {key: partial(handler, admin) for key, handler in others}

@@ -1,75 +1,47 @@
-"""Changes the rate limits and the switches of a world (``openapi/admin.yaml``)."""
+"""Changes the rate limits and the switches of a world, and shows what the mock goes by (``openapi/admin.yaml``)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import to_builtins
 
 from understudy.errors import BadRequest, NotFound, StartupError, nearest
 from understudy.interface.rules import Rule, Switch
+from understudy.mock.admin.context import AdminContext, AdminHandlers
+from understudy.mock.admin.explaining import rules_of
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.clock import written
 from understudy.mock.server.handlers import Handlers
-from understudy.mock.server.preferences import Choose
 from understudy.mock.server.rate_limit import ANONYMOUS
 from understudy.mock.server.windows import WINDOW, Window
 from understudy.mock.server.worlds import World
 from understudy.mock.store.people import PEOPLE
 
 
-class LimitsAdmin:
-    """The handlers of limits and choices.
+def list_choices(admin: AdminContext, call: Call) -> HandlerResponse:
+    """Responds to ``GET /choices``: every switch, and the option in force in this world."""
+    chosen, rules = call.world.choices, admin.rules()
+    return HandlerResponse(
+        [
+            _choice(switch, chosen.get(switch.name, switch.default), rules[switch.rule])
+            for switch in admin.switches().values()
+        ]
+    )
 
-    Args:
-        choose: Reads ``switch=option`` texts.
-        switches: Returns the switches; called at the first use.
-        rules: Returns the rules by id.
+
+def change_choices(admin: AdminContext, call: Call, *, body: Mapping[str, str]) -> HandlerResponse:
+    """Responds to ``PATCH /choices``.
+
+    Raises:
+        BadRequest: There is no such switch or option.
     """
-
-    def __init__(
-        self,
-        choose: Choose,
-        switches: Callable[[], Mapping[str, Switch]],
-        rules: Callable[[], Mapping[str, Rule]],
-    ) -> None:
-        self._choose = choose
-        self._switches = switches
-        self._rules = rules
-
-    @property
-    def handlers(self) -> Handlers:
-        """Method and path to handler."""
-        return {
-            ("GET", "/limits"): list_limits,
-            ("PUT", "/limits/{principal}"): put_limit,
-            ("DELETE", "/limits/{principal}"): delete_limit,
-            ("GET", "/choices"): self.list_choices,
-            ("PATCH", "/choices"): self.change_choices,
-        }
-
-    def list_choices(self, call: Call) -> HandlerResponse:
-        """Responds to ``GET /choices``: every switch, and the option in force in this world."""
-        chosen, rules = call.world.choices, self._rules()
-        return HandlerResponse(
-            [
-                _choice(switch, chosen.get(switch.name, switch.default), rules[switch.rule])
-                for switch in self._switches().values()
-            ]
-        )
-
-    def change_choices(self, call: Call, *, body: Mapping[str, str]) -> HandlerResponse:
-        """Responds to ``PATCH /choices``.
-
-        Raises:
-            BadRequest: There is no such switch or option.
-        """
-        try:
-            chosen = self._choose([f"{name}={option}" for name, option in body.items()])
-        except StartupError as error:
-            raise BadRequest(str(error)) from error
-        call.world.choices = {**call.world.choices, **chosen}
-        call.world.note_change()
-        return self.list_choices(call)
+    try:
+        chosen = admin.choose([f"{name}={option}" for name, option in body.items()])
+    except StartupError as error:
+        raise BadRequest(str(error)) from error
+    call.world.choices = {**call.world.choices, **chosen}
+    call.world.note_change()
+    return list_choices(admin, call)
 
 
 def _choice(switch: Switch, option: str, rule: Rule) -> dict[str, Any]:
@@ -156,3 +128,53 @@ def _as_json(world: World, name: str) -> dict[str, Any]:
         "used": window.used if window and is_open else 0,
         "reset": written(window.opened + WINDOW) if window and is_open else None,
     }
+
+
+HANDLERS: Handlers = {
+    ("GET", "/limits"): list_limits,
+    ("PUT", "/limits/{principal}"): put_limit,
+    ("DELETE", "/limits/{principal}"): delete_limit,
+}
+
+
+def list_rules(admin: AdminContext, _call: Call) -> HandlerResponse:
+    """Responds to ``GET /rules``, in the order of the catalogue."""
+    holding: dict[str, list[str]] = {}
+    for name, endpoint in admin.endpoints.items():
+        for rule in rules_of(endpoint.binding.handler):
+            holding.setdefault(rule, []).append(name)
+    members = ("id", "statement", "section", "status", "source")
+    return HandlerResponse(
+        [
+            {
+                **{name: getattr(rule, name) for name in members},
+                "operations": holding.get(rule.id, []),
+            }
+            for rule in admin.rules().values()
+        ]
+    )
+
+
+def list_documents(admin: AdminContext, _call: Call) -> HandlerResponse:
+    """Responds to ``GET /documents``."""
+    sites = ("resource", *("authorization" for _ in admin.apis[1:]))
+    return HandlerResponse(
+        [
+            {"site": site, "base_path": api.base_path, "document": api.document.raw}
+            for site, api in zip(sites, admin.apis, strict=True)
+        ]
+    )
+
+
+def list_facts(admin: AdminContext, _call: Call) -> HandlerResponse:
+    """Responds to ``GET /facts``: the facts files of ``serve --facts``."""
+    return HandlerResponse(to_builtins(list(admin.facts)))
+
+
+ADMIN_HANDLERS: AdminHandlers = {
+    ("GET", "/choices"): list_choices,
+    ("PATCH", "/choices"): change_choices,
+    ("GET", "/rules"): list_rules,
+    ("GET", "/documents"): list_documents,
+    ("GET", "/facts"): list_facts,
+}

@@ -17,7 +17,7 @@ from understudy.exchange import har
 from understudy.exchange.masking import masked_body, masked_headers, masked_query
 from understudy.limits import PATTERNS, SEARCH_SECONDS
 from understudy.mock.admin.clock import instant_of
-from understudy.mock.admin.explaining import Explainer
+from understudy.mock.admin.context import AdminContext, AdminHandlers
 from understudy.mock.admin.faults import response_header
 from understudy.mock.server.call import Call, HandlerResponse, SharedBody
 from understudy.mock.server.clock import written
@@ -265,147 +265,123 @@ _SEARCHES: Final = ThreadPoolExecutor(1, "understudy-searches")
 Found = TypeVar("Found")
 
 
-class RequestsAdmin:
-    """The handlers of the journal.
+async def list_requests(  # noqa: PLR0913 - one for each parameter of the query
+    admin: AdminContext,
+    call: Call,
+    *,
+    operation: str | None = None,
+    status: str | None = None,
+    person: str | None = None,
+    since: str | None = None,
+    limit: int | None = None,
+) -> HandlerResponse:
+    """Responds to ``GET /requests``, the newest first.
 
-    Args:
-        operations: operationId to method and path template of every operation of the mock.
-        explainer: Explains the responses.
-        refresh: Brings a world up to date that other processes may have changed.
+    Raises:
+        BadRequest: There is no such operation, or ``since`` is not an instant.
     """
+    named = {"operation": operation, "status": status, "person": person}
+    pattern = {name: value for name, value in named.items() if value is not None}
+    _expect_operation(admin, pattern)
+    matching = [context for context in call.world.journal if matches(context, pattern)]
+    if since is not None:
+        start = instant_of(since, "since")
+        matching = [context for context in matching if context.started >= start]
+    newest = matching[::-1][:limit]
+    return await asyncio.to_thread(_listed, newest, {"meta": {"total": len(matching)}})
 
-    def __init__(
-        self,
-        operations: Mapping[str, tuple[str, str]],
-        explainer: Explainer,
-        refresh: Callable[[World], Awaitable[None]],
-    ) -> None:
-        self._operations = operations
-        self._explainer = explainer
-        self._refresh = refresh
 
-    @property
-    def handlers(self) -> Handlers:
-        """Method and path to handler."""
-        return {
-            ("GET", "/requests"): self.list_requests,
-            ("DELETE", "/requests"): delete_requests,
-            ("POST", "/requests/count"): self.count_requests,
-            ("POST", "/requests/find"): self.find_requests,
-            ("GET", "/requests/unmatched"): list_unmatched,
-            ("GET", "/requests/unmatched/near-misses"): self.list_near_misses,
-            ("GET", "/requests/har"): get_har,
-            ("GET", "/requests/stream"): self.stream_requests,
-            ("GET", "/requests/{id}"): self.get_request,
+async def count_requests(admin: AdminContext, call: Call, *, body: Pattern) -> HandlerResponse:
+    """Responds to ``POST /requests/count``.
+
+    Raises:
+        BadRequest: There is no such operation, or a regular expression is invalid.
+        LimitExceeded: The pattern has too many comparisons, or they take too long.
+    """
+    return HandlerResponse({"count": len(await _matching(admin, call, body))})
+
+
+async def find_requests(admin: AdminContext, call: Call, *, body: Pattern) -> HandlerResponse:
+    """Responds to ``POST /requests/find``, the oldest first.
+
+    Raises:
+        BadRequest: There is no such operation, or a regular expression is invalid.
+        LimitExceeded: The pattern has too many comparisons, or they take too long.
+    """
+    matching = await _matching(admin, call, body)
+    return await asyncio.to_thread(_listed, matching)
+
+
+def get_request(admin: AdminContext, call: Call, number: int) -> HandlerResponse:
+    """Responds to ``GET /requests/{id}``: the exchange, and why it went as it did.
+
+    Raises:
+        NotFound: It is unknown, or forgotten.
+    """
+    journal = call.world.journal
+    context = journal.get(number)
+    if context is None:
+        first = journal.total - len(journal) + 1
+        known = f"{first} to {journal.total}" if len(journal) else "none"
+        msg = f"There is no request {number} in this world; it remembers {known}."
+        raise NotFound(msg)
+    return HandlerResponse({**logged(context), "explanation": admin.explainer.explain(context)})
+
+
+def stream_requests(admin: AdminContext, call: Call) -> HandlerResponse:
+    """Responds to ``GET /requests/stream``: each exchange as it ends, as server-sent events."""
+    return HandlerResponse(_events(call, admin.worlds.refresh), media_type="text/event-stream")
+
+
+async def list_near_misses(admin: AdminContext, call: Call) -> HandlerResponse:
+    """Responds to ``GET /requests/unmatched/near-misses``: what was probably meant."""
+    newest = _unmatched(call)[-NEWEST:]
+    return HandlerResponse({"nearMisses": await _searching(_near_misses, admin, newest)})
+
+
+def _near_misses(admin: AdminContext, contexts: Sequence[RequestContext]) -> list[dict[str, Any]]:
+    return [
+        {"request": request(context), **near}
+        for context in contexts
+        for near in _near(admin, context)
+    ]
+
+
+def _near(admin: AdminContext, context: RequestContext) -> list[dict[str, Any]]:
+    def distance(method: str, path: str) -> float:
+        similar = SequenceMatcher(None, context.path, fill(path, context.path)).ratio()
+        return round(1 - (similar if method == context.method else similar * 0.9), 3)
+
+    if len(context.path) > LONGEST_COMPARED:
+        return []
+    ranked = sorted(
+        (distance(method, path), name, method, path)
+        for name, it in admin.endpoints.items()
+        for method, path in [(it.operation.method, it.api.base_path + it.operation.path)]
+    )
+    return [
+        {
+            "stubMapping": {
+                "name": name,
+                "request": {"method": method, "urlPathTemplate": path},
+            },
+            "matchResult": {"distance": far},
         }
+        for far, name, method, path in ranked[:NEAR]
+    ]
 
-    async def list_requests(
-        self,
-        call: Call,
-        *,
-        operation: str | None = None,
-        status: str | None = None,
-        person: str | None = None,
-        since: str | None = None,
-        limit: int | None = None,
-    ) -> HandlerResponse:
-        """Responds to ``GET /requests``, the newest first.
 
-        Raises:
-            BadRequest: There is no such operation, or ``since`` is not an instant.
-        """
-        named = {"operation": operation, "status": status, "person": person}
-        pattern = {name: value for name, value in named.items() if value is not None}
-        self._expect_operation(pattern)
-        matching = [context for context in call.world.journal if matches(context, pattern)]
-        if since is not None:
-            start = instant_of(since, "since")
-            matching = [context for context in matching if context.started >= start]
-        newest = matching[::-1][:limit]
-        return await asyncio.to_thread(_listed, newest, {"meta": {"total": len(matching)}})
+async def _matching(admin: AdminContext, call: Call, pattern: Pattern) -> list[RequestContext]:
+    _expect_operation(admin, pattern)
+    return await _searching(search, tuple(call.world.journal), pattern)
 
-    async def count_requests(self, call: Call, *, body: Pattern) -> HandlerResponse:
-        """Responds to ``POST /requests/count``.
 
-        Raises:
-            BadRequest: There is no such operation, or a regular expression is invalid.
-            LimitExceeded: The pattern has too many comparisons, or they take too long.
-        """
-        return HandlerResponse({"count": len(await self._matching(call, body))})
-
-    async def find_requests(self, call: Call, *, body: Pattern) -> HandlerResponse:
-        """Responds to ``POST /requests/find``, the oldest first.
-
-        Raises:
-            BadRequest: There is no such operation, or a regular expression is invalid.
-            LimitExceeded: The pattern has too many comparisons, or they take too long.
-        """
-        matching = await self._matching(call, body)
-        return await asyncio.to_thread(_listed, matching)
-
-    def get_request(self, call: Call, number: int) -> HandlerResponse:
-        """Responds to ``GET /requests/{id}``: the exchange, and why it went as it did.
-
-        Raises:
-            NotFound: It is unknown, or forgotten.
-        """
-        journal = call.world.journal
-        context = journal.get(number)
-        if context is None:
-            first = journal.total - len(journal) + 1
-            known = f"{first} to {journal.total}" if len(journal) else "none"
-            msg = f"There is no request {number} in this world; it remembers {known}."
-            raise NotFound(msg)
-        return HandlerResponse({**logged(context), "explanation": self._explainer.explain(context)})
-
-    def stream_requests(self, call: Call) -> HandlerResponse:
-        """Responds to ``GET /requests/stream``: each exchange as it ends, as server-sent events."""
-        return HandlerResponse(_events(call, self._refresh), media_type="text/event-stream")
-
-    async def list_near_misses(self, call: Call) -> HandlerResponse:
-        """Responds to ``GET /requests/unmatched/near-misses``: what was probably meant."""
-        newest = _unmatched(call)[-NEWEST:]
-        return HandlerResponse({"nearMisses": await _searching(self._near_misses, newest)})
-
-    def _near_misses(self, contexts: Sequence[RequestContext]) -> list[dict[str, Any]]:
-        return [
-            {"request": request(context), **near}
-            for context in contexts
-            for near in self._near(context)
-        ]
-
-    def _near(self, context: RequestContext) -> list[dict[str, Any]]:
-        def distance(method: str, path: str) -> float:
-            similar = SequenceMatcher(None, context.path, fill(path, context.path)).ratio()
-            return round(1 - (similar if method == context.method else similar * 0.9), 3)
-
-        if len(context.path) > LONGEST_COMPARED:
-            return []
-        ranked = sorted(
-            (distance(method, path), name, method, path)
-            for name, (method, path) in self._operations.items()
-        )
-        return [
-            {
-                "stubMapping": {
-                    "name": name,
-                    "request": {"method": method, "urlPathTemplate": path},
-                },
-                "matchResult": {"distance": far},
-            }
-            for far, name, method, path in ranked[:NEAR]
-        ]
-
-    async def _matching(self, call: Call, pattern: Pattern) -> list[RequestContext]:
-        self._expect_operation(pattern)
-        return await _searching(search, tuple(call.world.journal), pattern)
-
-    def _expect_operation(self, pattern: Pattern) -> None:
-        operation = pattern.get("operation")
-        if operation is not None and operation not in self._operations:
-            hint = nearest(operation, list(self._operations)) or "."
-            msg = f"operation: there is no {operation!r}{hint}"
-            raise BadRequest(msg)
+def _expect_operation(admin: AdminContext, pattern: Pattern) -> None:
+    operation = pattern.get("operation")
+    if operation is not None and operation not in admin.endpoints:
+        hint = nearest(operation, list(admin.endpoints)) or "."
+        msg = f"operation: there is no {operation!r}{hint}"
+        raise BadRequest(msg)
 
 
 async def _searching(work: Callable[..., Found], *arguments: Any) -> Found:
@@ -478,3 +454,19 @@ async def _events(call: Call, refresh: Callable[[World], Awaitable[None]]) -> As
 
 def _unmatched(call: Call) -> Sequence[RequestContext]:
     return [context for context in call.world.journal if not context.is_matched]
+
+
+ADMIN_HANDLERS: AdminHandlers = {
+    ("GET", "/requests"): list_requests,
+    ("POST", "/requests/count"): count_requests,
+    ("POST", "/requests/find"): find_requests,
+    ("GET", "/requests/unmatched/near-misses"): list_near_misses,
+    ("GET", "/requests/stream"): stream_requests,
+    ("GET", "/requests/{id}"): get_request,
+}
+
+HANDLERS: Handlers = {
+    ("DELETE", "/requests"): delete_requests,
+    ("GET", "/requests/unmatched"): list_unmatched,
+    ("GET", "/requests/har"): get_har,
+}

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import UNSET
 
 from understudy.errors import BadRequest, FixtureError, Problem, nearest
+from understudy.mock.admin.context import AdminContext, AdminHandlers
 from understudy.mock.admin.faults import Kept, keep, next_id, response_header
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.endpoint import Endpoint
@@ -44,40 +45,25 @@ class InvalidStub(Exception):
         )
 
 
-class StubsAdmin:
-    """The handlers of stubs.
+def create_stub(admin: AdminContext, call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
+    """Responds to ``POST /stubs``.
 
-    Args:
-        served: Every operation of the mock.
+    Raises:
+        BadRequest: It names an operation, a path parameter or a person that is not there.
+        Conflict: There is a stub or a fault of that id.
     """
-
-    def __init__(self, served: Iterable[Endpoint]) -> None:
-        self._endpoints = {endpoint.operation.operation_id: endpoint for endpoint in served}
-
-    @property
-    def handlers(self) -> Handlers:
-        """Method and path to handler."""
-        return {("POST", "/stubs"): self.create_stub, **Kept("stub", _as_json).handlers}
-
-    def create_stub(self, call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
-        """Responds to ``POST /stubs``.
-
-        Raises:
-            BadRequest: It names an operation, a path parameter or a person that is not there.
-            Conflict: There is a stub or a fault of that id.
-        """
-        try:
-            stub = add_stub(call.world, body, self._endpoints)
-        except InvalidStub as invalid:
-            detail = {
-                "title": "The stub breaks the document",
-                "status": 422,
-                "detail": str(invalid),
-                "violations": invalid.violations,
-            }
-            return HandlerResponse(detail, 422, "application/problem+json")
-        call.world.note_change()
-        return HandlerResponse(_as_json(call.world, stub), 201)
+    try:
+        stub = add_stub(call.world, body, admin.endpoints)
+    except InvalidStub as invalid:
+        detail = {
+            "title": "The stub breaks the document",
+            "status": 422,
+            "detail": str(invalid),
+            "violations": invalid.violations,
+        }
+        return HandlerResponse(detail, 422, "application/problem+json")
+    call.world.note_change()
+    return HandlerResponse(_as_json(call.world, stub), 201)
 
 
 def add_stub(world: World, body: Mapping[str, Any], endpoints: Mapping[str, Endpoint]) -> Fault:
@@ -236,3 +222,12 @@ def _nearest(world: World, kept: Fault) -> dict[str, Any] | None:
         return None
     context, others = found
     return {"request": context.number, "misfits": [it._asdict() for it in others]}
+
+
+ADMIN_HANDLERS: AdminHandlers = {
+    ("POST", "/stubs"): create_stub,
+}
+
+HANDLERS: Handlers = {
+    **Kept("stub", _as_json).handlers,
+}

@@ -9,57 +9,45 @@ from understudy.mock.server.callbacks import Callbacks
 from understudy.mock.server.handlers import Handlers
 
 
-class WebhooksAdmin:
-    """The handlers of webhooks and callbacks.
-
-    Args:
-        callbacks: Sends them.
-    """
-
-    def __init__(self, callbacks: Callbacks) -> None:
-        self._callbacks = callbacks
-
-    @property
-    def handlers(self) -> Handlers:
-        """Method and path to handler."""
-        return {
-            ("GET", "/webhooks"): self.list_webhooks,
-            ("POST", "/webhooks/{name}"): self.send_webhook,
+def list_webhooks(callbacks: Callbacks, _call: Call) -> HandlerResponse:
+    """Responds to ``GET /webhooks``."""
+    listed = [
+        {
+            "name": it.name,
+            "kind": it.declared.kind,
+            "method": it.declared.operation.method,
+            "address": it.declared.address or None,
         }
+        for it in callbacks.sendables
+    ]
+    return HandlerResponse(listed)
 
-    def list_webhooks(self, _call: Call) -> HandlerResponse:
-        """Responds to ``GET /webhooks``."""
-        listed = [
-            {
-                "name": it.name,
-                "kind": it.declared.kind,
-                "method": it.declared.operation.method,
-                "address": it.declared.address or None,
-            }
-            for it in self._callbacks.sendables
-        ]
-        return HandlerResponse(listed)
 
-    async def send_webhook(
-        self, call: Call, name: str, *, body: Mapping[str, Any]
-    ) -> HandlerResponse:
-        """Responds to ``POST /webhooks/{name}``: sends it at once.
+async def send_webhook(
+    callbacks: Callbacks, call: Call, name: str, *, body: Mapping[str, Any]
+) -> HandlerResponse:
+    """Responds to ``POST /webhooks/{name}``: sends it at once.
 
-        Raises:
-            NotFound: The document declares none of this name.
-            BadRequest: The receiver is not permitted.
-        """
-        has_body = "body" in body
-        try:
-            sent = await self._callbacks.trigger(
-                name, body["url"], call.world, body.get("body"), has_body=has_body
-            )
-        except LookupError as error:
-            known = [it.name for it in self._callbacks.sendables]
-            msg = (
-                f"The document has no webhook and no callback {name!r}{nearest(name, known) or '.'}"
-            )
-            raise NotFound(msg) from error
-        return HandlerResponse(
-            {"request": sent.number or None, "status": sent.status, "notes": sent.notes}
+    Raises:
+        NotFound: The document declares none of this name.
+        BadRequest: The receiver is not permitted.
+    """
+    has_body = "body" in body
+    try:
+        sent = await callbacks.trigger(
+            name, body["url"], call.world, body.get("body"), has_body=has_body
         )
+    except LookupError as error:
+        known = [it.name for it in callbacks.sendables]
+        msg = f"The document has no webhook and no callback {name!r}{nearest(name, known) or '.'}"
+        raise NotFound(msg) from error
+    return HandlerResponse(
+        {"request": sent.number or None, "status": sent.status, "notes": sent.notes}
+    )
+
+
+HANDLERS: Handlers = {
+    ("GET", "/webhooks"): list_webhooks,
+    ("POST", "/webhooks/{name}"): send_webhook,
+}
+"""Method and path to what takes the sender of callbacks, and then what any handler takes."""

@@ -5,13 +5,14 @@ its exchange, and a token the exchange with the calls. This follows both, judges
 says where a sign-in stopped.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
 import orjson
 
 from understudy.exchange.masking import MASK, SECRET_NAMES
+from understudy.mock.authserver.authorization_request import is_scope_parameter
 from understudy.mock.authserver.client_advice import ADVICE
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.clock import written
@@ -23,6 +24,8 @@ from understudy.mock.store.vocabulary import vocabulary_of
 
 _ORIGIN = (b"origin", b"sec-fetch-mode")
 """Headers that a browser sends for a script, and no server does."""
+
+_MISSING: Final = "It was not sent."
 
 
 class Judged(NamedTuple):
@@ -43,83 +46,62 @@ class Judged(NamedTuple):
     advice: str = ""
 
 
+def _judged(name: str, value: str, right: str, fault: str, advice: str = "") -> Judged:
+    """Judges a parameter: it is right unless a fault is named, and a fault with advice is no mistake."""
+    if not fault:
+        return Judged(name, value, "right", right)
+    return Judged(name, value, "advice" if advice else "wrong", fault, advice)
+
+
+_FLOWS: Final[Mapping[str, tuple[str, str, str]]] = {
+    "code": ("The code grant: a code comes back.", "", ""),
+    "token": (
+        "",
+        "The implicit grant: a token comes back in the fragment.",
+        "Use the code grant with PKCE; a token in an address can leak (RFC 9700, 2.1.2).",
+    ),
+}
+"""``response_type`` to what is right about it, its fault, and the advice."""
+
+
 def judged_authorization(
     parameters: Mapping[str, str], application: Application | None, world: World
-) -> tuple[Judged, ...]:
+) -> Iterator[Judged]:
     """Judges the parameters of an authorization request (interface, Authorization request)."""
-    return (
-        _client(parameters, application),
-        _redirect_uri(parameters, application),
-        _response_type(parameters),
-        *_scopes(parameters, world),
-        _state(parameters),
-        *_challenge(parameters),
-    )
-
-
-def _client(parameters: Mapping[str, str], application: Application | None) -> Judged:
-    value = parameters.get("client_id", "")
-    if application is None:
-        return Judged("client_id", value, "wrong", "There is no application with this client_id.")
-    return Judged("client_id", value, "right", f"This is {application.name}.")
-
-
-def _redirect_uri(parameters: Mapping[str, str], application: Application | None) -> Judged:
-    value = parameters.get("redirect_uri", "")
-    registered = application.redirect_uris if application else ()
-    if value in registered:
-        return Judged("redirect_uri", value, "right", "It is registered for the application.")
-    listed = ", ".join(registered) or "none"
-    return Judged("redirect_uri", value, "wrong", f"It is not registered; registered: {listed}.")
-
-
-def _response_type(parameters: Mapping[str, str]) -> Judged:
-    value = parameters.get("response_type", "")
-    if value == "code":
-        return Judged("response_type", value, "right", "The code grant: a code comes back.")
-    if value == "token":
-        sentence = "The implicit grant: a token comes back in the fragment."
-        advice = "Use the code grant with PKCE; a token in an address can leak (RFC 9700, 2.1.2)."
-        return Judged("response_type", value, "advice", sentence, advice)
-    return Judged("response_type", value, "wrong", "It must be code or token.")
-
-
-def _scopes(parameters: Mapping[str, str], world: World) -> Iterator[Judged]:
+    names = ("client_id", "redirect_uri", "response_type", "state")
+    client_id, uri, flow, state = (parameters.get(name, "") for name in names)
+    name, registered = (application.name, application.redirect_uris) if application else ("", ())
+    unknown = "" if application else "There is no application with this client_id."
+    yield _judged("client_id", client_id, f"This is {name}.", unknown)
+    listed = f"It is not registered; registered: {', '.join(registered) or 'none'}."
+    fault = "" if uri in registered else listed
+    yield _judged("redirect_uri", uri, "It is registered for the application.", fault)
+    yield _judged("response_type", flow, *_FLOWS.get(flow, ("", "It must be code or token.")))
     known = vocabulary_of(world).scope_names
-    for name, value in parameters.items():
-        if name == "scope" or name.startswith("scope["):
-            for scope in value.split():
-                is_known = scope in known
-                sentence = "It is known." if is_known else f"There are {', '.join(known)}."
-                yield Judged(name, scope, "right" if is_known else "wrong", sentence)
-
-
-def _state(parameters: Mapping[str, str]) -> Judged:
-    value = parameters.get("state", "")
-    if value:
-        return Judged("state", value, "right", "It comes back unchanged, to be compared.")
-    return Judged("state", "", "advice", "It was not sent.", ADVICE["no-state"])
+    for place in filter(is_scope_parameter, parameters):
+        for scope in parameters[place].split():
+            fault = "" if scope in known else f"There are {', '.join(known)}."
+            yield _judged(place, scope, "It is known.", fault)
+    right = "It comes back unchanged, to be compared."
+    yield _judged("state", state, right, "" if state else _MISSING, ADVICE["no-state"])
+    if flow == "code":
+        yield from _challenge(parameters)
 
 
 def _challenge(parameters: Mapping[str, str]) -> Iterator[Judged]:
-    if parameters.get("response_type") != "code":
-        return
     value = parameters.get("code_challenge", "")
-    if not value:
-        yield Judged("code_challenge", "", "advice", "It was not sent.", ADVICE["no-pkce"])
-        return
-    yield Judged("code_challenge", value, "right", "PKCE protects the code (RFC 7636).")
-    method = parameters.get("code_challenge_method", "plain")
-    if method == "S256":
-        yield Judged("code_challenge_method", method, "right", "The challenge is a digest.")
-    else:
+    right = "PKCE protects the code (RFC 7636)."
+    yield _judged("code_challenge", value, right, "" if value else _MISSING, ADVICE["no-pkce"])
+    if value:
+        method = parameters.get("code_challenge_method", "plain")
+        fault = "" if method == "S256" else "The challenge is plain."
         advice = "Send code_challenge_method=S256; a plain challenge is the verifier itself."
-        yield Judged("code_challenge_method", method, "advice", "The challenge is plain.", advice)
+        yield _judged("code_challenge_method", method, "The challenge is a digest.", fault, advice)
 
 
 def judged_token(
     form: Mapping[str, str], authorization: Mapping[str, str], headers: Mapping[bytes, bytes]
-) -> tuple[Judged, ...]:
+) -> Iterator[Judged]:
     """Judges the parameters of the exchange of a code (interface, Code grant).
 
     Args:
@@ -127,51 +109,29 @@ def judged_token(
         authorization: The parameters of the authorization request.
         headers: The header fields of the request.
     """
-    return (
-        _grant_type(form),
-        Judged("code", form.get("code", ""), "right", "It is the code of this sign-in."),
-        _same("client_id", form, authorization),
-        _same("redirect_uri", form, authorization),
-        *_secret(form, headers),
-        *_verifier(form, authorization),
-    )
+    names = ("grant_type", "client_secret", "code_verifier")
+    grant, secret, verifier = (form.get(name, "") for name in names)
+    fault = "" if grant == "authorization_code" else "It must be authorization_code."
+    yield _judged("grant_type", grant, "A code is exchanged.", fault)
+    yield _judged("code", form.get("code", ""), "It is the code of this sign-in.", "")
+    for name in ("client_id", "redirect_uri"):
+        yield _repeated(name, form.get(name, ""), authorization)
+    if secret:
+        is_browser = any(name in headers for name in _ORIGIN)
+        fault = "It was sent from a browser." if is_browser else ""
+        advice = ADVICE["secret-in-browser"]
+        yield _judged("client_secret", secret, "It was sent by a server.", fault, advice)
+    if verifier or authorization.get("code_challenge"):
+        fault = "" if verifier else "The challenge needs its verifier."
+        yield _judged("code_verifier", verifier, "It answers the challenge.", fault)
 
 
-def _grant_type(form: Mapping[str, str]) -> Judged:
-    value = form.get("grant_type", "")
-    if value == "authorization_code":
-        return Judged("grant_type", value, "right", "A code is exchanged.")
-    return Judged("grant_type", value, "wrong", "It must be authorization_code.")
-
-
-def _same(name: str, form: Mapping[str, str], authorization: Mapping[str, str]) -> Judged:
-    value = form.get(name, "")
-    if value == authorization.get(name, ""):
-        return Judged(name, value, "right", "It is that of the authorization request.")
-    if name == "client_id" and not value:
-        return Judged(name, value, "right", "It is not in the form; the header may have it.")
-    return Judged(
-        name, value, "wrong", f"The authorization request had {authorization.get(name, 'none')!r}."
-    )
-
-
-def _secret(form: Mapping[str, str], headers: Mapping[bytes, bytes]) -> Iterator[Judged]:
-    value = form.get("client_secret", "")
-    if not value:
-        return
-    if any(name in headers for name in _ORIGIN):
-        sentence = "It was sent from a browser."
-        yield Judged("client_secret", value, "advice", sentence, ADVICE["secret-in-browser"])
-    else:
-        yield Judged("client_secret", value, "right", "It was sent by a server.")
-
-
-def _verifier(form: Mapping[str, str], authorization: Mapping[str, str]) -> Iterator[Judged]:
-    value = form.get("code_verifier", "")
-    if authorization.get("code_challenge") and not value:
-        yield Judged("code_verifier", "", "wrong", "The challenge needs its verifier.")
-    elif value:
-        yield Judged("code_verifier", value, "right", "It answers the challenge.")
+def _repeated(name: str, value: str, authorization: Mapping[str, str]) -> Judged:
+    if name == "client_id" and not value and authorization.get(name):
+        return _judged(name, value, "It is not in the form; the header may have it.", "")
+    had = authorization.get(name, "")
+    fault = "" if value == had else f"The authorization request had {had or 'none'!r}."
+    return _judged(name, value, "It is that of the authorization request.", fault)
 
 
 AUTHORIZE_PATH: Final = "/oauth2/authorize"
@@ -232,8 +192,8 @@ class _Trace:
         """Follows the sign-in as far as it went."""
         first = self._first
         application = first.world.get(APPLICATIONS, self._parameters.get("client_id", ""))
-        judged = judged_authorization(self._parameters, application, first.world)
-        self._add(first, "authorize", judged)
+        parameters = judged_authorization(self._parameters, application, first.world)
+        self._add(first, "authorize", parameters)
         redirect = self._redirect()
         if redirect is None:
             return
@@ -309,8 +269,8 @@ class _Trace:
                 return
         self._stopped = "The token was not used for a call yet."
 
-    def _add(self, context: RequestContext, kind: str, judged: Sequence[Judged]) -> None:
-        location = _location(context)
+    def _add(self, context: RequestContext, kind: str, judged: Iterable[Judged]) -> None:
+        location, parameters = _location(context), tuple(judged)
         self._steps.append(
             {
                 "kind": kind,
@@ -324,11 +284,11 @@ class _Trace:
                     it._replace(
                         value=MASK if it.name in SECRET_NAMES and it.value else it.value
                     )._asdict()
-                    for it in judged
+                    for it in parameters
                 ],
             }
         )
-        self._advice += [it.advice for it in judged if it.advice]
+        self._advice += [it.advice for it in parameters if it.advice]
 
 
 def _is_to(context: RequestContext, redirect_uri: str) -> bool:

@@ -1,0 +1,112 @@
+"""Defines what the handlers of the admin API work with beside a call: one record, for all of them.
+
+The mock knows no generator: whoever starts it hands one in as ``EdgeCaseSource``, so that a mock alone stays small.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, Protocol
+
+from starlette.types import ASGIApp
+
+from understudy.interface.facts import Facts
+from understudy.interface.rules import Rule, Switch
+from understudy.mock.admin.explaining import Explainer
+from understudy.mock.server.api import Api
+from understudy.mock.server.endpoint import Endpoint, endpoints
+from understudy.mock.server.preferences import Choose
+from understudy.mock.server.world_selection import Worlds
+
+
+class ExportedCases(NamedTuple):
+    """Cases as a file of a tool.
+
+    Attributes:
+        content: The bytes of the file.
+        suffix: What its name ends with, such as ``.har``; ``.zip`` where the tool reads a directory.
+    """
+
+    content: bytes
+    suffix: str
+
+
+class EdgeCaseSource(Protocol):
+    """Makes edge cases of operations, and sends them to the mock."""
+
+    def cases(self, operation: str, count: int, seed: int) -> list[dict[str, Any]]:
+        """Returns cases as JSON.
+
+        Raises:
+            StartupError: There is no such operation.
+        """
+
+    async def send(self, wanted: Mapping[str, Any], site_url: str, auth_url: str) -> dict[str, Any]:
+        """Sends a case to the mock, and returns what became of it.
+
+        Raises:
+            StartupError: There is no such operation.
+            NotFound: There is no such case.
+        """
+
+    def exported(
+        self, operation: str, form: str, options: Mapping[str, int], urls: Mapping[str, str]
+    ) -> ExportedCases:
+        """Returns cases as a file of a tool.
+
+        Raises:
+            StartupError: There is no such operation or format.
+        """
+
+
+SiteName = Literal["resource", "authorization"]
+
+Sites = Mapping[SiteName, ASGIApp]
+"""The applications of the two addresses."""
+
+
+@dataclass(frozen=True, eq=False)
+class AdminContext:
+    """The parts of one mock that the handlers of its admin API use.
+
+    Attributes:
+        worlds: All the worlds of the mock.
+        apis: What is served and may be steered; the first one is the resource API.
+        choose: Reads ``switch=option`` texts.
+        rules: Returns the catalogue of rules by id; called at the first use.
+        switches: Returns the switches by name.
+        edge_cases: Returns what makes edge cases; None: nothing does.
+        sites: The applications of the two addresses.
+        facts: The facts files of ``serve --facts``, in their order.
+        digests: What was digested for capsules, by its name, with its digest.
+    """
+
+    worlds: Worlds
+    apis: Sequence[Api]
+    choose: Choose
+    rules: Callable[[], Mapping[str, Rule]]
+    switches: Callable[[], Mapping[str, Switch]]
+    edge_cases: Callable[[], EdgeCaseSource | None]
+    sites: Sites
+    facts: Sequence[Facts]
+    digests: dict[str, tuple[object, str]] = field(default_factory=dict)
+
+    @property
+    def base_path(self) -> str:
+        """The base path of the resource API."""
+        return self.apis[0].base_path
+
+    @cached_property
+    def endpoints(self) -> Mapping[str, Endpoint]:
+        """Every operation of the mock by its operationId."""
+        served = (endpoint for api in self.apis for endpoint in endpoints(api))
+        return {endpoint.operation.operation_id: endpoint for endpoint in served}
+
+    @cached_property
+    def explainer(self) -> Explainer:
+        """Explains responses."""
+        return Explainer(self.rules, self.switches)
+
+
+AdminHandlers = Mapping[tuple[str, str], Callable[..., Any]]
+"""Method and path template to what takes the context, and then what any handler takes."""
