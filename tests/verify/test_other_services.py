@@ -88,6 +88,7 @@ def test_rules_of_state_are_not_checked_where_no_state_is_inferred(outcome: Outc
     assert {it.reason for it in inferred} == {
         "the document has no collection whose items are created and read",
         "the document has no resource that exists once",
+        "no operation that reads takes any text",
     }
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +23,7 @@ from understudy.collections.list_queries import (
     create_by_default,
     send_guarded,
 )
+from understudy.collections.literal_texts import MOST_TEXTS, ask_literally, text_parameters
 from understudy.collections.model import (
     ResourceCollection,
     ResourceModel,
@@ -31,7 +33,7 @@ from understudy.collections.model import (
     item_at,
 )
 from understudy.collections.requests import JSON_PATCH, ItemMembers, PreparedRequest
-from understudy.collections.rules import INFERRED, OWNER_ONLY, SINGLETON_KEPT, lacking
+from understudy.collections.rules import INFERRED, OWNER_ONLY, SINGLETON_KEPT, TEXT_LITERAL, lacking
 from understudy.errors import LimitExceeded, StartupError
 from understudy.exchange.messages import Exchange
 from understudy.openapi.grammar import PATH_PARAMETER
@@ -336,16 +338,18 @@ class CollectionsJudge:
     Args:
         target: What is known of the deployment.
         model: The resources.
+        document: The document.
     """
 
-    def __init__(self, target: Target, model: ResourceModel) -> None:
+    def __init__(self, target: Target, model: ResourceModel, document: Document) -> None:
         self.target = target
         self.model = model
+        self.texts = list(islice(text_parameters(document), MOST_TEXTS))
 
     @property
     def can_judge(self) -> bool:
-        """True if there is a resource to judge."""
-        return bool(self.model.resources)
+        """True if there is a resource or a text to judge."""
+        return bool(self.model.resources or self.texts)
 
     def judge(self, run: Run) -> None:
         """Sends the fixed sequence of each collection and single resource, and deletes what it created.
@@ -362,7 +366,7 @@ class CollectionsJudge:
         if not wanted:
             return
         state = InferredRun(run, self.model)
-        for path, judge in _judgements(state):
+        for path, judge in self._judgements(state):
             try:
                 judge()
             except (
@@ -383,6 +387,15 @@ class CollectionsJudge:
         _give_reasons(
             run, wanted, "no response could show it: requests were refused, or had no item"
         )
+
+    def _judgements(self, state: InferredRun) -> Iterator[tuple[str, Callable[[], None]]]:
+        if self.target.writes != "observe":
+            for collection in self.model.collections:
+                yield collection.path, partial(judge_collection, state, collection)
+            for singleton in self.model.singletons:
+                yield singleton.path, partial(judge_singleton, state, singleton)
+        for it in self.texts:
+            yield it.operation.path, partial(ask_literally, state, it)
 
     def items(self, run: Run) -> CaseItems:
         """Returns what points cases at items that exist."""
@@ -413,19 +426,21 @@ class CollectionsJudge:
 
     def unchecked_rules(self) -> dict[str, str]:
         """Returns the rules of inferred state that the target cannot show, each with the reason."""
-        reasons = {}
-        for rule in INFERRED:
-            reason = lacking(rule, self.model)
-            if reason is None and self.target.writes == "observe":
-                reason = "writing is not permitted: the mode is observe"
-            if reason is None and rule == OWNER_ONLY:
-                reason = _lacking_other(self.target)
-            if reason is not None:
-                reasons[rule] = reason
-        return reasons
+        reasons = {rule: self._unchecked(rule) for rule in INFERRED}
+        return {rule: reason for rule, reason in reasons.items() if reason is not None}
+
+    def _unchecked(self, rule: str) -> str | None:
+        if rule == TEXT_LITERAL:
+            return None if self.texts else "no operation that reads takes any text"
+        reason = lacking(rule, self.model)
+        if reason is None and self.target.writes == "observe":
+            reason = "writing is not permitted: the mode is observe"
+        return _lacking_other(self.target) if reason is None and rule == OWNER_ONLY else reason
 
     def planned(self) -> Iterator[tuple[int, str]]:
         """Yields what would be sent to each resource: about how many requests, and a description."""
+        if self.texts:
+            yield 2 * len(self.texts), f"texts of {len(self.texts)} parameters that read"
         if self.target.writes == "observe":
             return
         for collection in self.model.collections:
@@ -444,14 +459,7 @@ def collections_judge(target: Target, document: Document) -> CollectionsJudge:
         StartupError: The state-model file of the target is not as it must be.
     """
     state_model = None if target.state_model is None else Path(target.state_model)
-    return CollectionsJudge(target, infer_resources(document, state_model))
-
-
-def _judgements(state: InferredRun) -> Iterator[tuple[str, Callable[[], None]]]:
-    for collection in state.model.collections:
-        yield collection.path, partial(judge_collection, state, collection)
-    for singleton in state.model.singletons:
-        yield singleton.path, partial(judge_singleton, state, singleton)
+    return CollectionsJudge(target, infer_resources(document, state_model), document)
 
 
 def _give_reasons(run: Run, rules: list[str], reason: str) -> None:

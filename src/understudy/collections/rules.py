@@ -29,6 +29,7 @@ DELETE_GONE: Final = "inferred-delete-gone"
 DELETE_ONCE: Final = "inferred-delete-once"
 OWNER_ONLY: Final = "inferred-owner-only"
 SINGLETON_KEPT: Final = "inferred-singleton-kept"
+TEXT_LITERAL: Final = "inferred-text-literal"
 
 _STATEMENTS: Final[Mapping[str, str]] = {
     CREATE_READABLE: "An item that was created is read at its address, with the members that were sent.",
@@ -48,6 +49,7 @@ _STATEMENTS: Final[Mapping[str, str]] = {
     DELETE_GONE: "A deleted item is neither read nor listed.",
     DELETE_ONCE: "Deleting an item again does not succeed, where the document declares a 404 or 410.",
     OWNER_ONLY: "An item in a collection of the caller's own is not read, changed or deleted by another account.",
+    TEXT_LITERAL: "A text that looks like a part of a query is searched for as it stands.",
     SINGLETON_KEPT: "A resource that exists once is read as it was last changed.",
 }
 
@@ -56,6 +58,7 @@ CERTAIN: Final = frozenset(
         *(CREATE_READABLE, CREATE_LISTED, CREATE_IDENTIFIER, REPLACE_KEPT, UPDATE_MERGED),
         *(CHANGE_ISOLATED, DELETE_GONE, SINGLETON_KEPT, CREATE_DEFAULTED),
         *(CREATE_GUARDED, OWNER_ONLY, LIST_ONCE, LIST_LIMITED, LIST_FILTERED, LIST_SORTED),
+        TEXT_LITERAL,
     }
 )
 """Rules that follow from HTTP's methods, or from names in the document; their breach is a finding."""

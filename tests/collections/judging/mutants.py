@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.collections.judging.service import HARBOURS, NOTES, Service
+from tests.collections.judging.service import CREATED, HARBOURS, NOTES, Service
 
 MUTANTS: "list[InferredMutant]" = []
 
@@ -112,6 +112,16 @@ class ListsEverythingAtOnce(Service):
 class IgnoresFilters(Service):
     def filtered(self, query, items):
         return items
+
+
+@breaks("inferred-text-literal")
+class SearchesByAQueryThatTheTextIsAPartOf(Service):
+    def filtered(self, query, items):
+        text = query.get("q", "")
+        found = super().filtered({**query, "q": text.partition("'")[0]}, items)
+        before, _, after = text.rpartition(" LIKE ")
+        is_true = before.endswith(after.strip("'") + "'") and " OR " in before
+        return [{"id": 7, "title": "Anything", "created": CREATED}] if is_true else found
 
 
 @breaks("inferred-list-sorted")

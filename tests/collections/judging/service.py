@@ -57,8 +57,9 @@ class Service:
         return items[offset : offset + int(query.get("limit", "20"))]
 
     def filtered(self, query: dict[str, str], items: list[Item]) -> list[Item]:
-        pinned = query.get("is_pinned")
-        return [it for it in items if pinned in {None, str(it.get("is_pinned")).lower()}]
+        pinned, text = query.get("is_pinned"), query.get("q", "")
+        items = [it for it in items if pinned in {None, str(it.get("is_pinned")).lower()}]
+        return [it for it in items if text in str(it.get("title", ""))]
 
     def ordered(self, query: dict[str, str], items: list[Item]) -> list[Item]:
         order = query.get("sort", "")
