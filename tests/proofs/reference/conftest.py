@@ -6,7 +6,6 @@ import httpx
 import pytest
 from tests.patient import PATIENCE
 from tests.proofs.reference.in_process import MovableClock
-from tests.proofs.reference.people import ISOLDE
 from tests.proofs.reference.serving import served
 
 Client = Callable[..., httpx.Client]
@@ -41,25 +40,3 @@ def client(addresses) -> Iterator[Client]:
 @pytest.fixture
 def nobody(client):
     return client()
-
-
-@pytest.fixture
-def isolde(client):
-    return client("isolde-full")
-
-
-@pytest.fixture
-def bram(client):
-    return client("bram-full")
-
-
-@pytest.fixture
-def primary() -> str:
-    return ISOLDE.hashes[0]
-
-
-@pytest.fixture
-def authorization(addresses):
-    """A client of the authorization server; it follows no redirect."""
-    with httpx.Client(base_url=f"{addresses.auth_url}/oauth2", timeout=PATIENCE) as made:
-        yield made
