@@ -14,8 +14,8 @@ from tests.proofs.mutants.edge import (
     mutant,
     path_of,
     query_of,
+    register,
     said,
-    stateful,
     who,
 )
 from tests.proofs.mutants.own_profile import ADA, ADA_SECOND
@@ -32,41 +32,30 @@ def _id_in(request):
 def _all_changed(name, member):
     """Registers a deployment where an update of one avatar also changes the account's others."""
 
-    def make():
-        last = {}
+    def change(request, send, last):
+        response = send(request)
+        if is_avatar(request, "PATCH") and response.status_code == 200:
+            last.update({n: t for n, t in members_of(request).items() if n == member})
+        is_own = at(request, "GET", LIST) and who(request) == "ada-full"
+        if is_own and response.status_code == 200 and last:
+            return answer(response, body=[{**avatar, **last} for avatar in said(response)])
+        return response
 
-        def change(request, send):
-            response = send(request)
-            if is_avatar(request, "PATCH") and response.status_code == 200:
-                last.update({n: t for n, t in members_of(request).items() if n == member})
-            is_own = at(request, "GET", LIST) and who(request) == "ada-full"
-            if is_own and response.status_code == 200 and last:
-                return answer(response, body=[{**avatar, **last} for avatar in said(response)])
-            return response
-
-        return change
-
-    make.__name__ = name
-    stateful(PARTIAL)(make)
+    register(name, (PARTIAL,), change, last=dict)
 
 
 _all_changed("a_rating_is_given_to_every_avatar", "rating")
 _all_changed("a_text_alternative_is_given_to_every_avatar", "alt_text")
 
 
-@stateful(PARTIAL, "me-needs-oauth-token", "foreign-avatars-invisible")
-def a_rating_is_given_to_the_avatars_of_another_account():
-    last = {}
-
-    def change(request, send):
-        response = send(request)
-        if is_avatar(request, "PATCH") and response.status_code == 200:
-            last.update({n: t for n, t in members_of(request).items() if n == "rating"})
-        if at(request, "GET", LIST) and who(request) == "olu-full" and last:
-            return answer(response, body=[{**avatar, **last} for avatar in said(response)])
-        return response
-
-    return change
+@mutant(PARTIAL, "me-needs-oauth-token", "foreign-avatars-invisible", last=dict)
+def a_rating_is_given_to_the_avatars_of_another_account(request, send, last):
+    response = send(request)
+    if is_avatar(request, "PATCH") and response.status_code == 200:
+        last.update({n: t for n, t in members_of(request).items() if n == "rating"})
+    if at(request, "GET", LIST) and who(request) == "olu-full" and last:
+        return answer(response, body=[{**avatar, **last} for avatar in said(response)])
+    return response
 
 
 def _texts(name, edit):
@@ -79,8 +68,7 @@ def _texts(name, edit):
             return send(asking(request, body=orjson.dumps(edited)))
         return send(request)
 
-    change.__name__ = name
-    mutant(CARRIED_OUT)(change)
+    register(name, (CARRIED_OUT,), change)
 
 
 _texts("text_alternatives_are_escaped_for_html", lambda t: html.escape(t, quote=False))
@@ -100,8 +88,7 @@ def _assigning(name, changes):
                 send(asking(request, body=orjson.dumps({"email_hash": hash_})))
         return response
 
-    change.__name__ = name
-    mutant(ASSIGN)(change)
+    register(name, (ASSIGN,), change)
 
 
 _assigning("setting_for_one_address_sets_for_all", lambda hash_: {ADA, ADA_SECOND} - {hash_})
@@ -118,21 +105,15 @@ _assigning(
 def after(name, rules, is_trigger, edit):
     """Registers a deployment whose lists are wrong after a kind of write."""
 
-    def make():
-        writes = []
+    def change(request, send, writes):
+        response = send(request)
+        if is_trigger(request) and response.is_success:
+            writes.append(request)
+        if at(request, "GET", LIST) and writes and response.status_code == 200:
+            return answer(response, body=edit(request, said(response), writes[-1]))
+        return response
 
-        def change(request, send):
-            response = send(request)
-            if is_trigger(request) and response.is_success:
-                writes.append(request)
-            if at(request, "GET", LIST) and writes and response.status_code == 200:
-                return answer(response, body=edit(request, said(response), writes[-1]))
-            return response
-
-        return change
-
-    make.__name__ = name
-    stateful(*rules)(make)
+    register(name, rules, change, writes=list)
 
 
 def unselected(request, avatars, _write):

@@ -15,7 +15,6 @@ from tests.proofs.mutants.edge import (
     path_of,
     query_of,
     said,
-    stateful,
     who,
 )
 
@@ -25,20 +24,15 @@ ADA = email_hash("ada@example.com")
 ADA_SECOND = email_hash("ada.merrowdale@example.org")
 
 
-@stateful("avatar-list-of-caller", "avatar-upload-returns-avatar")
-def a_new_avatar_is_listed_late():
-    new = []
-
-    def change(request, send):
-        response = send(request)
-        if at(request, "POST", LIST) and response.status_code == 200:
-            new.append(said(response)["image_id"])
-        if at(request, "GET", LIST) and new and response.status_code == 200:
-            late = new.pop()
-            return answer(response, body=[a for a in said(response) if a["image_id"] != late])
-        return response
-
-    return change
+@mutant("avatar-list-of-caller", "avatar-upload-returns-avatar", new=list)
+def a_new_avatar_is_listed_late(request, send, new):
+    response = send(request)
+    if at(request, "POST", LIST) and response.status_code == 200:
+        new.append(said(response)["image_id"])
+    if at(request, "GET", LIST) and new and response.status_code == 200:
+        late = new.pop()
+        return answer(response, body=[a for a in said(response) if a["image_id"] != late])
+    return response
 
 
 @mutant("avatar-list-of-caller")
@@ -50,29 +44,20 @@ def the_list_holds_anothers_avatar(request, send):
     return response
 
 
-@stateful("avatar-list-of-caller", "avatar-delete-no-content")
-def deleted_avatars_are_listed_still():
-    last = {}
-
-    def change(request, send):
-        response = send(request)
-        if at(request, "GET", LIST) and who(request) == "ada-full" and response.status_code == 200:
-            for avatar in said(response):
-                last[avatar["image_id"]] = {**avatar, "selected": False}
-            return answer(
-                response,
-                body=[
-                    *said(response),
-                    *(
-                        a
-                        for i, a in last.items()
-                        if i not in {b["image_id"] for b in said(response)}
-                    ),
-                ],
-            )
-        return response
-
-    return change
+@mutant("avatar-list-of-caller", "avatar-delete-no-content", last=dict)
+def deleted_avatars_are_listed_still(request, send, last):
+    response = send(request)
+    if at(request, "GET", LIST) and who(request) == "ada-full" and response.status_code == 200:
+        for avatar in said(response):
+            last[avatar["image_id"]] = {**avatar, "selected": False}
+        return answer(
+            response,
+            body=[
+                *said(response),
+                *(a for i, a in last.items() if i not in {b["image_id"] for b in said(response)}),
+            ],
+        )
+    return response
 
 
 @mutant("avatar-selected-for-email")
@@ -141,21 +126,18 @@ def deletions_answer_with_json(request, send):
     return httpx.Response(204, json={"deleted": True}) if is_deletion else response
 
 
-@stateful("avatar-delete-unselects")
-def another_avatar_takes_the_place():
-    def change(request, send):
-        response = send(request)
-        if is_avatar(request, "DELETE") and response.status_code == 204:
-            listed = said(send(asking(request, path=LIST, method="GET")))
-            is_list = isinstance(listed, list) and listed
-            if is_list and not any(avatar["selected"] for avatar in listed):
-                path = f"/me/avatars/{listed[0]['image_id']}/email"
-                body = orjson.dumps({"email_hash": ADA})
-                headers = {"content-type": "application/json"}
-                send(asking(request, path=path, method="POST", body=body, headers=headers))
-        return response
-
-    return change
+@mutant("avatar-delete-unselects")
+def another_avatar_takes_the_place(request, send):
+    response = send(request)
+    if is_avatar(request, "DELETE") and response.status_code == 204:
+        listed = said(send(asking(request, path=LIST, method="GET")))
+        is_list = isinstance(listed, list) and listed
+        if is_list and not any(avatar["selected"] for avatar in listed):
+            path = f"/me/avatars/{listed[0]['image_id']}/email"
+            body = orjson.dumps({"email_hash": ADA})
+            headers = {"content-type": "application/json"}
+            send(asking(request, path=path, method="POST", body=body, headers=headers))
+    return response
 
 
 def _patching(request, send, edit):

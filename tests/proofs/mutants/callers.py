@@ -16,8 +16,8 @@ from tests.proofs.mutants.edge import (
     mutant,
     path_of,
     query_of,
+    register,
     said,
-    stateful,
     who,
 )
 
@@ -47,20 +47,15 @@ def every_token_reads_the_profile_of_the_first_account(request, send):
     return send(request)
 
 
-@stateful("profile-hash-is-primary", CALLER, "own-profile-is-full")
-def the_own_profile_is_cached_for_every_token():
-    cached = []
-
-    def change(request, send):
-        if not at(request, "GET", OWN):
-            return send(request)
-        response = send(request)
-        if response.status_code == 200:
-            cached.append(response.read())
-            return answer(response, body=cached[0])
-        return response
-
-    return change
+@mutant("profile-hash-is-primary", CALLER, "own-profile-is-full", cached=list)
+def the_own_profile_is_cached_for_every_token(request, send, cached):
+    if not at(request, "GET", OWN):
+        return send(request)
+    response = send(request)
+    if response.status_code == 200:
+        cached.append(response.read())
+        return answer(response, body=cached[0])
+    return response
 
 
 @mutant("avatar-list-of-caller", CALLER)
@@ -111,8 +106,7 @@ def _unchallenged(name, is_meant):
             return answer(response, headers={"www-authenticate": None})
         return response
 
-    change.__name__ = name
-    mutant("unauthorized-challenge", CALLER)(change)
+    register(name, ("unauthorized-challenge", CALLER), change)
 
 
 _unchallenged("no_401_has_a_challenge", lambda r: True)
@@ -129,8 +123,7 @@ def _unallowed(name, is_meant):
             return answer(response, headers={"allow": None})
         return response
 
-    change.__name__ = name
-    mutant("method-not-allowed-allow")(change)
+    register(name, ("method-not-allowed-allow",), change)
 
 
 _unallowed("no_405_says_what_is_allowed", lambda r: True)
@@ -197,8 +190,7 @@ def _numbered(name, is_meant, number):
     def change(request, send):
         return editing(lambda r: is_profile(r) and is_meant(r), edit)(request, send)
 
-    change.__name__ = name
-    mutant(COUNT, "hidden-accounts-left-out", "authenticated-only-fields")(change)
+    register(name, (COUNT, "hidden-accounts-left-out", "authenticated-only-fields"), change)
 
 
 def _listed(body):

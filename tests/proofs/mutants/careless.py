@@ -25,8 +25,8 @@ from tests.proofs.mutants.edge import (
     mutant,
     path_of,
     query_of,
+    register,
     said,
-    stateful,
     who,
 )
 
@@ -43,8 +43,7 @@ def _taken(name, rules, is_taken, is_meant, token=GOOD):
             return send(asking(request, token=token))
         return send(request)
 
-    change.__name__ = name
-    mutant(*rules)(change)
+    register(name, rules, change)
 
 
 def _anything(_request):
@@ -108,25 +107,19 @@ _taken("signing_in_lets_update", (SCOPE,), lambda t: t == "ada-auth-only", _is_c
 def _validated(name, nearly: Callable[[str, str], bool]):
     """Registers token information of tokens that were never issued."""
 
-    def make():
-        issued: list[str] = []
+    def change(request, send, issued):
+        token = query_of(request).get("token", "")
+        if not at(request, "GET", INFO):
+            return send(request)
+        for known in issued:
+            if token != known and nearly(token, known):
+                return send(asking(request, query={"token": known}))
+        response = send(request)
+        if response.status_code == 200:
+            issued.append(token)
+        return response
 
-        def change(request, send):
-            token = query_of(request).get("token", "")
-            if not at(request, "GET", INFO):
-                return send(request)
-            for known in issued:
-                if token != known and nearly(token, known):
-                    return send(asking(request, query={"token": known}))
-            response = send(request)
-            if response.status_code == 200:
-                issued.append(token)
-            return response
-
-        return change
-
-    make.__name__ = name
-    stateful("token-info-foreign")(make)
+    register(name, ("token-info-foreign",), change, issued=list)
 
 
 _validated("token_info_ignores_case", lambda token, known: token.lower() == known.lower())
@@ -136,21 +129,16 @@ _validated(
 _validated("token_info_of_more_than_a_token", lambda token, known: token.startswith(known))
 
 
-@stateful("password-grant-token-no-expiry")
-def a_newer_token_ends_the_older_one():
-    issued: list[str] = []
-
-    def change(request, send):
-        response = send(request)
-        body = said(response)
-        is_grant = at(request, "POST", TOKEN) and form_of(request).get("grant_type") == "password"
-        if is_grant and response.status_code == 200:
-            issued.append(body["access_token"])
-        if who(request) in issued[:-1]:
-            return httpx.Response(401, json={"error": "no"}, headers={"www-authenticate": "Bearer"})
-        return response
-
-    return change
+@mutant("password-grant-token-no-expiry", issued=list)
+def a_newer_token_ends_the_older_one(request, send, issued):
+    response = send(request)
+    body = said(response)
+    is_grant = at(request, "POST", TOKEN) and form_of(request).get("grant_type") == "password"
+    if is_grant and response.status_code == 200:
+        issued.append(body["access_token"])
+    if who(request) in issued[:-1]:
+        return httpx.Response(401, json={"error": "no"}, headers={"www-authenticate": "Bearer"})
+    return response
 
 
 def _ahead(text, hours):
@@ -194,8 +182,7 @@ def _shown(name, edit):
         edit(Image.open(BytesIO(response.read())).convert("RGB")).save(content, "PNG")
         return answer(response, body=content.getvalue(), headers={"content-type": "image/png"})
 
-    change.__name__ = name
-    mutant("avatar-urls-resolve")(change)
+    register(name, ("avatar-urls-resolve",), change)
 
 
 _shown("pictures_are_mirrored", ImageOps.mirror)
@@ -205,53 +192,37 @@ _shown("pictures_are_one_pixel", lambda image: image.crop((0, 0, 1, 1)))
 _shown("pictures_are_black", lambda image: Image.new("RGB", image.size))
 
 
-@stateful("avatar-urls-resolve")
-def the_first_picture_is_cached_for_all():
-    cached: list[bytes] = []
-
-    def change(request, send):
-        response = send(request)
-        if _is_picture(request) and response.status_code == 200:
-            cached.append(response.read())
-            return answer(response, body=cached[0])
-        return response
-
-    return change
+@mutant("avatar-urls-resolve", cached=list)
+def the_first_picture_is_cached_for_all(request, send, cached):
+    response = send(request)
+    if _is_picture(request) and response.status_code == 200:
+        cached.append(response.read())
+        return answer(response, body=cached[0])
+    return response
 
 
-@stateful("avatar-urls-resolve")
-def the_profiles_picture_stays_after_an_assignment():
-    cached: dict[str, bytes] = {}
-
-    def change(request, send):
-        response = send(request)
-        if "/avatar/" in str(request.url) and response.status_code == 200:
-            return answer(response, body=cached.setdefault(str(request.url), response.read()))
-        return response
-
-    return change
+@mutant("avatar-urls-resolve", cached=dict)
+def the_profiles_picture_stays_after_an_assignment(request, send, cached):
+    response = send(request)
+    if "/avatar/" in str(request.url) and response.status_code == 200:
+        return answer(response, body=cached.setdefault(str(request.url), response.read()))
+    return response
 
 
-@stateful("foreign-avatars-invisible", "avatar-list-of-caller")
-def one_file_is_kept_of_equal_pictures():
-    uploaded: dict[bytes, list[str]] = {}
-    gone: set[str] = set()
-
-    def change(request, send):
-        response = send(request)
-        body = said(response)
-        if at(request, "POST", LIST) and response.status_code == 200:
-            start = request.read().find(b"\x89PNG")
-            picture = request.read()[start:].partition(b"IEND")[0]
-            uploaded.setdefault(picture, []).append(body["image_id"])
-        if is_avatar(request, "DELETE") and response.status_code == 204:
-            image = path_of(request).rpartition("/")[2]
-            gone.update(*(ids for ids in uploaded.values() if image in ids))
-        if at(request, "GET", LIST) and isinstance(body, list):
-            return answer(response, body=[each for each in body if each["image_id"] not in gone])
-        return response
-
-    return change
+@mutant("foreign-avatars-invisible", "avatar-list-of-caller", uploaded=dict, gone=set)
+def one_file_is_kept_of_equal_pictures(request, send, uploaded, gone):
+    response = send(request)
+    body = said(response)
+    if at(request, "POST", LIST) and response.status_code == 200:
+        start = request.read().find(b"\x89PNG")
+        picture = request.read()[start:].partition(b"IEND")[0]
+        uploaded.setdefault(picture, []).append(body["image_id"])
+    if is_avatar(request, "DELETE") and response.status_code == 204:
+        image = path_of(request).rpartition("/")[2]
+        gone.update(*(ids for ids in uploaded.values() if image in ids))
+    if at(request, "GET", LIST) and isinstance(body, list):
+        return answer(response, body=[each for each in body if each["image_id"] not in gone])
+    return response
 
 
 def _alternative(name, convert):
@@ -264,8 +235,7 @@ def _alternative(name, convert):
         changed = {**body, "alt_text": convert(body["alt_text"])}
         return send(asking(request, body=orjson.dumps(changed)))
 
-    change.__name__ = name
-    mutant("avatar-patch-rating-and-alt-text")(change)
+    register(name, ("avatar-patch-rating-and-alt-text",), change)
 
 
 ALTERNATIVES: dict[str, Callable[[str], str]] = {
@@ -279,6 +249,10 @@ ALTERNATIVES: dict[str, Callable[[str], str]] = {
     "text_alternatives_have_no_emoji": lambda text: text.replace("🎭", ""),
     "text_alternatives_have_no_tags": lambda text: text.replace("<b>", ""),
     "text_alternatives_have_no_backslashes": lambda text: text.replace("\\", ""),
+    "text_alternatives_are_trimmed": str.strip,
+    "text_alternatives_are_cut_after_100_characters": lambda text: text[:100],
+    "text_alternatives_have_one_line": lambda text: text.replace("\n", " "),
+    "text_alternatives_have_single_spaces": lambda text: text.replace("  ", " "),
 }
 for _name, _convert in ALTERNATIVES.items():
     _alternative(_name, _convert)
@@ -302,8 +276,7 @@ def _campaign(name, convert):
             return send(asking(request, query={"utm_campaign": convert(campaign)}))
         return send(request)
 
-    change.__name__ = name
-    mutant("qr-utm-parameters")(change)
+    register(name, ("qr-utm-parameters",), change)
 
 
 CAMPAIGNS: dict[str, Callable[[str], str]] = {
@@ -367,24 +340,18 @@ def _empties(request, write):
 def _cached(name, rules, where, without="", write=""):
     """Registers a cache that leaves a part out of its key, or that one kind of write alone empties."""
 
-    def make():
-        kept: dict[object, httpx.Response] = {}
+    def change(request, send, kept):
+        is_read, key = at(request, "GET", where), _keyed(request, without)
+        if is_read and key in kept:
+            return kept[key]
+        response = send(request)
+        if write and _empties(request, write):
+            kept.clear()
+        if is_read and response.status_code == 200:
+            kept[key] = response
+        return response
 
-        def change(request, send):
-            is_read, key = at(request, "GET", where), _keyed(request, without)
-            if is_read and key in kept:
-                return kept[key]
-            response = send(request)
-            if write and _empties(request, write):
-                kept.clear()
-            if is_read and response.status_code == 200:
-                kept[key] = response
-            return response
-
-        return change
-
-    make.__name__ = name
-    stateful(*rules)(make)
+    register(name, rules, change, kept=dict)
 
 
 for _what, _part, _rules, _where, _without in CACHES:

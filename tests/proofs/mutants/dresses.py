@@ -17,7 +17,7 @@ from tests.proofs.mutants.edge import (
     mutant,
     path_of,
     query_of,
-    stateful,
+    register,
     who,
 )
 
@@ -33,8 +33,7 @@ def _refusing(name, rule, is_meant, status=400):
             return httpx.Response(status, json={"error": "The request is malformed."})
         return send(request)
 
-    change.__name__ = name
-    mutant(rule)(change)
+    register(name, (rule,), change)
 
 
 def _content_type(request):
@@ -100,8 +99,7 @@ def _heads(name, **changes):
         response = send(request)
         return answer(response, **changes) if request.method == "HEAD" else response
 
-    change.__name__ = name
-    mutant(HEAD)(change)
+    register(name, (HEAD,), change)
 
 
 _heads("head_has_no_content_at_all", status=204)
@@ -159,22 +157,18 @@ def encoded_addresses_are_of_nobody(request, send):
 def _tagged(name, tag_of):
     """Registers tags of responses that are compared, and are not of what the client has."""
 
-    def make():
-        def change(request, send):
-            response = send(request)
-            if request.method != "GET" or path_of(request) not in {OWN, LIST}:
-                return response
-            if response.status_code != 200:
-                return response
-            tag = f'"{sha256(tag_of(request).encode()).hexdigest()[:12]}"'
-            if tag in request.headers.get("if-none-match", ""):
-                return httpx.Response(304, headers={"etag": tag})
-            return answer(response, headers={"etag": tag})
+    def change(request, send):
+        response = send(request)
+        if request.method != "GET" or path_of(request) not in {OWN, LIST}:
+            return response
+        if response.status_code != 200:
+            return response
+        tag = f'"{sha256(tag_of(request).encode()).hexdigest()[:12]}"'
+        if tag in request.headers.get("if-none-match", ""):
+            return httpx.Response(304, headers={"etag": tag})
+        return answer(response, headers={"etag": tag})
 
-        return change
-
-    make.__name__ = name
-    stateful(TAGS)(make)
+    register(name, (TAGS,), change)
 
 
 _tagged("tags_are_of_the_address", path_of)

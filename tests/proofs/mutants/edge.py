@@ -6,6 +6,7 @@ client of another deployment would meet.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -41,24 +42,35 @@ class Mutant:
 MUTANTS: list[Mutant] = []
 
 
-def mutant(*rules: str) -> Callable[[Change], Change]:
-    """Registers a deviation that needs no memory."""
+def register(
+    name: str,
+    rules: tuple[str, ...],
+    change: Callable[..., httpx.Response],
+    **memory: Callable[[], Any],
+) -> None:
+    """Registers a deviation.
 
-    def register(change: Change) -> Change:
-        MUTANTS.append(Mutant(change.__name__, rules, lambda: change))
+    Args:
+        name: What is broken, in a few words.
+        rules: The rules that it breaks.
+        change: Makes the response to a request, given what sends it on.
+        memory: What it remembers: each argument of ``change``, and what makes it for a deployment.
+    """
+
+    def make() -> Change:
+        return partial(change, **{each: begin() for each, begin in memory.items()})
+
+    MUTANTS.append(Mutant(name, rules, make))
+
+
+def mutant(*rules: str, **memory: Callable[[], Any]) -> Callable[[Any], Any]:
+    """Registers a function as a deviation of its name, as ``register`` does."""
+
+    def decorate(change: Any) -> Any:
+        register(change.__name__, rules, change, **memory)
         return change
 
-    return register
-
-
-def stateful(*rules: str) -> Callable[[Callable[[], Change]], Callable[[], Change]]:
-    """Registers a deviation that remembers something."""
-
-    def register(make: Callable[[], Change]) -> Callable[[], Change]:
-        MUTANTS.append(Mutant(make.__name__, rules, make))
-        return make
-
-    return register
+    return decorate
 
 
 class Edge(httpx.BaseTransport):

@@ -2,7 +2,6 @@
 
 import html
 import re
-from typing import Any
 
 import orjson
 from tests.proofs.mutants.edge import (
@@ -15,8 +14,8 @@ from tests.proofs.mutants.edge import (
     members_of,
     mutant,
     path_of,
+    register,
     said,
-    stateful,
     who,
 )
 from tests.proofs.mutants.own_profile import ADA_SECOND
@@ -31,95 +30,69 @@ def is_update(request):
     return at(request, "PATCH", OWN) and set(members_of(request)) <= set(EDITABLE)
 
 
-def with_texts(request, send, edit):
-    """Sends an update with other texts than it asks for."""
-    if not is_update(request):
-        return send(request)
-    members = members_of(request).items()
-    changed = {n: edit(t) if isinstance(t, str) else t for n, t in members}
-    return send(asking(request, body=orjson.dumps(changed)))
+def with_texts(name, rules, edit):
+    """Registers a deployment that keeps other texts than an update asks for."""
+
+    def change(request, send):
+        if not is_update(request):
+            return send(request)
+        members = members_of(request).items()
+        changed = {n: edit(t) if isinstance(t, str) else t for n, t in members}
+        return send(asking(request, body=orjson.dumps(changed)))
+
+    register(name, rules, change)
 
 
-@mutant(SEVEN, PARTIAL)
-def characters_beyond_the_basic_plane_are_dropped(request, send):
-    return with_texts(request, send, lambda t: "".join(c for c in t if ord(c) < 0x10000))
+def _unless(word):
+    """Returns the conversion that takes a word for no text."""
+    return lambda text: "" if text == word else text
 
 
-@mutant(SEVEN, PARTIAL)
-def characters_beyond_latin_become_question_marks(request, send):
-    return with_texts(request, send, lambda t: t.encode("latin-1", "replace").decode("latin-1"))
-
-
-@mutant(SEVEN, PARTIAL)
-def texts_are_escaped_for_html_when_stored(request, send):
-    return with_texts(request, send, lambda t: html.escape(t, quote=False))
-
-
-@mutant(SEVEN, PARTIAL)
-def quotation_marks_are_escaped_when_stored(request, send):
-    return with_texts(request, send, lambda t: t.replace('"', "&quot;"))
-
-
-@mutant(SEVEN, PARTIAL)
-def what_looks_like_a_tag_is_stripped(request, send):
-    return with_texts(request, send, lambda t: re.sub(r"<[^>]*>", "", t))
-
-
-@mutant(SEVEN, PARTIAL)
-def apostrophes_are_doubled_for_the_database(request, send):
-    return with_texts(request, send, lambda t: t.replace("'", "''"))
-
-
-@mutant(SEVEN, PARTIAL)
-def percent_encoding_in_texts_is_decoded(request, send):
-    return with_texts(request, send, lambda t: t.replace("%41", "A"))
-
-
-@mutant(SEVEN, PARTIAL)
-def backslashes_are_taken_for_escapes(request, send):
-    return with_texts(request, send, lambda t: t.replace("\\", ""))
-
-
-@mutant(SEVEN, PARTIAL)
-def texts_are_cut_after_64_characters(request, send):
-    return with_texts(request, send, lambda t: t[:64])
-
-
-@mutant(SEVEN, PARTIAL)
-def texts_are_cut_after_255_bytes(request, send):
-    return with_texts(request, send, lambda t: t.encode()[:255].decode(errors="ignore"))
-
-
-@mutant(SEVEN, PARTIAL)
-def letters_are_decomposed(request, send):
-    return with_texts(request, send, lambda t: t.replace("è", "e\u0300"))
-
-
-@mutant(SEVEN, "profile-patch-empty-unsets")
-def zero_counts_as_empty(request, send):
-    return with_texts(request, send, lambda t: "" if t == "0" else t)
+CONVERSIONS = {
+    "characters_beyond_the_basic_plane_are_dropped": lambda t: "".join(
+        c for c in t if ord(c) < 0x10000
+    ),
+    "characters_beyond_latin_become_question_marks": lambda t: t.encode(
+        "latin-1", "replace"
+    ).decode("latin-1"),
+    "texts_are_escaped_for_html_when_stored": lambda t: html.escape(t, quote=False),
+    "quotation_marks_are_escaped_when_stored": lambda t: t.replace('"', "&quot;"),
+    "what_looks_like_a_tag_is_stripped": lambda t: re.sub(r"<[^>]*>", "", t),
+    "apostrophes_are_doubled_for_the_database": lambda t: t.replace("'", "''"),
+    "percent_encoding_in_texts_is_decoded": lambda t: t.replace("%41", "A"),
+    "backslashes_are_taken_for_escapes": lambda t: t.replace("\\", ""),
+    "texts_are_cut_after_64_characters": lambda t: t[:64],
+    "texts_are_cut_after_255_bytes": lambda t: t.encode()[:255].decode(errors="ignore"),
+    "letters_are_decomposed": lambda t: t.replace("è", "e\u0300"),
+    "the_word_null_unsets": _unless("null"),
+    "the_word_false_unsets": _unless("false"),
+    "an_empty_list_in_a_text_unsets": _unless("[]"),
+    "spaces_within_texts_are_joined": lambda t: re.sub(" +", " ", t),
+    "line_ends_become_spaces": lambda t: t.replace("\n", " "),
+    "line_ends_become_those_of_mail": lambda t: t.replace("\n", "\r\n"),
+    "addresses_vanish_from_texts": lambda t: re.sub(r"https?://\S+", "", t),
+    "plus_signs_become_spaces": lambda t: t.replace("+", " "),
+    "joined_emoji_come_apart": lambda t: t.replace("\u200d", ""),
+    "texts_are_cut_after_500_characters": lambda t: t[:500],
+    "texts_are_cut_after_1024_characters": lambda t: t[:1024],
+}
+for _name, _edit in CONVERSIONS.items():
+    with_texts(_name, (SEVEN, PARTIAL), _edit)
+with_texts("zero_counts_as_empty", (SEVEN, "profile-patch-empty-unsets"), _unless("0"))
 
 
 def _stale(name, rules, is_meant):
     """Registers a deployment where some lookups go on showing what they showed first."""
 
-    def make():
-        first: dict[tuple[str, str], Any] = {}
+    def change(request, send, first):
+        response = send(request)
+        if response.status_code == 200 and is_meant(request):
+            profile = said(response)
+            kept = first.setdefault((path_of(request), who(request)), profile)
+            return answer(response, body=profile | {n: kept[n] for n in EDITABLE if n in profile})
+        return response
 
-        def change(request, send):
-            response = send(request)
-            if response.status_code == 200 and is_meant(request):
-                profile = said(response)
-                kept = first.setdefault((path_of(request), who(request)), profile)
-                return answer(
-                    response, body=profile | {n: kept[n] for n in EDITABLE if n in profile}
-                )
-            return response
-
-        return change
-
-    make.__name__ = name
-    stateful(*rules)(make)
+    register(name, rules, change, first=dict)
 
 
 def _by_hash(request):
@@ -159,18 +132,13 @@ _stale(
 )
 
 
-@stateful(SEVEN, PARTIAL)
-def a_member_can_be_changed_once_only():
-    changed: set[str] = set()
-
-    def change(request, send):
-        if not is_update(request):
-            return send(request)
-        kept = {n: t for n, t in members_of(request).items() if n not in changed or t == ""}
-        changed.update(n for n, t in members_of(request).items() if t)
-        return send(asking(request, body=orjson.dumps(kept)))
-
-    return change
+@mutant(SEVEN, PARTIAL, changed=set)
+def a_member_can_be_changed_once_only(request, send, changed):
+    if not is_update(request):
+        return send(request)
+    kept = {n: t for n, t in members_of(request).items() if n not in changed or t == ""}
+    changed.update(n for n, t in members_of(request).items() if t)
+    return send(asking(request, body=orjson.dumps(kept)))
 
 
 @mutant(SEVEN)
@@ -199,8 +167,7 @@ def _beside(name, member, other):
             return send(asking(request, body=orjson.dumps(members | {other: ""})))
         return send(request)
 
-    change.__name__ = name
-    mutant(PARTIAL)(change)
+    register(name, (PARTIAL,), change)
 
 
 _beside("a_new_display_name_clears_the_pronunciation", "display_name", "pronunciation")
@@ -208,46 +175,35 @@ _beside("a_new_company_clears_the_job_title", "company", "job_title")
 _beside("a_new_location_clears_the_pronouns", "location", "pronouns")
 
 
-@stateful("profile-patch-empty-unsets", PARTIAL)
-def the_public_goes_on_seeing_what_was_unset():
-    last: dict[str, Any] = {}
-
-    def change(request, send):
-        response = send(request)
-        if path_of(request) == "/profiles/ada" and not who(request):
-            if response.status_code != 200:
-                return response
-            profile = said(response)
-            for name in EDITABLE:
-                profile[name] = profile[name] or last.get(name, "")
-                last[name] = profile[name]
-            return answer(response, body=profile)
-        return response
-
-    return change
+@mutant("profile-patch-empty-unsets", PARTIAL, last=dict)
+def the_public_goes_on_seeing_what_was_unset(request, send, last):
+    response = send(request)
+    if path_of(request) == "/profiles/ada" and not who(request):
+        if response.status_code != 200:
+            return response
+        profile = said(response)
+        for name in EDITABLE:
+            profile[name] = profile[name] or last.get(name, "")
+            last[name] = profile[name]
+        return answer(response, body=profile)
+    return response
 
 
 def _loses(member, value):
     """Registers a deployment where an update also changes a member that is not of the seven."""
 
-    def make():
-        is_updated = []
+    def change(request, send, is_updated):
+        response = send(request)
+        if is_update(request) and members_of(request) and response.status_code == 200:
+            is_updated.append(True)
+        is_own = who(request) == "ada-full" or path_of(request) == "/profiles/ada"
+        if is_updated and is_profile(request) and is_own and said(response):
+            profile = said(response)
+            changed = {member: value} if member in profile else {}
+            return answer(response, body=profile | changed)
+        return response
 
-        def change(request, send):
-            response = send(request)
-            if is_update(request) and members_of(request) and response.status_code == 200:
-                is_updated.append(True)
-            is_own = who(request) == "ada-full" or path_of(request) == "/profiles/ada"
-            if is_updated and is_profile(request) and is_own and said(response):
-                profile = said(response)
-                changed = {member: value} if member in profile else {}
-                return answer(response, body=profile | changed)
-            return response
-
-        return change
-
-    make.__name__ = f"an_update_changes_{member}"
-    stateful(PARTIAL, SEVEN)(make)
+    register(f"an_update_changes_{member}", (PARTIAL, SEVEN), change, is_updated=list)
 
 
 _loses("first_name", "Understudy")
@@ -267,21 +223,15 @@ _loses("profile_url", "https://understudy.invalid/understudy")
 def _spreads(name, is_meant, rules):
     """Registers a deployment where an update is seen in another account's profile."""
 
-    def make():
-        last: dict[str, Any] = {}
+    def change(request, send, last):
+        response = send(request)
+        if is_update(request) and response.status_code == 200:
+            last.update(members_of(request))
+        if last and is_meant(request) and response.status_code == 200:
+            return answer(response, body=said(response) | last)
+        return response
 
-        def change(request, send):
-            response = send(request)
-            if is_update(request) and response.status_code == 200:
-                last.update(members_of(request))
-            if last and is_meant(request) and response.status_code == 200:
-                return answer(response, body=said(response) | last)
-            return response
-
-        return change
-
-    make.__name__ = name
-    stateful(*rules)(make)
+    register(name, rules, change, last=dict)
 
 
 _spreads(

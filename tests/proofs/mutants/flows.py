@@ -18,8 +18,8 @@ from tests.proofs.mutants.edge import (
     mutant,
     path_of,
     query_of,
+    register,
     said,
-    stateful,
 )
 from tests.proofs.mutants.redirects import CALLBACK, is_ask, retold
 
@@ -36,8 +36,7 @@ def _state(name, edit):
         edited = lambda members: {**members, "state": edit(members["state"])}
         return retold(send(request), "state", edited)
 
-    change.__name__ = name
-    mutant(STATE)(change)
+    register(name, (STATE,), change)
 
 
 _state("a_plus_in_the_state_becomes_a_space", lambda t: t.replace("+", " "))
@@ -60,8 +59,7 @@ def _redirecting(name, is_meant, error):
             return httpx.Response(302, headers={"location": f"{uri}?error={error}"})
         return send(request)
 
-    change.__name__ = name
-    mutant(*OPEN)(change)
+    register(name, OPEN, change)
 
 
 _redirecting(
@@ -93,8 +91,7 @@ def _rescoped(name, rescope):
         numbered = {f"scope[{place}]": word for place, word in enumerate(words)}
         return send(asking(request, query={**dropped, **numbered}))
 
-    change.__name__ = name
-    mutant("scope-indexed-array", "scope-any-index", "scope-space-joined")(change)
+    register(name, ("scope-indexed-array", "scope-any-index", "scope-space-joined"), change)
 
 
 _rescoped("of_three_scopes_the_last_is_dropped", lambda words: words[:2])
@@ -141,33 +138,26 @@ def _racing(name, rules, is_meant, key_of):
     The one that comes second is given the first one's response: both read before either wrote.
     """
 
-    def make():
-        barrier, lock = Barrier(2), Lock()
-        first: dict[str | None, httpx.Response] = {}
-
-        def change(request, send):
-            if not is_meant(request):
-                return send(request)
-            try:
-                barrier.wait(TOGETHER)
-            except BrokenBarrierError:
-                with lock:
-                    if barrier.broken:
-                        barrier.reset()
-                    return send(request)
+    def change(request, send, barrier, lock, first):
+        if not is_meant(request):
+            return send(request)
+        try:
+            barrier.wait(TOGETHER)
+        except BrokenBarrierError:
             with lock:
-                key = key_of(request)
-                if key in first:
-                    response = first.pop(key)
-                    return httpx.Response(200, headers=response.headers, content=response.content)
-                first[key] = send(request)
-                first[key].read()
-                return first[key]
+                if barrier.broken:
+                    barrier.reset()
+                return send(request)
+        with lock:
+            key = key_of(request)
+            if key in first:
+                response = first.pop(key)
+                return httpx.Response(200, headers=response.headers, content=response.content)
+            first[key] = send(request)
+            first[key].read()
+            return first[key]
 
-        return change
-
-    make.__name__ = name
-    stateful(*rules)(make)
+    register(name, rules, change, barrier=lambda: Barrier(2), lock=Lock, first=dict)
 
 
 _racing(
@@ -178,25 +168,25 @@ _racing(
 )
 
 
-@stateful("profile-patch-partial", "profile-patch-seven-fields")
-def of_two_updates_at_the_same_moment_one_is_lost():
-    barrier, lock = Barrier(2), Lock()
-    written: list[str] = []
-
-    def change(request, send):
-        if not at(request, "PATCH", OWN):
-            return send(request)
-        with lock:
-            before = said(send(asking(request, method="GET", body=b"")))
-        try:
-            barrier.wait(TOGETHER)
-        except BrokenBarrierError:
-            barrier.reset()
-            return send(request)
-        with lock:
-            lost = {name: before[name] for name in written}
-            members = members_of(request)
-            written[:] = [] if written else members
-            return send(asking(request, body=orjson.dumps({**lost, **members})))
-
-    return change
+@mutant(
+    "profile-patch-partial",
+    "profile-patch-seven-fields",
+    barrier=lambda: Barrier(2),
+    lock=Lock,
+    written=list,
+)
+def of_two_updates_at_the_same_moment_one_is_lost(request, send, barrier, lock, written):
+    if not at(request, "PATCH", OWN):
+        return send(request)
+    with lock:
+        before = said(send(asking(request, method="GET", body=b"")))
+    try:
+        barrier.wait(TOGETHER)
+    except BrokenBarrierError:
+        barrier.reset()
+        return send(request)
+    with lock:
+        lost = {name: before[name] for name in written}
+        members = members_of(request)
+        written[:] = [] if written else members
+        return send(asking(request, body=orjson.dumps({**lost, **members})))

@@ -7,9 +7,9 @@ from tests.proofs.mutants.edge import (
     AUTHORIZATION,
     TOKEN,
     form_of,
-    mutant,
     path_of,
     query_of,
+    register,
     said,
 )
 
@@ -42,8 +42,7 @@ def _generous(name, rules, is_meant):
             return _by_password(request, send)
         return response
 
-    change.__name__ = name
-    mutant(*rules)(change)
+    register(name, rules, change)
 
 
 def _code(request):

@@ -12,49 +12,38 @@ from tests.proofs.mutants.edge import (
     mutant,
     path_of,
     query_of,
+    register,
     said,
-    stateful,
     who,
 )
 from tests.proofs.mutants.redirects import refused, relocated, retold, told
 
 
-@stateful("implicit-token-two-weeks")
-def implicit_tokens_never_end():
-    given = set()
-
-    def change(request, send):
-        response = send(request)
-        if "access_token" in told(response):
-            given.add(told(response)["access_token"])
-        if who(request) in given and response.status_code == 401:
-            return send(asking(request, token="ada-full"))
-        return response
-
-    return change
+@mutant("implicit-token-two-weeks", given=set)
+def implicit_tokens_never_end(request, send, given):
+    response = send(request)
+    if "access_token" in told(response):
+        given.add(told(response)["access_token"])
+    if who(request) in given and response.status_code == 401:
+        return send(asking(request, token="ada-full"))
+    return response
 
 
-@stateful("implicit-token-two-weeks")
-def implicit_tokens_end_early():
-    given = set()
-
-    def change(request, send):
-        response = send(request)
-        if "access_token" in told(response):
-            given.add(told(response)["access_token"])
-        if who(request) in given and path_of(request) == OWN:
-            return httpx.Response(401, json={"error": "expired"})
-        return response
-
-    return change
+@mutant("implicit-token-two-weeks", given=set)
+def implicit_tokens_end_early(request, send, given):
+    response = send(request)
+    if "access_token" in told(response):
+        given.add(told(response)["access_token"])
+    if who(request) in given and path_of(request) == OWN:
+        return httpx.Response(401, json={"error": "expired"})
+    return response
 
 
 def _implicit(name, rules, edit):
     def change(request, send):
         return retold(send(request), "access_token", edit)
 
-    change.__name__ = name
-    mutant(*rules)(change)
+    register(name, rules, change)
 
 
 for _name in ("expires_in", "token_type", "site_id"):
@@ -86,23 +75,14 @@ def spaces_in_the_fragment_are_plus_signs(request, send):
     return answer(response, headers={"location": spaced})
 
 
-@stateful("token-info-foreign")
-def token_info_answers_any_client():
-    mine = {}
-
-    def change(request, send):
-        response = send(request)
-        if path_of(request) == INFO and response.status_code == 200:
-            mine["body"] = said(response)
-        if (
-            path_of(request) == INFO
-            and query_of(request).get("client_id") == "two-redirects"
-            and mine
-        ):
-            return httpx.Response(200, json=mine["body"])
-        return response
-
-    return change
+@mutant("token-info-foreign", mine=dict)
+def token_info_answers_any_client(request, send, mine):
+    response = send(request)
+    if path_of(request) == INFO and response.status_code == 200:
+        mine["body"] = said(response)
+    if path_of(request) == INFO and query_of(request).get("client_id") == "two-redirects" and mine:
+        return httpx.Response(200, json=mine["body"])
+    return response
 
 
 @mutant("token-info-unspecific")

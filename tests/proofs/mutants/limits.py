@@ -15,7 +15,6 @@ from tests.proofs.mutants.edge import (
     mutant,
     path_of,
     said,
-    stateful,
     who,
 )
 
@@ -48,32 +47,22 @@ def five_hundred_an_hour_with_a_token(request, send):
     return _edited(response, limit=500) if who(request) and not at(request, "GET", QR) else response
 
 
-@stateful("rate-limit-anonymous", "rate-limit-answer-429")
-def the_429_comes_one_request_late():
-    late = [0]
-
-    def change(request, send):
-        response = send(request)
-        if response.status_code == 429 and _counted(request) and not late[0]:
-            late[0] = 1
-            return answer(response, status=200, body={})
-        return response
-
-    return change
+@mutant("rate-limit-anonymous", "rate-limit-answer-429", late=lambda: [0])
+def the_429_comes_one_request_late(request, send, late):
+    response = send(request)
+    if response.status_code == 429 and _counted(request) and not late[0]:
+        late[0] = 1
+        return answer(response, status=200, body={})
+    return response
 
 
-@stateful("rate-limit-anonymous", "rate-limit-answer-429")
-def the_429_comes_one_request_early():
-    seen = []
-
-    def change(request, send):
-        if _counted(request) and not who(request):
-            seen.append(1)
-            if len(seen) == 20:
-                return httpx.Response(429, json={"error": "Rate limit exceeded"})
-        return send(request)
-
-    return change
+@mutant("rate-limit-anonymous", "rate-limit-answer-429", seen=list)
+def the_429_comes_one_request_early(request, send, seen):
+    if _counted(request) and not who(request):
+        seen.append(1)
+        if len(seen) == 20:
+            return httpx.Response(429, json={"error": "Rate limit exceeded"})
+    return send(request)
 
 
 @mutant("rate-limit-answer-429")
@@ -88,19 +77,14 @@ def a_429_without_words(request, send):
     return answer(response, body=b"slow down") if response.status_code == 429 else response
 
 
-@stateful("rate-limit-answer-429")
-def an_update_beyond_the_limit_is_kept():
-    kept = {}
-
-    def change(request, send):
-        response = send(request)
-        if response.status_code == 429 and at(request, "PATCH", OWN):
-            kept["location"] = "over the limit"
-        if at(request, "GET", OWN) and kept and response.status_code == 200:
-            return answer(response, body={**said(response), **kept})
-        return response
-
-    return change
+@mutant("rate-limit-answer-429", kept=dict)
+def an_update_beyond_the_limit_is_kept(request, send, kept):
+    response = send(request)
+    if response.status_code == 429 and at(request, "PATCH", OWN):
+        kept["location"] = "over the limit"
+    if at(request, "GET", OWN) and kept and response.status_code == 200:
+        return answer(response, body={**said(response), **kept})
+    return response
 
 
 @mutant("rate-limit-counted-operations")
@@ -108,14 +92,11 @@ def qr_codes_are_not_counted(request, send):
     return _uncounted(request, send) if at(request, "GET", QR) else send(request)
 
 
-@stateful("rate-limit-counted-operations")
-def lookups_count_twice():
-    def change(request, send):
-        if at(request, "GET", LOOKUP):
-            send(request)
-        return send(request)
-
-    return change
+@mutant("rate-limit-counted-operations")
+def lookups_count_twice(request, send):
+    if at(request, "GET", LOOKUP):
+        send(request)
+    return send(request)
 
 
 def _uncounted(request, send):
@@ -125,24 +106,18 @@ def _uncounted(request, send):
     return response
 
 
-@stateful("avatar-operations-uncounted", "rate-limit-counted-operations")
-def listing_avatars_uses_up_the_limit():
-    def change(request, send):
-        if at(request, "GET", LIST):
-            send(asking(request, path="/profiles/ada", query={"selected_email_hash": None}))
-        return send(request)
-
-    return change
+@mutant("avatar-operations-uncounted", "rate-limit-counted-operations")
+def listing_avatars_uses_up_the_limit(request, send):
+    if at(request, "GET", LIST):
+        send(asking(request, path="/profiles/ada", query={"selected_email_hash": None}))
+    return send(request)
 
 
-@stateful("avatar-operations-uncounted", "rate-limit-counted-operations")
-def changing_avatars_uses_up_the_limit():
-    def change(request, send):
-        if path_of(request).startswith("/me/avatars/"):
-            send(asking(request, path="/profiles/ada", method="GET", body=b""))
-        return send(request)
-
-    return change
+@mutant("avatar-operations-uncounted", "rate-limit-counted-operations")
+def changing_avatars_uses_up_the_limit(request, send):
+    if path_of(request).startswith("/me/avatars/"):
+        send(asking(request, path="/profiles/ada", method="GET", body=b""))
+    return send(request)
 
 
 @mutant("avatar-operations-uncounted")
@@ -155,18 +130,13 @@ def avatars_are_limited_too(request, send):
     return response
 
 
-@stateful("rate-limit-window")
-def the_window_slides():
-    moved = [0]
-
-    def change(request, send):
-        response = send(request)
-        moved[0] += 30
-        if RESET in response.headers:
-            return _edited(response, reset=int(response.headers[RESET]) - 1800 + moved[0])
-        return response
-
-    return change
+@mutant("rate-limit-window", moved=lambda: [0])
+def the_window_slides(request, send, moved):
+    response = send(request)
+    moved[0] += 30
+    if RESET in response.headers:
+        return _edited(response, reset=int(response.headers[RESET]) - 1800 + moved[0])
+    return response
 
 
 @mutant("rate-limit-window")

@@ -10,7 +10,6 @@ from tests.proofs.mutants.edge import (
     is_profile,
     json_of,
     mutant,
-    stateful,
     who,
 )
 
@@ -34,20 +33,15 @@ def an_update_clears_what_it_was_not_given(request, send):
     return send(request)
 
 
-@stateful("profile-patch-partial")
-def an_update_clears_one_field_the_second_time():
-    seen = []
-
-    def change(request, send):
-        response = send(request)
-        if _update(request) and response.status_code == 200:
-            seen.append(1)
-            if len(seen) == 2:
-                body = b'{"pronouns": ""}'
-                return send(asking(request, body=body))
-        return response
-
-    return change
+@mutant("profile-patch-partial", seen=list)
+def an_update_clears_one_field_the_second_time(request, send, seen):
+    response = send(request)
+    if _update(request) and response.status_code == 200:
+        seen.append(1)
+        if len(seen) == 2:
+            body = b'{"pronouns": ""}'
+            return send(asking(request, body=body))
+    return response
 
 
 @mutant("profile-patch-empty-unsets")

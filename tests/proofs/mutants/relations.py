@@ -1,7 +1,6 @@
 """Mutants that only a second response shows: views of one thing that differ, refusals carried out."""
 
 import httpx
-import orjson
 from tests.proofs.mutants.edge import (
     INFO,
     LIST,
@@ -17,8 +16,8 @@ from tests.proofs.mutants.edge import (
     mutant,
     path_of,
     query_of,
+    register,
     said,
-    stateful,
     who,
 )
 
@@ -155,8 +154,7 @@ def _redirects(name, edit):
             return response
         return answer(response, headers={"location": edit(location)})
 
-    change.__name__ = name
-    mutant("authorize-error-form")(change)
+    register(name, ("authorize-error-form",), change)
 
 
 def _coded(location):
@@ -183,38 +181,28 @@ def token_info_names_another_blog(request, send):
     return response
 
 
-@stateful("avatar-delete-no-content")
-def deleted_avatars_can_be_assigned():
-    deleted = set()
-
-    def change(request, send):
-        if request.method == "POST" and path_of(request).removesuffix("/email") in deleted:
-            return httpx.Response(204)
-        response = send(request)
-        if is_avatar(request, "DELETE") and response.status_code == 204:
-            deleted.add(path_of(request))
-        return response
-
-    return change
+@mutant("avatar-delete-no-content", deleted=set)
+def deleted_avatars_can_be_assigned(request, send, deleted):
+    if request.method == "POST" and path_of(request).removesuffix("/email") in deleted:
+        return httpx.Response(204)
+    response = send(request)
+    if is_avatar(request, "DELETE") and response.status_code == 204:
+        deleted.add(path_of(request))
+    return response
 
 
-@stateful("avatar-delete-no-content")
-def deleted_avatars_can_be_rated():
-    deleted: dict[str, dict[str, object]] = {}
-
-    def change(request, send):
-        path = path_of(request)
-        if is_avatar(request, "PATCH") and path in deleted:
-            return httpx.Response(200, json={**deleted[path], **members_of(request)})
-        if not is_avatar(request, "DELETE"):
-            return send(request)
-        listed = said(send(asking(request, method="GET", path=LIST, body=b"")))
-        response = send(request)
-        if response.status_code == 204:
-            deleted[path] = next((each for each in listed if path.endswith(each["image_id"])), {})
-        return response
-
-    return change
+@mutant("avatar-delete-no-content", deleted=dict)
+def deleted_avatars_can_be_rated(request, send, deleted):
+    path = path_of(request)
+    if is_avatar(request, "PATCH") and path in deleted:
+        return httpx.Response(200, json={**deleted[path], **members_of(request)})
+    if not is_avatar(request, "DELETE"):
+        return send(request)
+    listed = said(send(asking(request, method="GET", path=LIST, body=b"")))
+    response = send(request)
+    if response.status_code == 204:
+        deleted[path] = next((each for each in listed if path.endswith(each["image_id"])), {})
+    return response
 
 
 def _without_object(name, status, body):
@@ -228,29 +216,8 @@ def _without_object(name, status, body):
             )
         return response
 
-    change.__name__ = name
-    mutant("json-bodies", "answers")(change)
+    register(name, ("json-bodies", "answers"), change)
 
 
 _without_object("malformed_updates_crash", 500, {"error": "JSONDecodeError"})
 _without_object("malformed_updates_succeed", 200, {})
-
-
-def _text_alternatives(name, convert):
-    """Registers a conversion of text alternatives on their way into the store."""
-
-    def change(request, send):
-        body = members_of(request)
-        if not is_avatar(request, "PATCH") or not isinstance(body.get("alt_text"), str):
-            return send(request)
-        changed = {**body, "alt_text": convert(body["alt_text"])}
-        return send(asking(request, body=orjson.dumps(changed)))
-
-    change.__name__ = name
-    mutant("avatar-patch-rating-and-alt-text")(change)
-
-
-_text_alternatives("text_alternatives_are_trimmed", str.strip)
-_text_alternatives("text_alternatives_are_cut_after_100_characters", lambda text: text[:100])
-_text_alternatives("text_alternatives_have_one_line", lambda text: text.replace("\n", " "))
-_text_alternatives("text_alternatives_have_single_spaces", lambda text: text.replace("  ", " "))

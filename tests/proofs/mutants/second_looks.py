@@ -25,8 +25,8 @@ from tests.proofs.mutants.edge import (
     is_profile,
     mutant,
     path_of,
+    register,
     said,
-    stateful,
     who,
 )
 
@@ -73,8 +73,7 @@ def _emptied(name, rules, is_meant, is_dressed):
             return send(asking(request, body=b"{}"))
         return send(request)
 
-    change.__name__ = name
-    mutant(*rules)(change)
+    register(name, rules, change)
 
 
 for _name, _dressed in (("chunked", _is_chunked), ("with_a_charset", _has_charset)):
@@ -90,8 +89,7 @@ def _ignored(name, is_dressed):
             return httpx.Response(204)
         return send(request)
 
-    change.__name__ = name
-    mutant(ASSIGN)(change)
+    register(name, (ASSIGN,), change)
 
 
 _ignored("assignments_with_a_charset_are_forgotten", _has_charset)
@@ -104,8 +102,7 @@ def _refused(name, rules, is_meant, status=400):
             return httpx.Response(status, json={"error": "The request is malformed."})
         return send(request)
 
-    change.__name__ = name
-    mutant(*rules)(change)
+    register(name, rules, change)
 
 
 _refused(
@@ -151,8 +148,7 @@ def _head_is_fine(name, is_meant):
             return httpx.Response(200, headers={"content-type": "application/json"})
         return response
 
-    change.__name__ = name
-    mutant(HEAD)(change)
+    register(name, (HEAD,), change)
 
 
 _head_is_fine("head_finds_everybody", lambda r: LOOKUP in path_of(r))
@@ -168,8 +164,7 @@ def _opened(name, rule, token, is_meant):
             return send(asking(request, token=SECOND))
         return send(request)
 
-    change.__name__ = name
-    mutant(rule)(change)
+    register(name, (rule,), change)
 
 
 _OPERATIONS = {
@@ -205,8 +200,7 @@ def _revived(name, is_meant):
             return send(asking(request, token=SECOND))
         return response
 
-    change.__name__ = name
-    mutant(CALLER)(change)
+    register(name, (CALLER,), change)
 
 
 _revived("revoked_tokens_list_avatars", lambda r: at(r, "GET", LIST))
@@ -226,8 +220,7 @@ def _tagged(name, is_meant, tag_of):
             return httpx.Response(304, headers={"etag": tag})
         return answer(response, headers={"etag": tag})
 
-    change.__name__ = name
-    mutant(TAGS)(change)
+    register(name, (TAGS,), change)
 
 
 _tagged("a_lookup_has_one_tag_for_everybody", lambda r: LOOKUP in path_of(r), path_of)
@@ -259,33 +252,23 @@ _late("uploads_are_five_hours_old", "avatar-members", "updated_date", lambda r: 
 _late("edits_are_five_hours_old", "last-edit-utc", "last_profile_edit", is_profile)
 
 
-@stateful("last-edit-utc")
-def the_time_of_the_last_edit_stands_still():
-    first: dict[str, str] = {}
-
-    def change(request, send):
-        response = send(request)
-        body = said(response)
-        if not is_profile(request) or not isinstance(body, dict) or "last_profile_edit" not in body:
-            return response
-        kept = first.setdefault(body["hash"], body["last_profile_edit"])
-        return answer(response, body={**body, "last_profile_edit": kept})
-
-    return change
-
-
-@stateful("code-token-no-expiry")
-def a_newer_code_ends_the_token_of_an_older_one():
-    issued: list[str] = []
-
-    def change(request, send):
-        response = send(request)
-        is_code = path_of(request) == TOKEN and "code" in form_of(request)
-        if is_code and response.status_code == 200:
-            issued.append(orjson.loads(response.read())["access_token"])
-        if path_of(request) == OWN and who(request) in issued[:-1]:
-            refused = {"www-authenticate": "Bearer"}
-            return httpx.Response(401, json={"error": "It has ended."}, headers=refused)
+@mutant("last-edit-utc", first=dict)
+def the_time_of_the_last_edit_stands_still(request, send, first):
+    response = send(request)
+    body = said(response)
+    if not is_profile(request) or not isinstance(body, dict) or "last_profile_edit" not in body:
         return response
+    kept = first.setdefault(body["hash"], body["last_profile_edit"])
+    return answer(response, body={**body, "last_profile_edit": kept})
 
-    return change
+
+@mutant("code-token-no-expiry", issued=list)
+def a_newer_code_ends_the_token_of_an_older_one(request, send, issued):
+    response = send(request)
+    is_code = path_of(request) == TOKEN and "code" in form_of(request)
+    if is_code and response.status_code == 200:
+        issued.append(orjson.loads(response.read())["access_token"])
+    if path_of(request) == OWN and who(request) in issued[:-1]:
+        refused = {"www-authenticate": "Bearer"}
+        return httpx.Response(401, json={"error": "It has ended."}, headers=refused)
+    return response

@@ -12,8 +12,8 @@ from tests.proofs.mutants.edge import (
     is_profile,
     mutant,
     path_of,
+    register,
     said,
-    stateful,
     who,
 )
 
@@ -78,8 +78,7 @@ def _refused_and_carried_out(name, method):
             send(asking(request, token="ada-full"))
         return response
 
-    change.__name__ = name
-    mutant(FOREIGN, PARTIAL, "avatar-list-of-caller")(change)
+    register(name, (FOREIGN, PARTIAL, "avatar-list-of-caller"), change)
 
 
 _refused_and_carried_out("an_update_by_another_account_is_refused_and_carried_out", "PATCH")
@@ -93,19 +92,14 @@ def a_beginning_of_the_slug_finds_a_profile(request, send):
     return send(request)
 
 
-@stateful("avatar-selected-for-email")
-def the_profile_keeps_the_text_of_the_avatar_from_before():
-    first: dict[object, object] = {}
-
-    def change(request, send):
-        response = send(request)
-        profile = said(response)
-        if is_profile(request) and response.status_code == 200 and isinstance(profile, dict):
-            text = first.setdefault(profile.get("hash"), profile.get("avatar_alt_text"))
-            return answer(response, body={**profile, "avatar_alt_text": text})
-        return response
-
-    return change
+@mutant("avatar-selected-for-email", first=dict)
+def the_profile_keeps_the_text_of_the_avatar_from_before(request, send, first):
+    response = send(request)
+    profile = said(response)
+    if is_profile(request) and response.status_code == 200 and isinstance(profile, dict):
+        text = first.setdefault(profile.get("hash"), profile.get("avatar_alt_text"))
+        return answer(response, body={**profile, "avatar_alt_text": text})
+    return response
 
 
 def _numbered(name, number):
@@ -119,8 +113,7 @@ def _numbered(name, number):
     def change(request, send):
         return editing(is_profile, edit)(request, send)
 
-    change.__name__ = name
-    mutant(COUNT)(change)
+    register(name, (COUNT,), change)
 
 
 _numbered(

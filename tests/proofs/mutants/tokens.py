@@ -10,58 +10,41 @@ from tests.proofs.mutants.edge import (
     form_of,
     mutant,
     path_of,
+    register,
     said,
-    stateful,
     who,
 )
 from tests.proofs.mutants.redirects import refused, told
 
 
-@stateful("code-lifetime")
-def a_new_code_ends_the_old_ones():
-    newest = []
-
-    def change(request, send):
-        response = send(request)
-        if "code" in told(response):
-            newest.append(told(response)["code"])
-        asked = form_of(request).get("code") if path_of(request) == TOKEN else None
-        if asked in newest[:-1] and response.status_code == 200:
-            return refused("invalid_grant")
-        return response
-
-    return change
+@mutant("code-lifetime", newest=list)
+def a_new_code_ends_the_old_ones(request, send, newest):
+    response = send(request)
+    if "code" in told(response):
+        newest.append(told(response)["code"])
+    asked = form_of(request).get("code") if path_of(request) == TOKEN else None
+    if asked in newest[:-1] and response.status_code == 200:
+        return refused("invalid_grant")
+    return response
 
 
-@stateful("code-replay-revokes")
-def a_replay_revokes_nothing():
-    given = set()
-
-    def change(request, send):
-        response = send(request)
-        if path_of(request) == TOKEN and response.status_code == 200:
-            given.add(said(response)["access_token"])
-        if response.status_code == 401 and who(request) in given:
-            return send(asking(request, token="ada-full"))
-        return response
-
-    return change
+@mutant("code-replay-revokes", given=set)
+def a_replay_revokes_nothing(request, send, given):
+    response = send(request)
+    if path_of(request) == TOKEN and response.status_code == 200:
+        given.add(said(response)["access_token"])
+    if response.status_code == 401 and who(request) in given:
+        return send(asking(request, token="ada-full"))
+    return response
 
 
-@stateful("code-bound-to-client")
-def a_strangers_attempt_spends_the_code():
-    spent = set()
-
-    def change(request, send):
-        if path_of(request) == TOKEN and form_of(request).get("code", "") in spent:
-            return httpx.Response(
-                400, json={"error": "invalid_grant", "error_description": "spent"}
-            )
-        if path_of(request) == TOKEN and form_of(request).get("client_id") == "two-redirects":
-            spent.add(form_of(request).get("code", ""))
-        return send(request)
-
-    return change
+@mutant("code-bound-to-client", spent=set)
+def a_strangers_attempt_spends_the_code(request, send, spent):
+    if path_of(request) == TOKEN and form_of(request).get("code", "") in spent:
+        return httpx.Response(400, json={"error": "invalid_grant", "error_description": "spent"})
+    if path_of(request) == TOKEN and form_of(request).get("client_id") == "two-redirects":
+        spent.add(form_of(request).get("code", ""))
+    return send(request)
 
 
 @mutant("pkce-honoured")
@@ -136,34 +119,20 @@ def tokens_say_that_they_end(request, send):
 
 
 def _ending(name, rules, grant_type):
-    """Registers a deployment whose tokens of a grant end after many uses of anything."""
+    """Registers a deployment whose tokens of a grant end after their first use."""
 
-    def make():
-        given = {}
-        clock = [0]
+    def change(request, send, uses):
+        response = send(request)
+        is_grant = form_of(request).get("grant_type") == grant_type
+        if path_of(request) == TOKEN and response.status_code == 200 and is_grant:
+            uses[said(response)["access_token"]] = 0
+        if who(request) in uses and path_of(request) == OWN:
+            uses[who(request)] += 1
+            if uses[who(request)] > 1:
+                return httpx.Response(401, json={"error": "expired"})
+        return response
 
-        def change(request, send):
-            response = send(request)
-            clock[0] += 1
-            if (
-                path_of(request) == TOKEN
-                and response.status_code == 200
-                and form_of(request).get("grant_type") == grant_type
-            ):
-                given[said(response)["access_token"]] = clock[0]
-            used = given.get(who(request))
-            if used is not None and path_of(request) == OWN:
-                given[who(request)] = used
-                uses[who(request)] = uses.get(who(request), 0) + 1
-                if uses[who(request)] > 1:
-                    return httpx.Response(401, json={"error": "expired"})
-            return response
-
-        uses = {}
-        return change
-
-    make.__name__ = name
-    stateful(*rules)(make)
+    register(name, rules, change, uses=dict)
 
 
 _ending("code_tokens_end", ("code-token-no-expiry",), "authorization_code")

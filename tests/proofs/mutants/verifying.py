@@ -30,7 +30,6 @@ from tests.proofs.mutants import (
     relations,
     second_looks,
     sequences,
-    texts,
     tokens,
     uploads,
 )
@@ -67,7 +66,6 @@ MODULES = (
     flows,
     sequences,
     relations,
-    texts,
     error_codes,
     precedence,
     dresses,
