@@ -55,25 +55,6 @@ def test_scopes_are_taken_under_any_index_and_joined(browser, scopes):
     assert browser.code(**asked)
 
 
-STATES = [
-    "a" * 4000,
-    "ünïcode ✓",
-    "a&b=c&error=x",
-    "a\r\nSet-Cookie: x=y",
-    "<script>alert(1)</script>",
-]
-
-
-@pytest.mark.parametrize("state", STATES)
-@pytest.mark.parametrize(
-    "changes", [{"mock_approve": "ada"}, {"mock_deny": "ada"}, {"response_type": "x"}]
-)
-def test_state_comes_back_on_success_denial_and_error(browser, state, changes):
-    answer = browser.authorize(**changes, state=state)
-    assert answered(answer)["state"] == state
-    assert set(answer.headers) & {"set-cookie"} == set()
-
-
 def test_state_survives_the_pages_byte_for_byte(browser):
     query = f"{urlencode({**REQUEST, 'state': ''})}".removesuffix("=") + "=%00%FF%2B+%C3%BC%26"
     browser.sign_in()

@@ -1,12 +1,9 @@
 """Tokens of the flows at the resource API, beside what ``test_oauth_list`` asks of them."""
 
-from datetime import timedelta
-
 import pytest
 from tests.mock.authserver.conftest import PASSWORD, RESOURCE
 
 from understudy.mock.authserver import applications
-from understudy.mock.authserver.token_lifecycle import revoke
 
 PROFILE = f"{RESOURCE}/v3/me/profile"
 LOOKUP = f"{RESOURCE}/v3/profiles/ada"
@@ -59,43 +56,3 @@ def test_a_scope_that_was_not_granted_is_a_403(browser, scopes, may_read, may_ed
             assert answer.status_code == 200
         else:
             assert "scope=" in refused(answer, 403, "insufficient_scope")
-
-
-def test_a_revoked_token_is_dead_at_once(browser, mock):
-    token, other = browser.token(), browser.token()
-    revoke(mock.world, token)
-    refused(browser.me(token), 401, "invalid_token")
-    assert browser.me(other).status_code == 200
-
-
-def test_deleting_an_application_ends_its_tokens_codes_and_key(browser, mock):
-    token, code = browser.token(), browser.code()
-    applications.delete(mock.world, applications.find(mock.world, "server-app"))
-    refused(browser.me(token), 401, "invalid_token")
-    form = {**PASSWORD, "grant_type": "authorization_code", "code": code}
-    assert browser.post("/oauth2/token", data=form).json()["error"] == "invalid_client"
-    assert browser.authorize().status_code == 400
-    assert browser.me("ada-full").status_code == 200
-
-
-def test_token_info_says_the_same_of_every_token_that_does_not_count(browser, time):
-    asked = {"client_id": "server-app", "token": browser.token()}
-    assert browser.get("/oauth2/token-info", params=asked).json()["client_id"] == "server-app"
-    expired = browser.implicit_token()
-    time.advance(timedelta(days=14))
-    answers = [
-        browser.get("/oauth2/token-info", params={**asked, **changes})
-        for changes in (
-            {"token": "unknown"},
-            {"client_id": "browser-app"},
-            {"client_id": "nobody"},
-            {"client_id": "browser-app", "token": expired},
-        )
-    ]
-    assert {answer.status_code for answer in answers} == {400}
-    assert len({answer.text for answer in answers}) == 1
-    for name in asked:
-        without = {key: text for key, text in asked.items() if key != name}
-        assert (
-            browser.get("/oauth2/token-info", params=without).json()["error"] == "invalid_request"
-        )

@@ -9,14 +9,6 @@ from understudy.mock.authserver.token_lifecycle import IMPLICIT_LIFETIME, issue,
 from understudy.mock.store.tokens import TOKENS
 
 
-def test_an_applications_own_token_is_told_about(call, world):
-    token = issue(world, SERVER, "ben", ("auth",))
-    body = validate_token(call(), client_id="server-app", token=token.token).body
-    assert set(body) == {"client_id", "user_id", "blog_id", "scope"}
-    assert (body["client_id"], body["scope"]) == ("server-app", "auth")
-    assert all(isinstance(member, str) for member in body.values())
-
-
 def test_the_implicit_token_lives_until_its_last_second(call, world, time):
     token = issue(world, SERVER, "ben", ("auth",), IMPLICIT_LIFETIME).token
     time.advance(IMPLICIT_LIFETIME - timedelta(seconds=1))

@@ -16,154 +16,101 @@ from tests.proofs.attack.oauth.checklist import (
 )
 
 
-def _told(title: str, source: str, error: str, query: list[tuple[str, str]]) -> OAuthCheck:
+def _told(
+    title: str, source: str, error: str, *more: tuple[str, str], **changes: str | None
+) -> OAuthCheck:
+    """A changed request, with more parameters, whose error is told to the application."""
+    query = [*authorization_request(**changes), *more]
+
     def run(browser: Browser) -> None:
         expect_redirected_error(browser.get(f"{AUTHORIZE_PATH}?{urlencode(query)}"), error, browser)
 
     return OAuthCheck(title, source, run)
 
 
-def _unscoped(*scopes: tuple[str, str]) -> list[tuple[str, str]]:
-    return [*authorization_request(**{"scope[0]": None, "scope[1]": None}), *scopes]
-
-
+_UNSCOPED = {"scope[0]": None, "scope[1]": None}
 _NO_TYPE, _NO_SCOPE, _BAD = "unsupported_response_type", "invalid_scope", "invalid_request"
 _TYPE, _SCOPE, _PKCE = "RFC 6749, 3.1.1", "RFC 6749, 3.3", "RFC 7636, 4.3 and 4.4.1"
 
 TOLD = [
-    _told("response_type is required", _TYPE, _BAD, authorization_request(response_type=None)),
-    _told(
-        "an empty response_type counts as none",
-        _TYPE,
-        _BAD,
-        authorization_request(response_type=""),
-    ),
-    _told(
-        "response_type is compared by case",
-        _TYPE,
-        _NO_TYPE,
-        authorization_request(response_type="CODE"),
-    ),
-    _told(
-        "id_token is not granted", _TYPE, _NO_TYPE, authorization_request(response_type="id_token")
-    ),
-    _told("none is not granted", _TYPE, _NO_TYPE, authorization_request(response_type="none")),
-    _told(
-        "hybrid types are not granted",
-        _TYPE,
-        _NO_TYPE,
-        authorization_request(response_type="code token"),
-    ),
+    _told("response_type is required", _TYPE, _BAD, response_type=None),
+    _told("an empty response_type counts as none", _TYPE, _BAD, response_type=""),
+    _told("response_type is compared by case", _TYPE, _NO_TYPE, response_type="CODE"),
+    _told("id_token is not granted", _TYPE, _NO_TYPE, response_type="id_token"),
+    _told("none is not granted", _TYPE, _NO_TYPE, response_type="none"),
+    _told("hybrid types are not granted", _TYPE, _NO_TYPE, response_type="code token"),
     _told(
         "an unknown type with quotes is described in the permitted characters",
         "RFC 6749, 4.1.2.1",
         _NO_TYPE,
-        authorization_request(response_type='"\\\u00e9\n'),
+        response_type='"\\\u00e9\n',
     ),
-    _told(
-        "response_type is given once",
-        _TYPE,
-        _BAD,
-        [*authorization_request(), ("response_type", "token")],
-    ),
-    _told("state is given once", "RFC 6749, 3.1", _BAD, [*authorization_request(), ("state", "t")]),
-    _told("a scope is required", "interface, Authorization request", _NO_SCOPE, _unscoped()),
-    _told("an empty scope counts as none", _SCOPE, _NO_SCOPE, _unscoped(("scope", ""))),
-    _told("a scope of spaces is none", _SCOPE, _NO_SCOPE, _unscoped(("scope", "  "))),
-    _told(
-        "an unknown scope is refused",
-        _SCOPE,
-        _NO_SCOPE,
-        authorization_request(**{"scope[1]": "admin"}),
-    ),
-    _told("scopes are compared by case", _SCOPE, _NO_SCOPE, _unscoped(("scope[0]", "AUTH"))),
-    _told("scopes are not split at commas", _SCOPE, _NO_SCOPE, _unscoped(("scope", "auth,auth"))),
-    _told("a scope has no wildcards", _SCOPE, _NO_SCOPE, _unscoped(("scope[0]", "*"))),
-    _told("a scope is not a prefix", _SCOPE, _NO_SCOPE, _unscoped(("scope[0]", "auth:all"))),
+    _told("response_type is given once", _TYPE, _BAD, ("response_type", "token")),
+    _told("state is given once", "RFC 6749, 3.1", _BAD, ("state", "t")),
+    _told("a scope is required", "interface, Authorization request", _NO_SCOPE, **_UNSCOPED),
+    _told("an empty scope counts as none", _SCOPE, _NO_SCOPE, ("scope", ""), **_UNSCOPED),
+    _told("a scope of spaces is none", _SCOPE, _NO_SCOPE, ("scope", "  "), **_UNSCOPED),
+    _told("an unknown scope is refused", _SCOPE, _NO_SCOPE, **{"scope[1]": "admin"}),
+    _told("scopes are compared by case", _SCOPE, _NO_SCOPE, ("scope[0]", "AUTH"), **_UNSCOPED),
+    _told("scopes are not split at commas", _SCOPE, _NO_SCOPE, ("scope", "auth,auth"), **_UNSCOPED),
+    _told("a scope has no wildcards", _SCOPE, _NO_SCOPE, ("scope[0]", "*"), **_UNSCOPED),
+    _told("a scope is not a prefix", _SCOPE, _NO_SCOPE, ("scope[0]", "auth:all"), **_UNSCOPED),
     _told(
         "a scope with quotes is described in the permitted characters",
         "RFC 6749, 4.1.2.1",
         _NO_SCOPE,
-        _unscoped(("scope[0]", 'auth"\\\u00e9')),
+        ("scope[0]", 'auth"\\\u00e9'),
+        **_UNSCOPED,
     ),
     _told(
         "a profile scope without auth is refused",
         "interface, Scopes",
         _NO_SCOPE,
-        _unscoped(("scope[0]", "avatar-profile:read")),
+        ("scope[0]", "avatar-profile:read"),
+        **_UNSCOPED,
     ),
-    _told(
-        "a scope is given once",
-        "RFC 6749, 3.1",
-        _BAD,
-        [*authorization_request(), ("scope[0]", "auth")],
-    ),
-    _told(
-        "a challenge has 43 characters",
-        _PKCE,
-        _BAD,
-        authorization_request(code_challenge=CHALLENGE[:-1]),
-    ),
-    _told(
-        "a challenge has 128 at most", _PKCE, _BAD, authorization_request(code_challenge="a" * 129)
-    ),
-    _told(
-        "a challenge has no padding",
-        _PKCE,
-        _BAD,
-        authorization_request(code_challenge=f"{CHALLENGE}="),
-    ),
-    _told(
-        "a challenge is of its alphabet",
-        _PKCE,
-        _BAD,
-        authorization_request(code_challenge="+" * 43),
-    ),
-    _told("a challenge is ASCII", _PKCE, _BAD, authorization_request(code_challenge="\u00e9" * 43)),
-    _told(
-        "a challenge has no line end",
-        _PKCE,
-        _BAD,
-        authorization_request(code_challenge=f"{CHALLENGE}\n"),
-    ),
-    _told(
-        "an empty challenge does not turn PKCE off",
-        "RFC 9700, 4.8.2",
-        _BAD,
-        authorization_request(code_challenge=""),
-    ),
+    _told("a scope is given once", "RFC 6749, 3.1", _BAD, ("scope[0]", "auth")),
+    _told("a challenge has 43 characters", _PKCE, _BAD, code_challenge=CHALLENGE[:-1]),
+    _told("a challenge has 128 at most", _PKCE, _BAD, code_challenge="a" * 129),
+    _told("a challenge has no padding", _PKCE, _BAD, code_challenge=f"{CHALLENGE}="),
+    _told("a challenge is of its alphabet", _PKCE, _BAD, code_challenge="+" * 43),
+    _told("a challenge is ASCII", _PKCE, _BAD, code_challenge="\u00e9" * 43),
+    _told("a challenge has no line end", _PKCE, _BAD, code_challenge=f"{CHALLENGE}\n"),
+    _told("an empty challenge does not turn PKCE off", "RFC 9700, 4.8.2", _BAD, code_challenge=""),
     _told(
         "a method without a challenge does not turn PKCE off",
         "RFC 9700, 4.8.2",
         _BAD,
-        authorization_request(code_challenge_method="S256"),
+        code_challenge_method="S256",
     ),
     _told(
         "a method is compared by case",
         _PKCE,
         _BAD,
-        authorization_request(code_challenge=CHALLENGE, code_challenge_method="s256"),
+        code_challenge=CHALLENGE,
+        code_challenge_method="s256",
     ),
     _told(
         "an unknown method is refused",
         _PKCE,
         _BAD,
-        authorization_request(code_challenge=CHALLENGE, code_challenge_method="none"),
+        code_challenge=CHALLENGE,
+        code_challenge_method="none",
     ),
     _told(
         "a challenge is given once",
         "RFC 6749, 3.1",
         _BAD,
-        [*authorization_request(code_challenge=CHALLENGE), ("code_challenge", "b" * 43)],
+        ("code_challenge", "b" * 43),
+        code_challenge=CHALLENGE,
     ),
     _told(
         "a method is given once",
         "RFC 9700, 4.8.2",
         _BAD,
-        [
-            *authorization_request(code_challenge=CHALLENGE, code_challenge_method="S256"),
-            ("code_challenge_method", "plain"),
-        ],
+        ("code_challenge_method", "plain"),
+        code_challenge=CHALLENGE,
+        code_challenge_method="S256",
     ),
 ]
 

@@ -28,47 +28,26 @@ def _refused(
     return OAuthCheck(title, source, run)
 
 
-_CLIENT, _GRANT, _REQUEST = "invalid_client", "invalid_grant", "invalid_request"
-_AUTHENTICATION = "RFC 6749, 3.2.1 and 5.2"
+def _unauthenticated(title: str, **changes: str | None) -> OAuthCheck:
+    return _refused(title, "RFC 6749, 3.2.1 and 5.2", "invalid_client", 401, **changes)
+
+
+_GRANT, _REQUEST = "invalid_grant", "invalid_request"
 _CODE = "RFC 6749, 4.1.3"
 
 EXCHANGES = [
-    _refused("client_id is required", _AUTHENTICATION, _CLIENT, 401, client_id=None),
-    _refused("client_secret is required", _AUTHENTICATION, _CLIENT, 401, client_secret=None),
-    _refused("an empty client_id is none", _AUTHENTICATION, _CLIENT, 401, client_id=""),
-    _refused("an empty client_secret is none", _AUTHENTICATION, _CLIENT, 401, client_secret=""),
-    _refused("an unknown client is refused", _AUTHENTICATION, _CLIENT, 401, client_id="other"),
-    _refused(
-        "a client is authenticated by case", _AUTHENTICATION, _CLIENT, 401, client_id="Server-App"
-    ),
-    _refused("a wrong secret is refused", _AUTHENTICATION, _CLIENT, 401, client_secret="wrong"),
-    _refused(
-        "a secret is compared by case",
-        _AUTHENTICATION,
-        _CLIENT,
-        401,
-        client_secret="SERVER-APP-SECRET",
-    ),
-    _refused(
-        "a secret is compared to its end", _AUTHENTICATION, _CLIENT, 401, client_secret="server-app"
-    ),
-    _refused(
-        "a secret is not trimmed", _AUTHENTICATION, _CLIENT, 401, client_secret="server-app-secret "
-    ),
-    _refused(
-        "a secret is not cut at a zero byte",
-        _AUTHENTICATION,
-        _CLIENT,
-        401,
-        client_secret="server-app-secret\0",
-    ),
-    _refused(
-        "the secret of another client is refused",
-        _AUTHENTICATION,
-        _CLIENT,
-        401,
-        client_secret="browser-app-secret",
-    ),
+    _unauthenticated("client_id is required", client_id=None),
+    _unauthenticated("client_secret is required", client_secret=None),
+    _unauthenticated("an empty client_id is none", client_id=""),
+    _unauthenticated("an empty client_secret is none", client_secret=""),
+    _unauthenticated("an unknown client is refused", client_id="other"),
+    _unauthenticated("a client is authenticated by case", client_id="Server-App"),
+    _unauthenticated("a wrong secret is refused", client_secret="wrong"),
+    _unauthenticated("a secret is compared by case", client_secret="SERVER-APP-SECRET"),
+    _unauthenticated("a secret is compared to its end", client_secret="server-app"),
+    _unauthenticated("a secret is not trimmed", client_secret="server-app-secret "),
+    _unauthenticated("a secret is not cut at a zero byte", client_secret="server-app-secret\0"),
+    _unauthenticated("the secret of another client is refused", client_secret="browser-app-secret"),
     _refused(
         "a code is bound to its client",
         "RFC 6749, 4.1.3; RFC 9700, 4.5",

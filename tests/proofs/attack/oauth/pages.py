@@ -10,10 +10,9 @@ from tests.mock.authserver.conftest import (
     answered,
     hidden,
 )
-from tests.proofs.attack.oauth.checklist import (
-    OAuthCheck,
-    granted,
-)
+from tests.proofs.attack.oauth.checklist import OAuthCheck, granted
+
+from understudy.mock.store.applications import CODES
 
 
 def _consent(browser: Browser) -> httpx.Response:
@@ -147,7 +146,8 @@ DECISIONS = [
 def _ticket_once(browser: Browser) -> None:
     page = _consent(browser)
     assert "code" in answered(browser.decide(page))
-    assert browser.decide(page).status_code == 400
+    again = browser.decide(page)
+    assert (again.status_code, "sent before" in again.text, granted(browser)) == (400, True, 1)
 
 
 def _denied_ticket(browser: Browser) -> None:
@@ -160,14 +160,18 @@ def _denied_ticket(browser: Browser) -> None:
 def _form_cannot_widen(browser: Browser) -> None:
     form = {**hidden(_consent(browser)), "decision": "approve", "scope[2]": "avatar-profile:manage"}
     form |= {"redirect_uri": "http://attacker.example/", "query": "client_id=browser-app"}
+    form |= {"person": "ben", "scope[0]": "avatar-profile:manage"}
     location = browser.post("/consent", data=form).headers["location"]
     assert location.startswith("http://127.0.0.1:5000/callback?code=")
+    [(_, code)] = browser.mock.world.items(CODES)
+    assert (code.person, code.scopes) == ("ada", ("auth", "avatar-profile:read"))
 
 
 def _names_what_is_granted(browser: Browser) -> None:
     page = _consent(browser).text
     assert "Trail Journal" in page
     assert "127.0.0.1:5000" in page
+    assert "Know who you are" in page
     assert "Read your profile" in page
     assert "Edit your profile" not in page
 

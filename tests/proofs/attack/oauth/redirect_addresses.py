@@ -82,7 +82,16 @@ def _foreign(address: str, response_type: str) -> OAuthCheck:
     return OAuthCheck(title, "RFC 9700, 2.1 and 4.1; RFC 6749, 4.1.2.1", run)
 
 
-def _page(title: str, source: str, query: list[tuple[str, str]]) -> OAuthCheck:
+def _page(
+    title: str,
+    source: str,
+    *more: tuple[str, str],
+    before: tuple[tuple[str, str], ...] = (),
+    **changes: str | None,
+) -> OAuthCheck:
+    """A changed request, between more parameters, that is refused on a page."""
+    query = [*before, *authorization_request(**changes), *more]
+
     def run(browser: Browser) -> None:
         expect_page(browser.get(f"{AUTHORIZE_PATH}?{urlencode(query)}"), browser)
 
@@ -90,87 +99,50 @@ def _page(title: str, source: str, query: list[tuple[str, str]]) -> OAuthCheck:
 
 
 PAGES = [
-    _page(
-        "a request without client_id is refused",
-        "RFC 6749, 4.1.1",
-        authorization_request(client_id=None),
-    ),
-    _page("an empty client_id is refused", "RFC 6749, 3.1", authorization_request(client_id="")),
-    _page(
-        "an unknown client_id is refused",
-        "RFC 6749, 4.1.2.1",
-        authorization_request(client_id="other"),
-    ),
-    _page(
-        "client_id is compared by case",
-        "RFC 6749, 2.2",
-        authorization_request(client_id="SERVER-APP"),
-    ),
-    _page(
-        "client_id is not trimmed", "RFC 6749, 2.2", authorization_request(client_id="server-app ")
-    ),
-    _page(
-        "client_id is not cut at a zero byte",
-        "RFC 6749, 2.2",
-        authorization_request(client_id="server-app\0"),
-    ),
-    _page(
-        "client_id has no wildcards", "RFC 6749, 2.2", authorization_request(client_id="server-*")
-    ),
-    _page(
-        "client_id is not decoded twice",
-        "RFC 6749, 2.2",
-        authorization_request(client_id="server%2Dapp"),
-    ),
+    _page("a request without client_id is refused", "RFC 6749, 4.1.1", client_id=None),
+    _page("an empty client_id is refused", "RFC 6749, 3.1", client_id=""),
+    _page("an unknown client_id is refused", "RFC 6749, 4.1.2.1", client_id="other"),
+    _page("client_id is compared by case", "RFC 6749, 2.2", client_id="SERVER-APP"),
+    _page("client_id is not trimmed", "RFC 6749, 2.2", client_id="server-app "),
+    _page("client_id is not cut at a zero byte", "RFC 6749, 2.2", client_id="server-app\0"),
+    _page("client_id has no wildcards", "RFC 6749, 2.2", client_id="server-*"),
+    _page("client_id is not decoded twice", "RFC 6749, 2.2", client_id="server%2Dapp"),
     _page(
         "client_id and the address of another application do not mix",
         "RFC 9700, 4.1",
-        authorization_request(client_id="browser-app"),
+        client_id="browser-app",
     ),
     _page(
         "a request without redirect_uri is refused",
         "interface, Authorization request",
-        authorization_request(redirect_uri=None),
+        redirect_uri=None,
     ),
-    _page(
-        "an empty redirect_uri is refused", "RFC 6749, 3.1", authorization_request(redirect_uri="")
-    ),
-    _page(
-        "client_id given twice is refused",
-        "RFC 6749, 3.1",
-        [*authorization_request(), ("client_id", "server-app")],
-    ),
-    _page(
-        "two different clients are refused",
-        "RFC 6749, 3.1",
-        [*authorization_request(), ("client_id", "browser-app")],
-    ),
-    _page(
-        "redirect_uri given twice is refused",
-        "RFC 6749, 3.1",
-        [*authorization_request(), ("redirect_uri", CALLBACK)],
-    ),
+    _page("an empty redirect_uri is refused", "RFC 6749, 3.1", redirect_uri=""),
+    _page("client_id given twice is refused", "RFC 6749, 3.1", ("client_id", "server-app")),
+    _page("two different clients are refused", "RFC 6749, 3.1", ("client_id", "browser-app")),
+    _page("redirect_uri given twice is refused", "RFC 6749, 3.1", ("redirect_uri", CALLBACK)),
     _page(
         "a second, foreign redirect_uri is refused",
         "RFC 9700, 4.1",
-        [*authorization_request(), ("redirect_uri", "http://attacker.example/")],
+        ("redirect_uri", "http://attacker.example/"),
     ),
     _page(
         "a first, foreign redirect_uri is refused",
         "RFC 9700, 4.1",
-        [("redirect_uri", "http://attacker.example/"), *authorization_request()],
+        before=(("redirect_uri", "http://attacker.example/"),),
     ),
     _page(
         "a request object does not replace the client",
         "RFC 9700, 4.11; RFC 6749, 3.1",
-        [("request", "eyJhbGciOiJub25lIn0.e30."), *authorization_request(client_id=None)],
+        before=(("request", "eyJhbGciOiJub25lIn0.e30."),),
+        client_id=None,
     ),
     _page(
         "a failed request is not redirected for the error of another parameter",
         "RFC 9700, 4.11.2",
-        authorization_request(
-            redirect_uri="http://attacker.example/", scope="x", response_type="x"
-        ),
+        redirect_uri="http://attacker.example/",
+        scope="x",
+        response_type="x",
     ),
 ]
 

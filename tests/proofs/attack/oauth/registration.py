@@ -30,6 +30,8 @@ UNREGISTRABLE = {
     "a port that is not a number": "https://app.example:http/",
     "a wildcard host": "https://*.app.example/",
     "a quote in the host": "https://a'b.example/",
+    "a double quote in the host": 'https://a"b.example/',
+    "an encoded space in the host": "https://a%20b.example/",
     "a semicolon in the host": "https://a;b.example/",
     "a scheme without a dot": "app:/callback",
     "a backslash": "https://app.example\\@attacker.example/",

@@ -19,7 +19,6 @@ _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
 _CLIENT, _GRANT, _REQUEST = "invalid_client", "invalid_grant", "invalid_request"
-_AUTHENTICATION = "RFC 6749, 3.2.1 and 5.2"
 
 
 def _sent(title: str, source: str, error: str, status: int = 400, **request: Any) -> OAuthCheck:
@@ -35,6 +34,11 @@ def _sent(title: str, source: str, error: str, status: int = 400, **request: Any
 
 def _basic(text: str) -> dict[str, str]:
     return {"Authorization": f"Basic {base64.b64encode(text.encode()).decode()}"}
+
+
+def _authenticated_otherwise(title: str, headers: Mapping[str, str]) -> OAuthCheck:
+    form = {"data": _WITHOUT_CLIENT, "headers": headers}
+    return _sent(title, "RFC 6749, 3.2.1 and 5.2", "invalid_client", 401, **form)
 
 
 _WITHOUT_CLIENT: Mapping[str, str] = {
@@ -111,29 +115,15 @@ REQUESTS = [
         data=_WITHOUT_CLIENT,
         headers=_basic("server-app:server-app-secret"),
     ),
-    _sent(
+    _authenticated_otherwise(
         "HTTP Basic of a client without a secret is refused",
-        _AUTHENTICATION,
-        _CLIENT,
-        401,
-        data=_WITHOUT_CLIENT,
-        headers=_basic("server-app:"),
+        _basic("server-app:"),
     ),
-    _sent(
-        "HTTP Basic that is garbage is refused",
-        _AUTHENTICATION,
-        _CLIENT,
-        401,
-        data=_WITHOUT_CLIENT,
-        headers={"Authorization": "Basic %%%"},
+    _authenticated_otherwise(
+        "HTTP Basic that is garbage is refused", {"Authorization": "Basic %%%"}
     ),
-    _sent(
-        "a bearer token does not authenticate a client",
-        _AUTHENTICATION,
-        _CLIENT,
-        401,
-        data=_WITHOUT_CLIENT,
-        headers={"Authorization": "Bearer ada-full"},
+    _authenticated_otherwise(
+        "a bearer token does not authenticate a client", {"Authorization": "Bearer ada-full"}
     ),
     _sent(
         "an assertion does not authenticate a client",
