@@ -18,7 +18,7 @@ from understudy.verify.pictures import avatars, id_of, picture, upload
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import lacking
 from understudy.verify.readings import Trials, most_trials, next_trial
-from understudy.verify.switches import EXPERIMENTS, NUMBER_EXPERIMENTS, NumberExperiment, range_of
+from understudy.verify.switches import EXPERIMENTS, Experiment, range_of
 from understudy.verify.target import Target
 
 NEIGHBOURS: Final = 2
@@ -57,28 +57,21 @@ def planned_experiments(
         target: What is permitted.
         time: Whether the deployment's time can be moved.
     """
-    for each in EXPERIMENTS:
+    for each in in_order():
         if each.rule in wanted:
-            reason = lacking(each.needs, target, time)
+            trials = _most_trials(each) if each.tries_numbers else 1
             yield PlannedExperiment(
-                each.rule, each.name, each.requests, each.requests, 0, each.undo, reason
-            )
-    for search in searches():
-        if search.rule in wanted:
-            numbers = range_of(search.rule)
-            trials = _most_trials(search)
-            yield PlannedExperiment(
-                search.rule,
-                search.name,
-                trials * search.requests,
-                NEIGHBOURS * search.requests,
-                trials * numbers.most * search.sends_bytes,
-                search.undo,
-                lacking(search.needs, target, time),
+                each.rule,
+                each.name,
+                trials * each.requests,
+                (NEIGHBOURS if each.tries_numbers else 1) * each.requests,
+                trials * range_of(each.rule).most if each.sends_bytes else 0,
+                each.undo,
+                lacking(each.needs, target, time),
             )
 
 
-def _most_trials(search: NumberExperiment) -> int:
+def _most_trials(search: Experiment) -> int:
     """Returns how many trials a search takes at most."""
     if search.uploads:
         return search.uploads + 2  # two lists are as one trial, and an upload is tried again
@@ -86,16 +79,13 @@ def _most_trials(search: NumberExperiment) -> int:
     return expected + most_trials(range_of(search.rule), search.likely)
 
 
-SENDERS: Final[Mapping[str, str]] = {
-    **{each.name: each.rule for each in EXPERIMENTS},
-    **{each.name: each.rule for each in NUMBER_EXPERIMENTS},
-}
+SENDERS: Final[Mapping[str, str]] = {each.name: each.rule for each in EXPERIMENTS}
 """The rule of each experiment, by the source of its exchanges."""
 
 
-def searches() -> list[NumberExperiment]:
-    """Returns the searches for numbers in their order; those that fill an account up come last."""
-    return sorted(NUMBER_EXPERIMENTS, key=attrgetter("uploads"))
+def in_order() -> list[Experiment]:
+    """Returns the experiments in their order; those that fill an account up come last."""
+    return sorted(EXPERIMENTS, key=attrgetter("tries_numbers", "uploads"))
 
 
 def carry_out_experiments(
@@ -121,21 +111,16 @@ def carry_out_experiments(
         Refusal: The budget or the time is used up.
     """
     reasons = {}
-    for experiment in EXPERIMENTS:
-        if experiment.rule in wanted:
-            reason = lacking(experiment.needs, gateway.target, gateway.time)
-            client = ProbeClient(gateway, experiment.name, earlier)
-            reason = reason or _tried(partial(experiment.run, client))
+    for each in in_order():
+        if each.rule in wanted:
+            client = ProbeClient(gateway, each.name, earlier)
+            send: Callable[[], object] = partial(each.run, client)
+            if each.tries_numbers:
+                expected = expected_number(each, trials, facts)
+                send = partial(find_number, each, client, trials, expected)
+            reason = lacking(each.needs, gateway.target, gateway.time) or _tried(send)
             if reason is not None:
-                reasons[experiment.rule] = reason
-    for search in searches():
-        if search.rule in wanted:
-            reason = lacking(search.needs, gateway.target, gateway.time)
-            client = ProbeClient(gateway, search.name, earlier)
-            expected = expected_number(search, trials, facts)
-            reason = reason or _tried(partial(find_number, search, client, trials, expected))
-            if reason is not None:
-                reasons[search.rule] = reason
+                reasons[each.rule] = reason
     return reasons
 
 
@@ -150,9 +135,7 @@ def _tried(run: Callable[[], object]) -> str | None:
     return None
 
 
-def expected_number(
-    search: NumberExperiment, trials: Trials, facts: Mapping[str, Fact]
-) -> int | None:
+def expected_number(search: Experiment, trials: Trials, facts: Mapping[str, Fact]) -> int | None:
     """Returns the number that is tried first: the one learnt before, or that of a rule alike."""
     fact = facts.get(search.rule)
     if fact is not None and fact.reading.isdecimal():
@@ -163,7 +146,7 @@ def expected_number(
 
 
 def find_number(
-    search: NumberExperiment, client: ProbeClient, trials: Trials, expected: int | None
+    search: Experiment, client: ProbeClient, trials: Trials, expected: int | None
 ) -> None:
     """Tries one number after the other until one is left, or a trial shows nothing."""
     if search.uploads:
@@ -179,7 +162,7 @@ def find_number(
         number = None if bracket == before else next_trial(bracket, search.likely, expected)
 
 
-def _count_up(search: NumberExperiment, client: ProbeClient, trials: Trials) -> None:
+def _count_up(search: Experiment, client: ProbeClient, trials: Trials) -> None:
     """Uploads one avatar after the other until one is refused, or there were enough uploads.
 
     What is refused is tried again at once, and then all are deleted, as nothing else can be uploaded

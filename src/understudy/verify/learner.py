@@ -35,7 +35,7 @@ from understudy.verify.readings import NOT_TRIED, Trials, options_shown
 from understudy.verify.run import Run, RunOptions
 from understudy.verify.runner import carry_out
 from understudy.verify.shown_requests import SHOWN, command_of, commands_of
-from understudy.verify.switches import EXPERIMENTS, NUMBER_EXPERIMENTS
+from understudy.verify.switches import EXPERIMENTS
 from understudy.verify.target import Target
 
 # What has shown an answer only once is sent again, since a deployment may answer by chance. The probe or
@@ -86,7 +86,7 @@ class Repetitions:
         Raises:
             Unreachable: The deployment no longer responds.
         """
-        for search in NUMBER_EXPERIMENTS:
+        for search in (each for each in EXPERIMENTS if each.tries_numbers):
             client = ProbeClient(run.gateway, search.name, run.exchanges)
             for number in trials.tried_once(search.rule):
                 _send(partial(search.run, client, number))
@@ -174,7 +174,8 @@ def _senders() -> Iterator[_Sender]:
         if is_repeatable(probe):
             yield _Sender(f"probe {probe.name}", partial(_send_whole, probe))
     for experiment in EXPERIMENTS:
-        yield _Sender(experiment.name, experiment.run)
+        if not experiment.tries_numbers:
+            yield _Sender(experiment.name, experiment.run)
 
 
 def _send_whole(probe: Probe, client: ProbeClient) -> None:

@@ -8,7 +8,7 @@ tells the options apart, or tries a number, where no probe sends one; it only se
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from understudy.exchange.messages import Exchange
 from understudy.interface.facts import Fact
@@ -16,7 +16,6 @@ from understudy.interface.rules import NumberRange
 from understudy.verify.catalogue import catalogue
 from understudy.verify.checks import TOO_MANY, Condition, proven
 from understudy.verify.history import History
-from understudy.verify.probe_client import ProbeClient
 
 UPLOADING: Final = ("owner", "writes", "uploads")
 """The needs of an experiment that uploads pictures."""
@@ -189,6 +188,11 @@ class Trial(NamedTuple):
         return f"{self.tried} {'accepted' if self.is_accepted != is_smallest else 'refused'}"
 
 
+def was_accepted(exchange: Exchange) -> bool:
+    """Tells whether a success shows that a number was accepted."""
+    return exchange.response.is_success
+
+
 @dataclass(frozen=True, slots=True)
 class NumberReading:
     """A way in which exchanges show whether a number is accepted.
@@ -204,9 +208,9 @@ class NumberReading:
 
     rule: str
     operation: str
-    when: tuple[Condition, ...]
+    when: Sequence[Condition]
     number: Callable[[Exchange, History], int | None]
-    is_accepted: Callable[[Exchange], bool]
+    is_accepted: Callable[[Exchange], bool] = was_accepted
     is_smallest: bool = False
 
     def trial(self, exchange: Exchange, history: History) -> Trial | None:
@@ -236,82 +240,26 @@ def range_of(rule: str) -> NumberRange:
     return proven(switch.range)
 
 
-def was_accepted(exchange: Exchange) -> bool:
-    """Tells whether a success shows that a number was accepted."""
-    return exchange.response.is_success
-
-
 NUMBER_READINGS: Final[list[NumberReading]] = []
 """Every registered reading of a switch that takes a number."""
 
 
-def number_reading(
-    rule: str,
-    operation: str,
-    *,
-    when: Sequence[Condition],
-    number: Callable[[Exchange, History], int | None],
-    is_accepted: Callable[[Exchange], bool] = was_accepted,
-    is_smallest: bool = False,
-) -> None:
+def number_reading(rule: str, operation: str, **kind: Any) -> None:
     """Registers a reading of a number; the arguments are those of ``NumberReading``."""
-    NUMBER_READINGS.append(
-        NumberReading(rule, operation, tuple(when), number, is_accepted, is_smallest)
-    )
+    NUMBER_READINGS.append(NumberReading(rule, operation, **kind))
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """Requests for one question.
+    """Requests for one question; where its answer is a number, they try one.
 
     Attributes:
         rule: Id of the rule that assumes an answer.
+        run: Sends them; it gets the number to try beside the client, where the answer is one.
         needs: What the target must give or permit, as named in ``needs``.
-        run: Sends them.
-        requests: How many it sends.
+        requests: How many it sends, or a trial of it, those that undo it included.
         undo: How the run undoes what it changes; empty where nothing is changed.
-    """
-
-    rule: str
-    needs: tuple[str, ...]
-    run: Callable[[ProbeClient], object]
-    requests: int = 1
-    undo: str = ""
-
-    @property
-    def name(self) -> str:
-        """The name of its sender in reports."""
-        return f"experiment {self.run.__name__.strip('_')}"
-
-
-EXPERIMENTS: Final[list[Experiment]] = []
-"""Every registered experiment for a switch with options."""
-
-
-def experiment(
-    rule: str, *, needs: tuple[str, ...], requests: int = 1, undo: str = ""
-) -> Callable[[Callable[[ProbeClient], object]], Callable[[ProbeClient], object]]:
-    """Registers what sends an experiment; the arguments are those of ``Experiment``."""
-
-    def register(run: Callable[[ProbeClient], object]) -> Callable[[ProbeClient], object]:
-        EXPERIMENTS.append(Experiment(rule, needs, run, requests, undo))
-        return run
-
-    return register
-
-
-@dataclass(frozen=True, slots=True)
-class NumberExperiment:
-    """A request that tries a number, for a question whose answer is one.
-
-    Attributes:
-        rule: Id of the rule that assumes a number.
-        sender: The end of the name of its sender in reports.
-        needs: What the target must give or permit, as named in ``needs``.
-        run: Tries a number.
         likely: The numbers that operators choose, in ascending order; they are tried first.
-        requests: How many a trial sends, those that undo it included.
-        undo: How the run undoes what a trial changes; empty where nothing is changed.
         sends_bytes: Whether the number is one of bytes that are sent.
         alike: Id of a rule whose number is likely to be the same; empty where there is none.
         uploads: Uploads of a run at most, after which the search ends, where the number is one of avatars, which can
@@ -319,12 +267,11 @@ class NumberExperiment:
     """
 
     rule: str
-    sender: str
+    run: Callable[..., object]
     needs: tuple[str, ...]
-    run: Callable[[ProbeClient, int], object]
-    likely: tuple[int, ...]
     requests: int = 1
     undo: str = ""
+    likely: tuple[int, ...] = ()
     sends_bytes: bool = False
     alike: str = ""
     uploads: int = 0
@@ -332,41 +279,25 @@ class NumberExperiment:
     @property
     def name(self) -> str:
         """The name of its sender in reports."""
-        return f"experiment {self.sender}"
+        return f"experiment {self.run.__name__.strip('_')}"
+
+    @property
+    def tries_numbers(self) -> bool:
+        """True if the answer is a number, which trials narrow down."""
+        return proven(catalogue()[self.rule].switch).range is not None
 
 
-NUMBER_EXPERIMENTS: Final[list[NumberExperiment]] = []
-"""Every registered search for a number."""
+EXPERIMENTS: Final[list[Experiment]] = []
+"""Every registered experiment."""
+
+Send = TypeVar("Send", bound=Callable[..., object])
 
 
-def number_experiment(  # noqa: PLR0913 - what a search is made of
-    rule: str,
-    *,
-    needs: tuple[str, ...],
-    likely: tuple[int, ...] = (),
-    requests: int = 1,
-    undo: str = "",
-    sends_bytes: bool = False,
-    alike: str = "",
-    uploads: int = 0,
-) -> Callable[[Callable[[ProbeClient, int], object]], Callable[[ProbeClient, int], object]]:
-    """Registers what tries a number; the arguments are those of ``NumberExperiment``."""
+def experiment(rule: str, **kind: Any) -> Callable[[Send], Send]:
+    """Registers what sends an experiment; the arguments are those of ``Experiment``."""
 
-    def register(run: Callable[[ProbeClient, int], object]) -> Callable[[ProbeClient, int], object]:
-        NUMBER_EXPERIMENTS.append(
-            NumberExperiment(
-                rule,
-                run.__name__.strip("_"),
-                needs,
-                run,
-                likely,
-                requests=requests,
-                undo=undo,
-                sends_bytes=sends_bytes,
-                alike=alike,
-                uploads=uploads,
-            )
-        )
+    def register(run: Send) -> Send:
+        EXPERIMENTS.append(Experiment(rule, run, **kind))
         return run
 
     return register

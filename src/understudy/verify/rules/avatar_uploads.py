@@ -58,7 +58,6 @@ from understudy.verify.switches import (
     UPLOADING,
     by_success,
     experiment,
-    number_experiment,
     number_reading,
     reading,
     status_of,
@@ -404,7 +403,7 @@ def upload_of_webp(client: ProbeClient) -> None:
     upload(client, picture("WEBP"), select_avatar="false")
 
 
-@number_experiment(
+@experiment(
     "upload-size-limit",
     needs=UPLOADING,
     likely=(
@@ -422,7 +421,7 @@ def upload_of_size(client: ProbeClient, size: int) -> None:
     _upload_and_delete(client, content + bytes(size - len(content)))
 
 
-@number_experiment(
+@experiment(
     "upload-largest-side",
     needs=UPLOADING,
     likely=(
@@ -437,7 +436,7 @@ def upload_of_width(client: ProbeClient, side: int) -> None:
     _upload_and_delete(client, plain_picture(side))
 
 
-@number_experiment("avatars-most", needs=UPLOADING, requests=3, undo=DELETED, uploads=100)
+@experiment("avatars-most", needs=UPLOADING, requests=3, undo=DELETED, uploads=100)
 def upload_of_one_more(client: ProbeClient, _number: int) -> None:
     """Lists the avatars, and uploads one more."""
     avatars(client)

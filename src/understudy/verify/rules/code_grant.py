@@ -65,7 +65,7 @@ from understudy.verify.grant_history import (
 from understudy.verify.history import MADE_UP, History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
-from understudy.verify.switches import ISSUED, PUT_BACK, number_experiment, number_reading, range_of
+from understudy.verify.switches import ISSUED, PUT_BACK, experiment, number_reading, range_of
 
 GRANTED = ("auth_url", "app", "tokens", "approval")
 LONG: Final = timedelta(days=1)
@@ -414,7 +414,7 @@ number_reading(
 )
 
 
-@number_experiment(
+@experiment(
     _LIFETIME,
     needs=(*GRANTED, "clock"),
     likely=(60, 120, 180, 300, 600, 900, 1800, 3600),

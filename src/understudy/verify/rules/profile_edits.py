@@ -67,7 +67,6 @@ from understudy.verify.shapes import EDITABLE
 from understudy.verify.switches import (
     by_success,
     experiment,
-    number_experiment,
     number_reading,
     reading,
     reading_of_two_errors,
@@ -476,7 +475,7 @@ def _register_length(member: str, alike: str) -> None:
     when = [*ABLE, names_it_alone, has_texts_only, is_plain]
     number_reading(rule, UPDATE_PROFILE, when=when, number=length, is_accepted=is_kept)
     of_length.__name__ = f"{member}_of_length"
-    number_experiment(
+    experiment(
         rule,
         needs=("owner", "writes"),
         likely=(

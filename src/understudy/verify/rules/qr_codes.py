@@ -46,7 +46,7 @@ from understudy.verify.pictures import (
 )
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
-from understudy.verify.switches import number_experiment, number_reading, reading, status_of
+from understudy.verify.switches import experiment, number_reading, reading, status_of
 from understudy.verify.value_texts import BITING, as_json
 
 PNG: Final = b"\x89PNG\r\n\x1a\n"
@@ -378,7 +378,7 @@ number_reading(
 )
 
 
-@number_experiment(
+@experiment(
     "qr-size-bounds",
     needs=("slug",),
     likely=(512, 600, 720, 800, 1000, 1024, 1200, 1500, 1600, 1920, 2000, 2048),
@@ -388,9 +388,7 @@ def code_of_size(client: ProbeClient, size: int) -> None:
     draw(client, size=str(size))
 
 
-@number_experiment(
-    "qr-smallest-size", needs=("slug",), likely=(1, 8, 10, 16, 20, 32, 40, 50, 64, 80)
-)
+@experiment("qr-smallest-size", needs=("slug",), likely=(1, 8, 10, 16, 20, 32, 40, 50, 64, 80))
 def code_below(client: ProbeClient, least: int) -> None:
     """Draws a code that is one pixel narrower than a width which may be the smallest."""
     draw(client, size=str(least - 1))
