@@ -8,7 +8,7 @@ import argparse
 import logging
 from datetime import timedelta
 
-from tests.proofs.reference.__main__ import told
+from tests.proofs.reference.customer import told
 from tests.proofs.reference.faults.every import EVERY
 from tests.proofs.reference.faults.fault import Fault
 from tests.proofs.reference.in_process import ADDRESSES, InProcess

@@ -7,7 +7,6 @@ import socket
 import struct
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from datetime import timedelta
 from socketserver import StreamRequestHandler, ThreadingTCPServer
 from threading import Event, Thread
 from typing import NamedTuple
@@ -37,16 +36,6 @@ def down() -> Iterator[Addresses]:
     with socket.socket() as holder:
         holder.bind((HOST, 0))
         yield _addresses(holder.getsockname()[1])
-
-
-def slow(delay: timedelta) -> AbstractContextManager[Addresses]:
-    """Answers well, after a delay."""
-
-    def behave(exchange: Exchange) -> None:
-        exchange.ended.wait(delay.total_seconds())
-        exchange.connection.sendall(_answer("200 OK", "application/json", b"{}"))
-
-    return _behaving(behave)
 
 
 def dripping() -> AbstractContextManager[Addresses]:

@@ -1,20 +1,14 @@
 """Puts any server behind a path prefix, TLS, gzip and a distance, as a customer's may be.
 
-``python -m tests.proofs.reference.proxy --upstream http://127.0.0.1:8080 --prefix /staging --tls --gzip``
-does so until it is stopped. Bodies pass as they are: addresses in them are the server's own
-affair, which is told of the outside by ``X-Forwarded-`` headers.
+Bodies pass as they are: addresses in them are the server's own affair, which is told of the outside
+by ``X-Forwarded-`` headers.
 """
 
-import argparse
 import asyncio
 import contextlib
-import json
-import signal
 import socket
-import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -50,21 +44,11 @@ NOT_PASSED_ON = {
 METHODS = ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Disguise:
-    """How a server is to look from outside.
+PREFIX = "/staging"
+"""Stands before every path."""
 
-    Attributes:
-        prefix: Stands before every path, as ``/staging``.
-        latency: How much later each answer begins.
-        has_tls: With a certificate of an authority made for the occasion.
-        has_gzip: For clients that accept it.
-    """
-
-    prefix: str = "/staging"
-    latency: timedelta = timedelta(milliseconds=80)
-    has_tls: bool = True
-    has_gzip: bool = True
+LATENCY = timedelta(milliseconds=80)
+"""How much later each answer begins."""
 
 
 class Proxied(NamedTuple):
@@ -72,11 +56,11 @@ class Proxied(NamedTuple):
 
     Attributes:
         address: Scheme, host, port and prefix; what the upstream had at ``/`` is there.
-        authority: The PEM file to trust, as in ``SSL_CERT_FILE``; None without TLS.
+        authority: The PEM file to trust, as in ``SSL_CERT_FILE``.
     """
 
     address: str
-    authority: Path | None
+    authority: Path
 
 
 class Held(TypedDict):
@@ -85,46 +69,37 @@ class Held(TypedDict):
     client: httpx.AsyncClient
 
 
-EVERYTHING = Disguise()
-
-
 @contextmanager
-def proxied(upstream: str, disguise: Disguise = EVERYTHING, port: int = 0) -> Iterator[Proxied]:
-    """Puts a server behind a proxy until the block ends.
+def proxied(upstream: str) -> Iterator[Proxied]:
+    """Puts a server behind a proxy on any free port until the block ends.
 
     Args:
         upstream: Its scheme, host and port, as ``http://127.0.0.1:8080``.
-        disguise: How it is to look.
-        port: Where the proxy listens on 127.0.0.1; 0 takes any free port.
 
     Raises:
-        OSError: The port is taken.
         TimeoutError: The proxy did not start.
     """
     with ExitStack() as stack:
-        listener = stack.enter_context(socket.create_server((HOST, port)))
-        scheme = "https" if disguise.has_tls else "http"
-        address = f"{scheme}://{HOST}:{listener.getsockname()[1]}{disguise.prefix}"
-        directory = Path(stack.enter_context(TemporaryDirectory(prefix="proxy-")))
-        files = _certificates(directory) if disguise.has_tls else None
+        listener = stack.enter_context(socket.create_server((HOST, 0)))
+        address = f"https://{HOST}:{listener.getsockname()[1]}{PREFIX}"
+        files = _certificates(Path(stack.enter_context(TemporaryDirectory(prefix="proxy-"))))
         ready = Event()
-        app = _app(_Forwarder(upstream, address, disguise), ready)
         server = uvicorn.Server(
             uvicorn.Config(
-                app,
+                _app(_Forwarder(upstream, address), ready),
                 log_level="warning",
                 date_header=False,  # the answer has these of its own
                 server_header=False,
                 timeout_graceful_shutdown=1,
-                ssl_certfile=files and files.certificate,
-                ssl_keyfile=files and str(files.key),
+                ssl_certfile=files.certificate,
+                ssl_keyfile=str(files.key),
             )
         )
         stack.enter_context(_running(server, listener))
         if not ready.wait(PATIENCE):
             msg = f"the proxy at {address} did not start"
             raise TimeoutError(msg)
-        yield Proxied(address, files and files.authority)
+        yield Proxied(address, files.authority)
 
 
 @contextmanager
@@ -157,17 +132,16 @@ def _certificates(directory: Path) -> _Files:
 class _Forwarder:
     """Sends a request on, and its answer back."""
 
-    def __init__(self, upstream: str, address: str, disguise: Disguise) -> None:
+    def __init__(self, upstream: str, address: str) -> None:
         self._upstream = upstream.rstrip("/")
         self._address = httpx.URL(address)
-        self.disguise = disguise
 
     async def __call__(self, request: Request) -> Response:
-        await asyncio.sleep(self.disguise.latency.total_seconds())
-        prefix = self.disguise.prefix.encode()
+        await asyncio.sleep(LATENCY.total_seconds())
+        prefix = PREFIX.encode()
         path: bytes = request.scope["raw_path"]
         if not path.startswith(prefix + b"/"):
-            return PlainTextResponse(f"Everything is below {self.disguise.prefix}.", 404)
+            return PlainTextResponse(f"Everything is below {PREFIX}.", 404)
         query = b"?" + request.url.query.encode() if request.url.query else b""
         target = httpx.URL(self._upstream).copy_with(raw_path=path.removeprefix(prefix) + query)
         client: httpx.AsyncClient = request.state.client
@@ -189,7 +163,7 @@ class _Forwarder:
             ("accept-encoding", "identity"),
             ("x-forwarded-for", HOST),
             ("x-forwarded-host", self._address.netloc.decode()),
-            ("x-forwarded-prefix", self.disguise.prefix),
+            ("x-forwarded-prefix", PREFIX),
             ("x-forwarded-proto", self._address.scheme),
         ]
 
@@ -207,7 +181,7 @@ class _Forwarder:
     def _outside(self, location: str) -> str:
         """Turns an address of the upstream into one that leads through the proxy."""
         if location.startswith("/"):
-            return f"{self.disguise.prefix}{location}"
+            return f"{PREFIX}{location}"
         if location.startswith(f"{self._upstream}/"):
             return f"{self._address}{location.removeprefix(self._upstream)}"
         return location
@@ -223,34 +197,5 @@ def _app(forwarder: _Forwarder, ready: Event) -> Starlette:
     app = Starlette(
         routes=[Route("/{path:path}", forwarder.__call__, methods=METHODS)], lifespan=lifespan
     )
-    if forwarder.disguise.has_gzip:
-        app.add_middleware(GZipMiddleware, minimum_size=1)
+    app.add_middleware(GZipMiddleware, minimum_size=1)
     return app
-
-
-def main() -> None:
-    """Proxies until it is told to stop; prints one JSON line with the address."""
-    parser = argparse.ArgumentParser(prog="python -m tests.proofs.reference.proxy")
-    parser.add_argument("--upstream", required=True, help="as http://127.0.0.1:8080")
-    parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--prefix", default="", help="as /staging")
-    parser.add_argument("--latency", type=int, default=0, help="milliseconds")
-    parser.add_argument("--tls", action="store_true")
-    parser.add_argument("--gzip", action="store_true")
-    given = parser.parse_args()
-    disguise = Disguise(
-        prefix=given.prefix,
-        latency=timedelta(milliseconds=given.latency),
-        has_tls=given.tls,
-        has_gzip=given.gzip,
-    )
-    ending = {signal.SIGINT, signal.SIGTERM}
-    signal.pthread_sigmask(signal.SIG_BLOCK, ending)
-    with proxied(given.upstream, disguise, given.port) as found:
-        sys.stdout.write(f"{json.dumps(found._asdict(), default=str)}\n")
-        sys.stdout.flush()
-        signal.sigwait(ending)
-
-
-if __name__ == "__main__":
-    main()

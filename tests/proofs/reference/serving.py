@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from threading import Thread
-from typing import NamedTuple
 
 from flask import Flask
 from tests.proofs.reference import people
@@ -24,14 +23,6 @@ POLL = 0.05
 """Seconds until a server notices that it shall stop."""
 
 
-class Ports(NamedTuple):
-    """Where to listen; 0 takes any free port."""
-
-    resource: int = 0
-    authorization: int = 0
-
-
-ANY_PORTS = Ports()
 DEFAULTS = Options()
 
 
@@ -56,27 +47,19 @@ def random_text() -> str:
 
 @contextmanager
 def served(
-    ports: Ports = ANY_PORTS,
-    options: Options = DEFAULTS,
-    clock: Callable[[], datetime] = wall_clock,
-    parts: Parts = SOUND,
+    options: Options = DEFAULTS, clock: Callable[[], datetime] = wall_clock
 ) -> Iterator[Addresses]:
     """Serves the people of ``people`` until the block ends, and forgets what was changed.
 
     Args:
-        ports: Where to listen on 127.0.0.1.
         options: What the operator decides.
         clock: Tells the time; a test may move it.
-        parts: What it is built of.
-
-    Raises:
-        OSError: A port is taken.
     """
     with ExitStack() as stack:
-        listeners = [stack.enter_context(socket.create_server((HOST, port))) for port in ports]
+        listeners = [stack.enter_context(socket.create_server((HOST, 0))) for _ in range(2)]
         addresses = Addresses(*(f"http://{HOST}:{at.getsockname()[1]}" for at in listeners))
         for listener, app in zip(
-            listeners, applications(addresses, options, clock, parts), strict=True
+            listeners, applications(addresses, options, clock, SOUND), strict=True
         ):
             _serve(listener, app, stack)
         yield addresses

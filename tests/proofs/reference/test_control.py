@@ -6,7 +6,7 @@ from contextlib import closing
 from typing import Any
 
 import pytest
-from tests.proofs.reference.__main__ import told
+from tests.proofs.reference.customer import told
 from tests.proofs.reference.serving import wall_clock
 
 from understudy.api.opening import open_deployment
