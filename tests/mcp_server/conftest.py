@@ -3,7 +3,6 @@
 import base64
 import json
 import re
-import signal
 import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
@@ -87,7 +86,7 @@ def address(mock) -> Iterator[str]:
         found = re.search(r"http\S+", process.stderr.readline())
         assert found is not None
         yield found[0]
-        process.send_signal(signal.SIGINT)
+        process.terminate()
         process.wait(PATIENCE)
 
 

@@ -34,7 +34,7 @@ def _content(body: bytes, secrets: Mapping[str, str]) -> str:
     packed = packed_body(body)
     if not packed:
         return "open('body.bin', 'rb').read()"
-    return f'gzip.decompress(base64.b64decode("{packed}"))'
+    return f'gzip.decompress(gzip.decompress(base64.b64decode("{packed}")))'
 
 
 def _expanded(text: str) -> str:
