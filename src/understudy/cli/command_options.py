@@ -1,7 +1,7 @@
 """The options of the commands: a record each, and a record for each group that several share."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
@@ -10,7 +10,7 @@ import click
 
 from understudy import plugins
 from understudy.cli import completion
-from understudy.cli.options import URL, option
+from understudy.cli.options import URL, option, values_of
 from understudy.errors import nearest
 
 MOCK_URL = "http://127.0.0.1:8080"
@@ -135,28 +135,25 @@ class Limits:
         type=click.FloatRange(0, min_open=True), help="Stop a run after this many seconds."
     )
 
+
+class DeploymentCommand:
+    """Tells the options that name a deployment from the others of a command, by their names."""
+
+    __slots__ = ()
+
     @property
-    def time(self) -> timedelta | None:
-        """The time after which a run stops; None for no end."""
-        return None if self.max_time is None else timedelta(seconds=self.max_time)
+    def where(self) -> Any:
+        """The deployment, as ``DeploymentOptions``."""
+        # The deployment takes 0.1 s to import, which `--help` need not wait for.
+        from understudy.api.options import DeploymentOptions
 
-
-def deployment(
-    target: Path | None, addresses: DeploymentAddresses, limits: Limits | None = None, **others: Any
-) -> Any:
-    """Returns the ``DeploymentOptions`` of a command."""
-    # The deployment takes 0.1 s to import, which `--help` need not wait for.
-    from understudy.api.options import DeploymentOptions
-
-    limits = limits or Limits()
-    return DeploymentOptions(
-        target_file=target,
-        base_url=addresses.base_url,
-        auth_url=addresses.auth_url,
-        max_requests=limits.max_requests,
-        max_time=limits.time,
-        **others,
-    )
+        given = values_of(self)
+        known = {
+            each.name: given[each.name] for each in fields(DeploymentOptions) if each.name in given
+        }
+        seconds = known.pop("max_time", None)
+        time = None if seconds is None else timedelta(seconds=seconds)
+        return DeploymentOptions(**known, target_file=given["target"], max_time=time)
 
 
 class RequestedReports:

@@ -8,7 +8,7 @@ import gc
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 
@@ -19,12 +19,12 @@ from understudy.cli.command_options import (
     MODE,
     RULES,
     DeploymentAddresses,
+    DeploymentCommand,
     Limits,
     Mode,
     Overlays,
     Reporting,
     RequestedReports,
-    deployment,
     report_option,
 )
 from understudy.cli.options import (
@@ -39,7 +39,7 @@ from understudy.cli.options import (
 
 
 @dataclass(frozen=True, slots=True)
-class VerifyOptions:
+class VerifyOptions(DeploymentCommand):
     """Judge a deployment by the contract.
 
     The contract is the OpenAPI documents and every rule of prose; `understudy rules` lists them.
@@ -100,25 +100,9 @@ class VerifyOptions:
         "--schema", default=False, help="Print the JSON Schema of target files, and stop."
     )
 
-    @property
-    def where(self) -> Any:
-        """The deployment, as ``DeploymentOptions``."""
-        return deployment(
-            self.target,
-            self.addresses,
-            self.limits,
-            document=self.document,
-            overlays=self.changes.overlays,
-            like=self.like,
-            facts=self.facts,
-            state_model=self.state_model,
-            mode=self.mode,
-            seed=self.seed,
-        )
-
 
 @dataclass(frozen=True, slots=True)
-class LearnOptions:
+class LearnOptions(DeploymentCommand):
     """Learn how a deployment answers what the interface leaves open.
 
     Sends the smallest requests that tell the possible readings apart, undoes what they change, and
@@ -152,14 +136,9 @@ class LearnOptions:
     is_json: bool = option("--json", default=False, help="Print the facts as JSON.")
     quiet: bool = option(default=False, help="Print no progress.")
 
-    @property
-    def where(self) -> Any:
-        """The deployment, as ``DeploymentOptions``."""
-        return deployment(self.target, self.addresses, self.limits, mode=self.mode)
-
 
 @dataclass(frozen=True, slots=True)
-class DriftOptions(RequestedReports):
+class DriftOptions(RequestedReports, DeploymentCommand):
     """Show where a deployment and the mock differ, and why.
 
     Sends the probes of the rules three times: twice to the deployment, once to the mock; what differs
@@ -224,16 +203,9 @@ class DriftOptions(RequestedReports):
     quiet: bool = option(default=False, help="Print no progress.")
     verbose: bool = option(default=False, help="Print both sides of every difference.")
 
-    @property
-    def where(self) -> Any:
-        """The deployment, as ``DeploymentOptions``."""
-        return deployment(
-            self.target, DeploymentAddresses(), self.limits, like=self.like, seed=self.seed
-        )
-
 
 @dataclass(frozen=True, slots=True)
-class RecordOptions:
+class RecordOptions(DeploymentCommand):
     """Judge and record the traffic between an app and a deployment.
 
     Point the app at the proxy instead of the deployment. Every exchange is judged by the document
@@ -268,14 +240,9 @@ class RecordOptions:
     )
     quiet: bool = option(default=False, help="Print findings at the end only.")
 
-    @property
-    def where(self) -> Any:
-        """The deployment, as ``DeploymentOptions``."""
-        return deployment(self.target, self.addresses)
-
 
 @dataclass(frozen=True, slots=True)
-class GenerateOptions(RequestedReports):
+class GenerateOptions(RequestedReports, DeploymentCommand):
     """Write edge-case requests of operations as files.
 
     Takes every operation of the document if none is named. With --send, exit code 1 means that
@@ -296,7 +263,8 @@ class GenerateOptions(RequestedReports):
         help="Write sequences instead, by the collections that `understudy infer` shows: create an"
         " item, use it, delete it, and see that it is gone.",
     )
-    state_model: Path | None = option(
+    sequence_model: Path | None = option(
+        "--state-model",
         metavar="YAML",
         help="With --sequences, state-model file that corrects which collections are inferred.",
     )
@@ -360,18 +328,6 @@ class GenerateOptions(RequestedReports):
     def format_name(self) -> str:
         """The name of the output format."""
         return "jsonl" if self.is_json else self.name
-
-    @property
-    def where(self) -> Any:
-        """The deployment, as ``DeploymentOptions``."""
-        return deployment(
-            self.target,
-            DeploymentAddresses(self.base_url, self.auth_url),
-            document=self.document,
-            like=self.like,
-            overlays=self.changes.overlays,
-            seed=self.seed,
-        )
 
 
 COLLECTED_AFTER: Final = 50_000

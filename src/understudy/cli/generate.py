@@ -222,7 +222,7 @@ def _expect_consistent(options: GenerateOptions) -> None:
         _expect_users(options)
     if options.is_in_sequences:
         _expect_sequences(options)
-    elif options.state_model is not None:
+    elif options.sequence_model is not None:
         msg = "--state-model goes with --sequences: cases of operations need no collections."
         raise click.UsageError(msg)
 
@@ -358,7 +358,9 @@ def _chosen_cases(source: CaseSource, options: GenerateOptions) -> ChosenCases:
 
 
 def _chosen_sequences(source: CaseSource, options: GenerateOptions) -> ChosenCases:
-    collections, omitted = sequence_source(source.planners, options.operations, options.state_model)
+    collections, omitted = sequence_source(
+        source.planners, options.operations, options.sequence_model
+    )
     kinds = selection.WORDS[options.kind]
     stream = generate_sequences(collections, options.count, options.seed, kinds)
     return ChosenCases(stream, counted(len(collections), "collection"), None, omitted)
