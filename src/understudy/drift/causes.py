@@ -46,22 +46,8 @@ def silence_about(difference: Difference) -> Silence | None:
     return next((silence for silence in SILENCES if silence.applies(difference)), None)
 
 
-def _is_code(difference: Difference) -> bool:
-    return difference.aspect in {"error code", "member code"} and _is_refused(difference)
-
-
-def _is_header(difference: Difference) -> bool:
-    return difference.aspect.startswith("header ")
-
-
 def _is_refused(difference: Difference) -> bool:
     return not (difference.exchange.response.is_success or difference.other.response.is_success)
-
-
-def _is_refusal_of_another_status(difference: Difference) -> bool:
-    return difference.aspect == "status" and (
-        difference.exchange.response.is_refusal and difference.other.response.is_refusal
-    )
 
 
 def _is_status_not_shown(difference: Difference) -> bool:
@@ -71,20 +57,6 @@ def _is_status_not_shown(difference: Difference) -> bool:
     is_of_token = any(it.status == UNAUTHORIZED for it in both) and not _is_refused(difference)
     is_open = difference.exchange.operation in operations and not is_of_token
     return difference.aspect == "status" and is_open
-
-
-def _is_optional_member(difference: Difference) -> bool:
-    is_member = difference.aspect.startswith("member ")
-    return is_member and ABSENT in {difference.ours, difference.theirs}
-
-
-def _is_page(difference: Difference) -> bool:
-    exchange = difference.exchange
-    return exchange.site == "authorization" and not exchange.operation
-
-
-def _is_of_no_operation(difference: Difference) -> bool:
-    return not difference.exchange.operation
 
 
 def _is_picture_size(difference: Difference) -> bool:
@@ -97,41 +69,37 @@ def _is_picture_size(difference: Difference) -> bool:
     return is_other and exchange.operation == QR_CODE
 
 
-def _is_count(difference: Difference) -> bool:
-    return difference.aspect == COUNTED_REQUESTS
-
-
 SILENCES: Final[Sequence[Silence]] = (
     Silence(
         "open-error-codes",
         "Values of an error's code field are not shown (interface, Errors).",
-        _is_code,
+        lambda it: it.aspect in {"error code", "member code"} and _is_refused(it),
     ),
     Silence(
         "open-headers",
         "The interface names no response headers beside those of its rules.",
-        _is_header,
+        lambda it: it.aspect.startswith("header "),
     ),
     Silence(
         "open-sign-in-pages",
         "The pages of the authorization server's sign-in are not described (interface, Authentication).",
-        _is_page,
+        lambda it: it.exchange.site == "authorization" and not it.exchange.operation,
     ),
     Silence(
         "open-other-requests",
         "Requests that are no operation of the interface, such as those that its URLs lead to, are not "
         "described.",
-        _is_of_no_operation,
+        lambda it: not it.exchange.operation,
     ),
     Silence(
         "open-optional-members",
         "A member that is not required can be left out (interface, Resources and their fields).",
-        _is_optional_member,
+        lambda it: it.aspect.startswith("member ") and ABSENT in {it.ours, it.theirs},
     ),
     Silence(
         "rate-limit-counted-operations",
         "Which requests a limit counts, and how often, is not shown (interface, Limits, 4).",
-        _is_count,
+        lambda it: it.aspect == COUNTED_REQUESTS,
     ),
     Silence(
         "open-qr-bounds",
@@ -147,7 +115,11 @@ SILENCES: Final[Sequence[Silence]] = (
         "open-refusal-statuses",
         "The status of a refusal is only shown for an unknown profile and a used-up limit (interface, "
         "Errors).",
-        _is_refusal_of_another_status,
+        lambda it: (
+            it.aspect == "status"
+            and it.exchange.response.is_refusal
+            and it.other.response.is_refusal
+        ),
     ),
 )
 """The first that applies is named."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from msgspec import Struct, ValidationError, convert
 
@@ -19,42 +19,31 @@ from understudy.verify.checks import CheckResult, message_of
 from understudy.verify.value_texts import as_json
 from understudy.verify.wording import as_on_the_wire
 
-DOCUMENT: Final = Rule(
-    id="document",
-    statement="Every response is one that the OpenAPI document allows.",
-    section="Versioning",
-    status="stated",
-    held_by="document",
-)
-"""The document's own demands, which are not in the catalogue."""
 
-ANSWERS: Final = Rule(
-    id="answers",
-    statement="Every request gets a response, and none is a server error.",
-    section="Errors",
-    status="stated",
-    held_by="document",
-)
-"""Failures of the server, which are not in the catalogue: connections that end, statuses 5XX."""
-
-GENERATED: Final = Rule(
-    id="generated",
-    statement="Requests that the document allows are accepted, and others are refused.",
-    section="Versioning",
-    status="stated",
-    held_by="document",
-)
-"""Findings of Schemathesis's own checks, which are not in the catalogue."""
+def _general(
+    id_: str,
+    statement: str,
+    section: str = "Versioning",
+    status: Literal["stated", "implied"] = "stated",
+) -> Rule:
+    """Returns a demand of every response, which is not in the catalogue."""
+    return Rule(id_, statement, section, status, held_by="document")
 
 
-PLAIN: Final = Rule(
-    id="plain-errors",
-    statement="No refusal shows a stack or a statement of a database.",
-    section="Errors",
-    status="implied",
-    held_by="document",
+DOCUMENT: Final = _general("document", "Every response is one that the OpenAPI document allows.")
+ANSWERS: Final = _general(
+    "answers", "Every request gets a response, and none is a server error.", "Errors"
 )
-"""The demand that a service keeps its internals to itself, which is not in the catalogue."""
+"""Failures of the server: connections that end, statuses 5XX."""
+
+GENERATED: Final = _general(
+    "generated", "Requests that the document allows are accepted, and others are refused."
+)
+"""Findings of Schemathesis's own checks."""
+
+PLAIN: Final = _general(
+    "plain-errors", "No refusal shows a stack or a statement of a database.", "Errors", "implied"
+)
 
 _INTERNALS: Final = re.compile(
     r"""Traceback \(most recent call last\)|\bat [\w.$<>]+\([\w$]+\.(java|kt|scala):\d+\)"""

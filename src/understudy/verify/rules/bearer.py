@@ -443,10 +443,6 @@ def auth_alone_was_refused(exchange: Exchange, history: History) -> bool:
     )
 
 
-def _of_managing(exchange: Exchange) -> str:
-    return "any" if exchange.response.is_success else "read"
-
-
 for _operation, _rule in SCOPE_RULES.items():
     reading(
         _rule,
@@ -458,7 +454,7 @@ for _operation, _rule in SCOPE_RULES.items():
         _rule,
         on=[_operation],
         when=[is_oauth, has_no_scope_but_to_manage, auth_alone_was_refused, scopes_are_checked],
-        read=_of_managing,
+        read=lambda it: "any" if it.response.is_success else "read",
     )
 
 

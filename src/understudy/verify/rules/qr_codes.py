@@ -351,15 +351,11 @@ def _has_requested_width(exchange: Exchange) -> bool:
     return exchange.response.is_success and picture_of(exchange).size == (width, width)
 
 
-def _of_unknown_hash(exchange: Exchange) -> str:
-    return "picture" if exchange.response.is_success else status_of(exchange)
-
-
 reading(
     "qr-unknown-hash",
     on=[QR_CODE],
     when=[is_unknown_identifier, has_no_parameters],
-    read=_of_unknown_hash,
+    read=lambda it: "picture" if it.response.is_success else status_of(it),
 )
 number_reading(
     "qr-size-bounds",
