@@ -3,9 +3,7 @@
 import pytest
 from tests.mock.authserver.conftest import (
     AUTHORIZATION,
-    CALLBACK,
     CREDENTIALS,
-    EXCHANGE,
     PASSWORD,
     RESOURCE,
     answered,
@@ -52,21 +50,6 @@ def test_a_preview_at_a_public_address_may_call_the_local_mock(browser):
     }
     response = browser.options(f"{RESOURCE}/v3/profiles/ada", headers={**ORIGIN, **asked})
     assert response.headers["access-control-allow-private-network"] == "true"
-
-
-@pytest.mark.parametrize("path", ["/apps", "/sign-in", "/oauth2/authorize", "/oauth2/token-info"])
-def test_a_rebound_name_gets_neither_pages_nor_endpoints(browser, path):
-    response = browser.get(path, headers={"Host": "attacker.example"})
-    assert response.status_code == 403
-    assert "Host 'attacker.example' is not a loopback host name" in response.text
-
-
-def test_a_code_of_one_world_is_unknown_in_another(browser, twin):
-    code = answered(browser.get(f"{twin}/oauth2/authorize", params={**_request(), "state": "a"}))
-    assert browser.code() != code["code"]
-    form = {**EXCHANGE, "code": code["code"]}
-    assert browser.post("/oauth2/token", data=form).json()["error"] == "invalid_grant"
-    assert browser.post(f"{twin}/oauth2/token", data=form).status_code == 200
 
 
 def test_sessions_of_two_worlds_differ(browser, another_browser, twin):
@@ -165,13 +148,3 @@ def test_a_name_of_any_language_is_taken(browser, name):
 def test_the_case_of_the_host_is_free_for_the_admin_api(browser):
     headers = {"Host": "LocalHost:8080", "Origin": "http://localhost:8080"}
     assert browser.get(f"{RESOURCE}/__admin/worlds", headers=headers).status_code == 200
-
-
-def _request() -> dict[str, str]:
-    return {
-        "client_id": "server-app",
-        "redirect_uri": CALLBACK,
-        "response_type": "code",
-        "scope[0]": "auth",
-        "mock_approve": "ada",
-    }

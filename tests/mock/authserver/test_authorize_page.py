@@ -1,8 +1,7 @@
 """Authorization requests as a browser sees them: what ``test_oauth_list`` does not ask of them."""
 
 import re
-import string
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode
 
 import pytest
 from tests.mock.authserver.conftest import (
@@ -156,20 +155,6 @@ def test_a_test_may_approve_or_deny_for_a_person_of_the_world_alone(browser, moc
     assert denial["error_description"]
     assert granted(mock) == []
     assert answered(browser.authorize(mock_approve="ada"))["code"]
-
-
-def test_a_code_is_never_in_a_fragment_and_a_token_never_in_a_query(browser):
-    code = urlsplit(browser.authorize(mock_approve="ada").headers["location"])
-    token = urlsplit(browser.authorize(**IMPLICIT, mock_approve="ada").headers["location"])
-    assert (code.query.startswith("code="), code.fragment) == (True, "")
-    assert (token.query, token.fragment.startswith("access_token=")) == ("", True)
-    assert "expires_in=1209600&token_type=bearer&site_id=" in token.fragment
-    assert set(token.fragment) <= set(string.ascii_letters + string.digits + "-._~%&=")
-
-
-def test_a_redirect_repeats_what_it_carries_in_no_body(browser):
-    for changes in (REQUEST, IMPLICIT):
-        assert browser.authorize(**changes, mock_approve="ada").content == b""
 
 
 @pytest.mark.parametrize("host", ["a b", "[::1", "a:b", '"><script>alert(1)</script>', ""])

@@ -1,13 +1,7 @@
 """Signing in and consenting: who decides, once; what is refused is in ``test_oauth_list``."""
 
 import pytest
-from tests.mock.authserver.conftest import (
-    CALLBACK,
-    EXCHANGE,
-    RESOURCE,
-    answered,
-    hidden,
-)
+from tests.mock.authserver.conftest import CALLBACK, EXCHANGE, RESOURCE, answered, hidden
 
 from understudy.mock.authserver import applications
 from understudy.mock.store.applications import CODES

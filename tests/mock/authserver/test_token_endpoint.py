@@ -6,13 +6,7 @@ from datetime import timedelta
 
 import httpx
 import pytest
-from tests.mock.authserver.conftest import (
-    AUTHORIZATION,
-    CALLBACK,
-    CREDENTIALS,
-    EXCHANGE,
-    PASSWORD,
-)
+from tests.mock.authserver.conftest import AUTHORIZATION, CALLBACK, CREDENTIALS, EXCHANGE, PASSWORD
 
 TOKEN = "/oauth2/token"
 

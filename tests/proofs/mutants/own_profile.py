@@ -2,16 +2,7 @@
 
 import httpx
 import orjson
-from tests.proofs.mutants.edge import (
-    OWN,
-    asking,
-    at,
-    editing,
-    is_profile,
-    json_of,
-    mutant,
-    who,
-)
+from tests.proofs.mutants.edge import OWN, asking, at, editing, is_profile, json_of, mutant, who
 
 from understudy.verify.shapes import EDITABLE
 from understudy.verify.target import email_hash

@@ -4,16 +4,7 @@ from io import BytesIO
 
 import httpx
 from PIL import Image, ImageOps
-from tests.proofs.mutants.edge import (
-    QR,
-    answer,
-    asking,
-    at,
-    mutant,
-    path_of,
-    query_of,
-    who,
-)
+from tests.proofs.mutants.edge import QR, answer, asking, at, mutant, path_of, query_of, who
 
 from understudy.verify.target import email_hash
 

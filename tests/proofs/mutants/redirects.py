@@ -3,11 +3,7 @@
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 import httpx
-from tests.proofs.mutants.edge import (
-    AUTHORIZE,
-    answer,
-    at,
-)
+from tests.proofs.mutants.edge import AUTHORIZE, answer, at
 
 CALLBACK = "http://127.0.0.1:5000/callback"
 PAGE = "<html><form method=post></form></html>"

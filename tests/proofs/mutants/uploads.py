@@ -1,15 +1,7 @@
 """Mutants of uploads, made by hand."""
 
 import httpx
-from tests.proofs.mutants.edge import (
-    LIST,
-    answer,
-    asking,
-    at,
-    mutant,
-    query_of,
-    said,
-)
+from tests.proofs.mutants.edge import LIST, answer, asking, at, mutant, query_of, said
 
 from understudy.verify.pictures import picture
 from understudy.verify.target import email_hash

@@ -4,17 +4,8 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import httpx
-from tests.mock.authserver.conftest import (
-    IMPLICIT,
-    RESOURCE,
-    Browser,
-    answered,
-)
-from tests.proofs.attack.oauth.checklist import (
-    OAuthCheck,
-    exchange,
-    token_by_password,
-)
+from tests.mock.authserver.conftest import IMPLICIT, RESOURCE, Browser, answered
+from tests.proofs.attack.oauth.checklist import OAuthCheck, exchange, token_by_password
 
 OPERATIONS = [
     ("GET", "/v3/me/profile"),

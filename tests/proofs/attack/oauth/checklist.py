@@ -10,14 +10,7 @@ from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
-from tests.mock.authserver.conftest import (
-    CALLBACK,
-    EXCHANGE,
-    PASSWORD,
-    REQUEST,
-    Browser,
-    answered,
-)
+from tests.mock.authserver.conftest import CALLBACK, EXCHANGE, PASSWORD, REQUEST, Browser, answered
 
 from understudy.mock.store.applications import CODES
 from understudy.mock.store.tokens import TOKENS

@@ -1,17 +1,7 @@
 """The checks of the exchange of a code: its client, its address and its verifier."""
 
-from tests.mock.authserver.conftest import (
-    CALLBACK,
-    CHALLENGE,
-    EXCHANGE,
-    VERIFIER,
-    Browser,
-)
-from tests.proofs.attack.oauth.checklist import (
-    TOKEN_PATH,
-    OAuthCheck,
-    expect_token_error,
-)
+from tests.mock.authserver.conftest import CALLBACK, CHALLENGE, EXCHANGE, VERIFIER, Browser
+from tests.proofs.attack.oauth.checklist import TOKEN_PATH, OAuthCheck, expect_token_error
 
 
 def _refused(

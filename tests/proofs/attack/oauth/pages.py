@@ -3,13 +3,7 @@
 from collections.abc import Callable
 
 import httpx
-from tests.mock.authserver.conftest import (
-    AUTHORIZATION,
-    IMPLICIT,
-    Browser,
-    answered,
-    hidden,
-)
+from tests.mock.authserver.conftest import AUTHORIZATION, IMPLICIT, Browser, answered, hidden
 from tests.proofs.attack.oauth.checklist import OAuthCheck, granted
 
 from understudy.mock.store.applications import CODES
@@ -247,7 +241,9 @@ def _policy_names_the_address(browser: Browser) -> None:
 
 def _rebound(browser: Browser) -> None:
     for path in ("/", "/sign-in", "/apps", "/oauth2/authorize", "/oauth2/token-info"):
-        assert browser.get(path, headers={"Host": "attacker.example"}).status_code == 403
+        page = browser.get(path, headers={"Host": "attacker.example"})
+        assert page.status_code == 403
+        assert "Host 'attacker.example' is not a loopback host name" in page.text
 
 
 def _implicit_consent(browser: Browser) -> None:

@@ -2,11 +2,7 @@
 
 from urllib.parse import urlencode
 
-from tests.mock.authserver.conftest import (
-    BROWSER_CALLBACK,
-    CALLBACK,
-    Browser,
-)
+from tests.mock.authserver.conftest import BROWSER_CALLBACK, CALLBACK, Browser
 from tests.proofs.attack.oauth.checklist import (
     AUTHORIZE_PATH,
     OAuthCheck,

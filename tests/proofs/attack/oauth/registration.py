@@ -1,12 +1,7 @@
 """The checks of what redirect addresses may be registered."""
 
-from tests.mock.authserver.conftest import (
-    RESOURCE,
-    Browser,
-)
-from tests.proofs.attack.oauth.checklist import (
-    OAuthCheck,
-)
+from tests.mock.authserver.conftest import RESOURCE, Browser
+from tests.proofs.attack.oauth.checklist import OAuthCheck
 
 UNREGISTRABLE = {
     "a fragment": "https://app.example/#part",

@@ -6,15 +6,12 @@ from tests.mock.authserver.conftest import (
     AUTHORIZATION,
     EXCHANGE,
     PASSWORD,
+    REQUEST,
     RESOURCE,
     Browser,
+    answered,
 )
-from tests.proofs.attack.oauth.checklist import (
-    TOKEN_PATH,
-    OAuthCheck,
-    exchange,
-    expect_token_error,
-)
+from tests.proofs.attack.oauth.checklist import TOKEN_PATH, OAuthCheck, exchange, expect_token_error
 
 _CLIENT, _GRANT = "invalid_client", "invalid_grant"
 
@@ -130,9 +127,14 @@ def _other_world(browser: Browser) -> None:
     code = browser.code()
     browser.post(f"{RESOURCE}/__admin/worlds", json={"name": "twin"})
     try:
-        url = f"{AUTHORIZATION}/__world/twin{TOKEN_PATH}"
+        twin = f"{AUTHORIZATION}/__world/twin"
+        asked = {**REQUEST, "mock_approve": "ada"}
+        other = answered(browser.get(f"{twin}/oauth2/authorize", params=asked))["code"]
+        url = f"{twin}{TOKEN_PATH}"
         expect_token_error(browser.post(url, data={**EXCHANGE, "code": code}), _GRANT)
+        expect_token_error(exchange(browser, other), _GRANT)
         assert exchange(browser, code).status_code == 200
+        assert browser.post(url, data={**EXCHANGE, "code": other}).status_code == 200
     finally:
         browser.delete(f"{RESOURCE}/__admin/worlds/twin")
 

@@ -4,16 +4,8 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
-from tests.mock.authserver.conftest import (
-    CREDENTIALS,
-    PASSWORD,
-    Browser,
-)
-from tests.proofs.attack.oauth.checklist import (
-    TOKEN_PATH,
-    OAuthCheck,
-    expect_token_error,
-)
+from tests.mock.authserver.conftest import CREDENTIALS, PASSWORD, Browser
+from tests.proofs.attack.oauth.checklist import TOKEN_PATH, OAuthCheck, expect_token_error
 
 _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 

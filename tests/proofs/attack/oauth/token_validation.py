@@ -5,10 +5,7 @@ from datetime import timedelta
 from urllib.parse import urlencode
 
 import httpx
-from tests.mock.authserver.conftest import (
-    RESOURCE,
-    Browser,
-)
+from tests.mock.authserver.conftest import RESOURCE, Browser
 from tests.proofs.attack.oauth.checklist import (
     TOKEN_INFO_PATH,
     OAuthCheck,
