@@ -133,6 +133,7 @@ def logged_in(deployment: Deployment) -> Deployment:
         for name, table, login in (
             ("access_token", "login", target.login),
             ("other_access_token", "other_login", target.other_login),
+            ("read_only_token", "reader_login", target.reader_login),
         )
         if login.path and getattr(target.credentials, name) is None
     }

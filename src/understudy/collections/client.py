@@ -14,14 +14,12 @@ from understudy.collections.known_items import (
     ItemModel,
     Judgement,
     KnownItem,
-    differing,
     objects_in,
 )
 from understudy.collections.model import (
     ResourceCollection,
     ResourceModel,
     ResourceOperation,
-    Role,
     item_at,
 )
 from understudy.collections.pages import Query, has_more, paged_list
@@ -261,6 +259,20 @@ class CollectionClient:
         role = self.requests.needed("create")
         return self._new(role, *self._created(role, self.requests.creation(role, known)))
 
+    def created_by(self, who: str) -> Exchange:
+        """Returns what the creation of an item with another credential gets.
+
+        Raises:
+            NotPermitted: The document takes no item there that could be made, or it may not be sent.
+        """
+        role, number = self.requests.needed("create"), len(self.steps)
+        try:
+            self._new(role, *self._created(role, self.requests.creation(role), who))
+        except NotPermitted:
+            if len(self.steps) == number:
+                raise
+        return self.steps[-1]
+
     def _new(
         self,
         role: ResourceOperation,
@@ -317,7 +329,7 @@ class CollectionClient:
         return item
 
     def _created(
-        self, role: ResourceOperation, request: PreparedRequest
+        self, role: ResourceOperation, request: PreparedRequest, who: str | None = None
     ) -> tuple[dict[str, Any], PendingItem, Exchange]:
         """Sends a creation that is in the journal.
 
@@ -333,7 +345,7 @@ class CollectionClient:
         pending = self.requests.pending(request, sent, self.state.who)
         self.state.undo.expect(pending)
         try:
-            exchange = self._send(request)
+            exchange = self.send(request, who)
         except (NotPermitted, BudgetSpent, OutOfTime):  # any other error may come after the request
             self.state.undo.forget(pending)
             raise
@@ -348,7 +360,7 @@ class CollectionClient:
         """Reads an item, also one that was deleted."""
         role = self.requests.needed("read")
         source = f"{self.source}, {AFTER_DELETION}" if item.is_gone else self.source
-        exchange = self._send(self.requests.plain(role, item), source=source)
+        exchange = self.send(self.requests.plain(role, item), source=source)
         body = item_at(exchange.body, role.response_path) if exchange.response.is_success else None
         self.judge(exchange, self.model.read(exchange, item, body))
 
@@ -394,8 +406,8 @@ class CollectionClient:
         role = self.requests.needed("delete")
         if item.is_gone and all(role.operation.response(it) is None for it in GONE):
             return False
-        request = self._matching(role, self.requests.plain(role, item), item)
-        exchange = self._send(request)
+        request = self.matching(role, self.requests.plain(role, item), item)
+        exchange = self.send(request)
         if exchange.status == ACCEPTED:
             return False
         self.judge(exchange, self.model.delete(exchange, item))
@@ -409,7 +421,7 @@ class CollectionClient:
         Args:
             limit: The items of a page, as far as the document lets a client choose it.
         """
-        listed = self._pages(limit, None)
+        listed = self.pages(limit, None)
         if listed.pages and self.model.identifier is not None:
             judgements = self.model.listed(
                 listed.pages, listed.identifiers, is_whole=listed.is_whole
@@ -426,64 +438,15 @@ class CollectionClient:
         role = self.requests.needed("list")
         request = self.requests.plain(role)
         query = (*(it for it in request.query if it[0] != parameter), (parameter, written(value)))
-        exchange = self._send(request._replace(query=query))
+        exchange = self.send(request._replace(query=query))
         items = _list_in(exchange, role)
         return None if items is None else (exchange, items)
-
-    def reach_as_other(self, who: str, item: KnownItem) -> None:
-        """Reads, changes and deletes an item as another account, if it can only be the caller's own."""
-        own = self._why_own(who, item)
-        if own is None:
-            return
-        read = self.requests.needed("read")
-        exchange = self._send(self.requests.plain(read, item), who)
-        if exchange.response.is_success:
-            body = item_at(exchange.body, read.response_path) or {}
-            if differing(item.expected, body, self.model.volatile):
-                return  # an item of the other's own, at the same address
-        self.judge(exchange, self.model.reached_by_other(exchange, item, *own))
-        changes: tuple[tuple[Role, Callable[..., PreparedRequest]], ...] = (
-            ("update", self.requests.change),
-            ("replace", self.requests.replacement),
-            ("delete", self.requests.plain),
-        )
-        for name, making in changes:
-            role = self.requests.collection.operation(name)
-            if role is None:
-                continue
-            try:
-                request = making(role, item)
-            except NotPermitted:  # no such request can be made
-                continue
-            exchange = self._send(self._matching(role, request, item), who)
-            self.judge(exchange, self.model.reached_by_other(exchange, item, *own))
-            if name == "delete" and exchange.response.is_success:
-                item.is_gone = True
-                self.state.undo.deleted(request.url)
-
-    def _why_own(self, who: str, item: KnownItem) -> tuple[str, list[Exchange]] | None:
-        """Returns why an item can only be the caller's own, with what shows it; None if it need not be.
-
-        That is certain of a path below ``me``, and where the list of the other account leaves out
-        what the caller's has.
-        """
-        path = self.requests.collection.path
-        if "me" in path.split("/"):
-            return f"{path} is the caller's own", []
-        if self.requests.collection.operation("list") is None:
-            return None
-        own, others = self._pages(_LONG, None), self._pages(_LONG, who)
-        is_own = item.identifier in own.identifiers and item.identifier not in others.identifiers
-        is_certain = is_own and own.is_whole and others.is_whole
-        return (
-            ("the other account's list leaves the item out", others.pages) if is_certain else None
-        )
 
     def _change(
         self, role: ResourceOperation, request: PreparedRequest, item: KnownItem, record: _Record
     ) -> bool:
         """Sends a change of an item, and records it if it succeeds; tells whether it did."""
-        exchange = self._send(self._matching(role, request, item))
+        exchange = self.send(self.matching(role, request, item))
         if exchange.status == ACCEPTED:
             return False
         if exchange.response.is_success:
@@ -491,11 +454,12 @@ class CollectionClient:
             record(exchange, item, sent, item_at(exchange.body, role.response_path))
         return exchange.response.is_success
 
-    def _pages(self, limit: int, who: str | None) -> ListedItems:
-        send = partial(self._send, who=who)
+    def pages(self, limit: int, who: str | None) -> ListedItems:
+        """Reads the list page by page, with another credential if one is named."""
+        send = partial(self.send, who=who)
         return read_pages(self.requests, self.requests.needed("list"), limit, send)
 
-    def _matching(
+    def matching(
         self, role: ResourceOperation, request: PreparedRequest, item: KnownItem
     ) -> PreparedRequest:
         """Returns a request with the entity tag that was last read, where it must have one."""
@@ -507,11 +471,12 @@ class CollectionClient:
         read = self.requests.collection.operation("read")
         tag = "*"
         if read is not None:
-            exchange = self._send(self.requests.plain(read, item))
+            exchange = self.send(self.requests.plain(read, item))
             tag = exchange.response.header("etag") or tag
         return request._replace(headers={**request.headers, "if-match": tag})
 
-    def _send(self, request: PreparedRequest, who: str | None = None, source: str = "") -> Exchange:
+    def send(self, request: PreparedRequest, who: str | None = None, source: str = "") -> Exchange:
+        """Sends a request, with another credential or as another part of the run if one is named."""
         client = self.state.client(source or self.source)
         name = self.state.who if who is None else who
         exchange = client.send(request.method, request.path, name, **request.content)

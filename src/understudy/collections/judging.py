@@ -32,8 +32,16 @@ from understudy.collections.model import (
     Role,
     item_at,
 )
+from understudy.collections.reaching import READER, reach_as_other, reach_without_scopes
 from understudy.collections.requests import JSON_PATCH, ItemMembers, PreparedRequest
-from understudy.collections.rules import INFERRED, OWNER_ONLY, SINGLETON_KEPT, TEXT_LITERAL, lacking
+from understudy.collections.rules import (
+    INFERRED,
+    OWNER_ONLY,
+    SCOPE_NEEDED,
+    SINGLETON_KEPT,
+    TEXT_LITERAL,
+    lacking,
+)
 from understudy.errors import LimitExceeded, StartupError
 from understudy.exchange.messages import Exchange
 from understudy.openapi.grammar import PATH_PARAMETER
@@ -91,9 +99,11 @@ def judge_collection(state: InferredRun, collection: ResourceCollection) -> None
     _change(client, first, second)
     if "delete" in roles:
         _delete(client, third, (first, second))
+    target = state.run.deployment.target
+    if target.read_only_scopes and READER in target.identities():
+        reach_without_scopes(client, target.read_only_scopes, first)
     if state.other is not None and "read" in roles:
-        with suppress(NotPermitted):
-            client.reach_as_other(state.other, second)
+        reach_as_other(client, state.other, second)
 
 
 def _write_what_is_shown(client: CollectionClient, items: tuple[KnownItem, ...]) -> None:
@@ -435,7 +445,11 @@ class CollectionsJudge:
         reason = lacking(rule, self.model)
         if reason is None and self.target.writes == "observe":
             reason = "writing is not permitted: the mode is observe"
-        return _lacking_other(self.target) if reason is None and rule == OWNER_ONLY else reason
+        if reason is None and rule == OWNER_ONLY:
+            return _lacking_other(self.target)
+        if reason is None and rule == SCOPE_NEEDED:
+            return _lacking_scopes(self.target)
+        return reason
 
     def planned(self) -> Iterator[tuple[int, str]]:
         """Yields what would be sent to each resource: about how many requests, and a description."""
@@ -466,6 +480,13 @@ def _give_reasons(run: Run, rules: list[str], reason: str) -> None:
     """Keeps why the rules were not checked that no resource before could show."""
     for rule in rules:
         run.reasons.setdefault(rule, reason)
+
+
+def _lacking_scopes(target: Target) -> str | None:
+    """Returns why a target cannot show what a token with few scopes opens; None if it can."""
+    if target.read_only_scopes and READER in target.identities():
+        return None
+    return "[credentials] read_only_token and read_only_scopes are not given"
 
 
 def _lacking_other(target: Target) -> str | None:

@@ -295,22 +295,6 @@ class ItemModel:
         evidence = (*(exchange for writes in own for exchange in writes), *pages)
         return rule, expect(not wrong, expected, f"{word}: {', '.join(wrong)}", *evidence)
 
-    def reached_by_other(
-        self, exchange: Exchange, item: KnownItem, why: str, evidence: Sequence[Exchange]
-    ) -> list[Judgement]:
-        """Judges what another account does with an item in a collection of the caller's own.
-
-        Args:
-            exchange: The exchange.
-            item: The item.
-            why: Why the collection is the caller's own.
-            evidence: The exchanges that show it.
-        """
-        is_refused = not exchange.response.is_success
-        expected = f"status 403 or 404, as {why}"
-        actual = f"status {exchange.status} to {exchange.request.method} by another account"
-        return [(rules.OWNER_ONLY, expect(is_refused, expected, actual, *item.writes, *evidence))]
-
 
 def _is_alike(one: Any, other: Any) -> bool:
     """Tells whether two texts differ in case and punctuation alone, or two numbers by rounding."""

@@ -28,6 +28,7 @@ CHANGE_ISOLATED: Final = "inferred-change-isolated"
 DELETE_GONE: Final = "inferred-delete-gone"
 DELETE_ONCE: Final = "inferred-delete-once"
 OWNER_ONLY: Final = "inferred-owner-only"
+SCOPE_NEEDED: Final = "inferred-scope-needed"
 SINGLETON_KEPT: Final = "inferred-singleton-kept"
 TEXT_LITERAL: Final = "inferred-text-literal"
 
@@ -49,6 +50,7 @@ _STATEMENTS: Final[Mapping[str, str]] = {
     DELETE_GONE: "A deleted item is neither read nor listed.",
     DELETE_ONCE: "Deleting an item again does not succeed, where the document declares a 404 or 410.",
     OWNER_ONLY: "An item in a collection of the caller's own is not read, changed or deleted by another account.",
+    SCOPE_NEEDED: "A token without the scopes that an operation needs does not open it.",
     TEXT_LITERAL: "A text that looks like a part of a query is searched for as it stands.",
     SINGLETON_KEPT: "A resource that exists once is read as it was last changed.",
 }
@@ -58,7 +60,7 @@ CERTAIN: Final = frozenset(
         *(CREATE_READABLE, CREATE_LISTED, CREATE_IDENTIFIER, REPLACE_KEPT, UPDATE_MERGED),
         *(CHANGE_ISOLATED, DELETE_GONE, SINGLETON_KEPT, CREATE_DEFAULTED),
         *(CREATE_GUARDED, OWNER_ONLY, LIST_ONCE, LIST_LIMITED, LIST_FILTERED, LIST_SORTED),
-        TEXT_LITERAL,
+        *(SCOPE_NEEDED, TEXT_LITERAL),
     }
 )
 """Rules that follow from HTTP's methods, or from names in the document; their breach is a finding."""
@@ -93,6 +95,7 @@ _NEEDED: Final[Mapping[str, tuple[frozenset[Role], ...]]] = {
     DELETE_GONE: (frozenset({"delete"}), frozenset({"read", "list"})),
     DELETE_ONCE: (frozenset({"delete"}),),
     OWNER_ONLY: (frozenset({"read"}),),
+    SCOPE_NEEDED: (),
 }
 """The roles that a collection needs beside one that creates items: one of each set."""
 

@@ -209,6 +209,8 @@ class Target(Table, frozen=True):
             assuming.
         login: How the access token is had, where it is not given.
         other_login: How that of the other account is had.
+        reader_login: How the read-only token is had.
+        read_only_scopes: The scopes of the read-only token, by which another service is judged.
         ledger: File that counts the requests of the hour across runs, or the URL of a store that counts
             them for runs of several machines, such as ``valkey://host/0``.
         variables: Each value that the file reads from a variable, and that variable; no key of the
@@ -235,6 +237,8 @@ class Target(Table, frozen=True):
     known: Known = field(default_factory=Known)
     login: Login = field(default_factory=Login)
     other_login: Login = field(default_factory=Login)
+    reader_login: Login = field(default_factory=Login)
+    read_only_scopes: tuple[str, ...] = ()
     permit: Permit = field(default_factory=Permit)
     budget: Budget = field(default_factory=Budget)
     variables: dict[str, str] = field(default_factory=dict)
@@ -266,7 +270,11 @@ class Target(Table, frozen=True):
                 secret = getattr(getattr(self, table), name)
                 if secret:
                     tokens[secret] = f"{prefix}{name.upper()}"
-        for prefix, login in (("LOGIN", self.login), ("OTHER_LOGIN", self.other_login)):
+        for prefix, login in (
+            ("LOGIN", self.login),
+            ("OTHER_LOGIN", self.other_login),
+            ("READER_LOGIN", self.reader_login),
+        ):
             sent = {**login.json, **login.form}
             hidden = {n: text for n, text in sent.items() if text and _SECRET.search(n)}
             tokens |= {text: f"{prefix}_{name.upper()}" for name, text in hidden.items()}

@@ -244,6 +244,18 @@ class ShowsOneCallersNotesToAnother(Service):
         return next((items[identifier] for items in found if identifier in items), None)
 
 
+@breaks("inferred-scope-needed")
+class LetsReadersDelete(Service):
+    def opens(self, method):
+        return method in {"GET", "DELETE"}
+
+
+@breaks("inferred-scope-needed")
+class LetsReadersCreate(Service):
+    def opens(self, method):
+        return method in {"GET", "POST"}
+
+
 @breaks("inferred-singleton-kept")
 class ForgetsSettings(Service):
     def put_single(self, who, path, sent):

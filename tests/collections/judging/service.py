@@ -14,6 +14,7 @@ import orjson
 BASE = "http://127.0.0.1:9000/v1"
 DOCUMENTS = Path(__file__).parent / "documents"
 NOTES, HARBOURS = DOCUMENTS / "notes.yaml", DOCUMENTS / "harbours.yaml"
+OWNER, READER = "token-of-mia", "token-of-mia-to-read"
 CREATED = "2026-03-01T09:00:00Z"
 
 Item = dict[str, Any]
@@ -96,12 +97,19 @@ class Service:
     def single(self, who: str, path: str) -> Item:
         return self.singles.get((who, path), {"language": "en", "signature": "Yours"})
 
+    def opens(self, method: str) -> bool:
+        """Tells whether a token that may only read opens a method."""
+        return method == "GET"
+
     def respond(self, request: httpx.Request) -> httpx.Response:
         path = unquote(request.url.path).removeprefix("/v1")
         self.requests.append(f"{request.method} {path}")
-        who = request.headers.get("authorization", "")
+        who = request.headers.get("authorization", "").removeprefix("Bearer ")
         if path.startswith("/me/") and not who:
             return httpx.Response(401)
+        if who == READER and not self.opens(request.method):
+            return httpx.Response(403)
+        who = OWNER if who == READER else who
         sent = orjson.loads(request.content) if request.content else {}
         if path == "/me/settings":
             single = self.put_single(who, path, sent) if sent else self.single(who, path)

@@ -132,7 +132,13 @@ def test_every_inferred_rule_that_a_document_has_the_operations_for_is_judged_an
     queries = {f"inferred-list-{it}" for it in ("limited", "filtered", "sorted")}
     others = {
         f"inferred-{it}"
-        for it in ("update-merged", "singleton-kept", "create-defaulted", "create-guarded")
+        for it in (
+            "update-merged",
+            "singleton-kept",
+            "create-defaulted",
+            "create-guarded",
+            "scope-needed",
+        )
     }
     lacking = {"harbours": queries | others}
     assert judged == {

@@ -13,7 +13,7 @@ from understudy.verify.run import RunOptions, start
 from understudy.verify.runner import carry_out
 
 BEFORE = {"language": "de", "signature": "Bis bald"}
-OWNER = "Bearer token-of-mia"
+OWNER = "token-of-mia"
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from datetime import timedelta
 from functools import cache
 
 import httpx
-from tests.collections.judging.service import BASE, NOTES, Service
+from tests.collections.judging.service import BASE, NOTES, OWNER, READER, Service
 
 from understudy.openapi.loader import load
 from understudy.verify.clock import machine_clock
@@ -17,12 +17,21 @@ from understudy.verify.target import Credentials, Target
 read = cache(load)
 """Loads a document once: every test judges by one of two."""
 
-TOKENS = Credentials(access_token="token-of-mia", other_access_token="token-of-tom")
+TOKENS = Credentials(access_token=OWNER, read_only_token=READER, other_access_token="token-of-tom")
+SCOPES = ("notes:read",)
 
 
 def target(**keys) -> Target:
     """Returns the small service as a target."""
-    return Target(**{"base_url": BASE, "mode": "own", "credentials": TOKENS, **keys})
+    return Target(
+        **{
+            "base_url": BASE,
+            "mode": "own",
+            "credentials": TOKENS,
+            "read_only_scopes": SCOPES,
+            **keys,
+        }
+    )
 
 
 def verified(
