@@ -1,5 +1,6 @@
 """Opens the deployment that a command or a test names: a target file, an address, or the mock."""
 
+from base64 import b64encode
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
@@ -155,15 +156,18 @@ def _token(deployment: Deployment, table: str, login: Login) -> str:
     url = login.path if is_whole else deployment.target.base_url.rstrip("/") + login.path
     media_type = "application/x-www-form-urlencoded" if login.form else "application/json"
     body = urlencode(login.form).encode() if login.form else msgspec.json.encode(login.json)
-    headers = (("content-type", media_type), ("accept", "application/json"))
+    headers = [("content-type", media_type), ("accept", "application/json")]
+    if login.basic:
+        headers.append(("authorization", f"Basic {b64encode(login.basic.encode()).decode()}"))
     try:
-        response = received(deployment.transport, Request("POST", url, headers, body))
+        response = received(deployment.transport, Request("POST", url, tuple(headers), body))
     except httpx.HTTPError as error:
         msg = f"[{table}] {url} does not respond: {error}."
         raise StartupError(msg) from error
     value: Any = response.json
     for name in login.token.strip("/").split("/"):
-        value = value.get(name) if isinstance(value, dict) else None
+        is_index = isinstance(value, list) and name.isdecimal() and int(name) < len(value)
+        value = value[int(name)] if is_index else isinstance(value, dict) and value.get(name)
     if not response.is_success or not isinstance(value, str):
         msg = (
             f"[{table}] POST {url} answers {response.status} without a text at {login.token}; "

@@ -129,6 +129,10 @@ class Known(Table, frozen=True):
         return self.other_hashes or tuple(email_hash(email) for email in self.other_emails)
 
 
+_SECRET = re.compile("secret|password|passwd|pin|key|token|assertion", re.IGNORECASE)
+"""Matches the names of what a login sends that no report shows."""
+
+
 class Login(Table, frozen=True):
     """A request whose response has an access token, for services that give none to keep in a file.
 
@@ -136,15 +140,27 @@ class Login(Table, frozen=True):
 
     Attributes:
         path: Path below the base URL, or a whole URL, that the request is sent to with POST.
-        json: Members of a JSON body.
+        json: Members of a JSON body, which may be tables themselves.
         form: Fields of a URL-encoded body, such as `grant_type = "client_credentials"`.
-        token: The place of the token in the JSON response; slashes lead into objects.
+        basic: Name and password for HTTP Basic, as `name:password`, by which many token endpoints know a client.
+        token: The place of the token in the JSON response; slashes lead into objects and lists.
     """
 
     path: str = ""
-    json: dict[str, str] = field(default_factory=dict)
+    json: dict[str, Any] = field(default_factory=dict)
     form: dict[str, str] = field(default_factory=dict)
+    basic: str = ""
     token: str = "access_token"
+
+    def secrets(self) -> Iterator[tuple[str, str]]:
+        """Yields the names of what no report shows, with the texts."""
+        parts: list[tuple[str, Any]] = [*self.json.items(), *self.form.items()]
+        for name, value in parts:  # which grows by what tables hold
+            parts += value.items() if isinstance(value, dict) else ()
+            if isinstance(value, str) and value and _SECRET.search(name):
+                yield name, value
+        if self.basic:
+            yield "basic", self.basic
 
 
 class Permit(Table, frozen=True):
@@ -275,17 +291,12 @@ class Target(Table, frozen=True):
             ("OTHER_LOGIN", self.other_login),
             ("READER_LOGIN", self.reader_login),
         ):
-            sent = {**login.json, **login.form}
-            hidden = {n: text for n, text in sent.items() if text and _SECRET.search(n)}
-            tokens |= {text: f"{prefix}_{name.upper()}" for name, text in hidden.items()}
+            tokens |= {text: f"{prefix}_{name.upper()}" for name, text in login.secrets()}
         tokens.pop(WRONG_TOKEN, None)  # no secret: commands show it as it is
         return tokens | {
             secret: name for secret, name in self.variables.items() if secret in tokens
         }
 
-
-_SECRET = re.compile("secret|password|passwd|pin|key|token|assertion", re.IGNORECASE)
-"""Matches the names of what a login sends that no report shows."""
 
 CREDENTIALS: Final = {
     "owner": "access_token",
