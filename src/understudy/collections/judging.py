@@ -10,6 +10,17 @@ from pathlib import Path
 from typing import Any, Final
 
 from understudy.cases.model import Case, CaseRequest
+from understudy.collections.asking import (
+    MOST_TEXTS,
+    READER,
+    ask_lists,
+    ask_literally,
+    create_by_default,
+    reach_as_other,
+    reach_without_scopes,
+    send_guarded,
+    text_parameters,
+)
 from understudy.collections.client import (
     OTHER,
     CollectionClient,
@@ -18,12 +29,6 @@ from understudy.collections.client import (
 )
 from understudy.collections.inference import infer_resources
 from understudy.collections.known_items import KnownItem, differing, shown
-from understudy.collections.list_queries import (
-    ask_lists,
-    create_by_default,
-    send_guarded,
-)
-from understudy.collections.literal_texts import MOST_TEXTS, ask_literally, text_parameters
 from understudy.collections.model import (
     ResourceCollection,
     ResourceModel,
@@ -32,7 +37,6 @@ from understudy.collections.model import (
     Role,
     item_at,
 )
-from understudy.collections.reaching import READER, reach_as_other, reach_without_scopes
 from understudy.collections.requests import JSON_PATCH, ItemMembers, PreparedRequest
 from understudy.collections.rules import (
     INFERRED,

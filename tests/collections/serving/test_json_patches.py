@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from understudy.collections.changing import patched
+from understudy.collections.serving import patched
 from understudy.errors import BadRequest, Conflict, LimitExceeded
 
 ITEM: dict[str, Any] = {"tags": ["a", "b"], "owner": {"name": "Ada"}, "a/b": 1, "#x": 2}

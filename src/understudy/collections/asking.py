@@ -1,0 +1,368 @@
+"""Asks what no change of an item shows: lists, defaults, members of the service, texts, and credentials.
+
+Of lists only what leaves no doubt is asked: a filter by an enumeration or a truth value that items have under
+the same name, and an order whose two directions the document names, ``title`` and ``-title``.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from understudy.collections.client import CollectionClient, InferredRun
+from understudy.collections.known_items import KnownItem, agrees, differing, objects_in
+from understudy.collections.model import ResourceOperation, Role, item_at
+from understudy.collections.names import canonical
+from understudy.collections.requests import PreparedRequest
+from understudy.collections.rules import (
+    CREATE_DEFAULTED,
+    CREATE_GUARDED,
+    LIST_FILTERED,
+    LIST_SORTED,
+    OWNER_ONLY,
+    SCOPE_NEEDED,
+    TEXT_LITERAL,
+)
+from understudy.exchange.messages import Exchange
+from understudy.openapi.loader import Document, Node
+from understudy.openapi.operations import Operation, operations
+from understudy.openapi.schemas import Schemas
+from understudy.verify.checks import expect
+from understudy.verify.permits import NotPermitted
+from understudy.verify.value_texts import as_json
+
+_ORDERS: Final = frozenset({"sort", "sortby", "order", "orderby", "ordering"})
+
+
+def ask_lists(client: CollectionClient, items: Sequence[KnownItem]) -> None:
+    """Lists a collection by each filter and order, and judges the items that are listed.
+
+    Raises:
+        Refusal: The budget or the time is used up.
+    """
+    schemas = client.state.maker.schemas
+    members = schemas.members(client.requests.collection.schema)
+    names = {canonical(name): name for name in members}
+    for parameter in client.requests.needed("list").operation.parameters:
+        if parameter.location != "query" or parameter.schema is None or parameter.is_json:
+            continue
+        name = names.get(canonical(parameter.name))
+        options = _options(schemas, parameter.schema)
+        if name is not None:
+            known = [it.expected[name] for it in items if name in it.expected]
+            shared = [it for it in options if it in _options(schemas, members[name])]
+            other = next((it for it in shared if any(it != each for each in known)), None)
+            if other is not None:
+                _filter(client, parameter.name, name, other)
+        elif canonical(parameter.name) in _ORDERS:
+            _sort(client, parameter.name, names, options)
+
+
+def _options(schemas: Schemas, schema: Node) -> Sequence[Any]:
+    """Returns the values of an enumeration or of a truth value; none of any other schema."""
+    if schemas.types(schema) == {"boolean"}:
+        return (False, True)
+    values = schemas.keyword(schema, "enum")
+    return values if isinstance(values, list) else ()
+
+
+def _filter(client: CollectionClient, parameter: str, name: str, value: Any) -> None:
+    listed = client.list_by(parameter, value)
+    if listed is None:
+        return
+    exchange, items = listed
+    others = [it[name] for it in items if name in it and not agrees(value, it[name])]
+    expected = f"items with {name} {as_json(value)}, as {parameter} asks"
+    actual = f"one with {name} {as_json(others[0])}" if others else ""
+    result = expect(not others, expected, actual, *client.model.creations)
+    client.judge(exchange, [(LIST_FILTERED, result)])
+
+
+def _sort(
+    client: CollectionClient, parameter: str, names: Mapping[str, str], options: Sequence[Any]
+) -> None:
+    """Lists by the first member of which both directions are named."""
+    texts = [it for it in options if isinstance(it, str) and f"-{it}" in options]
+    order = next((it for it in texts if canonical(it) in names), None)
+    for direction in () if order is None else (order, f"-{order}"):
+        listed = client.list_by(parameter, direction)
+        if listed is None:
+            return
+        exchange, items = listed
+        name = names[canonical(direction)]
+        values = [it[name] for it in items if it.get(name) is not None]
+        if len(set(map(str, values))) > 1:
+            is_sorted = _is_sorted(values[::-1] if direction.startswith("-") else values)
+            expected = f"items by {name}, as {parameter}={direction} asks"
+            actual = as_json(values[:5])
+            result = expect(is_sorted, expected, actual, *client.model.creations)
+            client.judge(exchange, [(LIST_SORTED, result)])
+
+
+def _is_sorted(values: Sequence[Any]) -> bool:
+    """Tells whether values ascend; services compare texts with and without case and punctuation."""
+    if all(isinstance(it, int | float) for it in values):
+        return list(values) == sorted(values)
+    texts = list(map(str, values))
+    folded = [it.casefold() for it in texts]
+    letters = ["".join(filter(str.isalnum, it)) for it in folded]
+    return any(keys == sorted(keys) for keys in (texts, folded, letters))
+
+
+def create_by_default(client: CollectionClient) -> KnownItem:
+    """Creates an item without the members that have a default, and judges those that it has.
+
+    Raises:
+        Refusal: The target does not permit it, or the service refused it.
+    """
+    maker, collection = client.state.maker, client.requests.collection
+    role = collection.operation("create")
+    if role is None:
+        return client.create()
+    named = maker.members(role)
+    defaults = {name: maker.schemas.keyword(named[name], "default") for name in named}
+    names = {
+        sent: read
+        for sent, read in maker.read_names(role, collection).items()
+        if defaults.get(sent) is not None
+    }
+    item = client.create(frozenset(names))
+    body = item.response or {}
+    made = {
+        read: defaults[sent]
+        for sent, read in names.items()
+        if read in body and read not in item.expected
+    }
+    wrong = [name for name, value in made.items() if not agrees(value, body[name])]
+    expected = ", ".join(f"{name} {as_json(made[name])}" for name in wrong or made)
+    actual = ", ".join(f"{name} {as_json(body[name])}" for name in wrong)
+    if made:
+        client.judge(item.writes[0], [(CREATE_DEFAULTED, expect(not wrong, expected, actual))])
+    return item
+
+
+def send_guarded(client: CollectionClient, item: KnownItem, role: Role) -> KnownItem | None:
+    """Creates or changes an item with other values of the members that only the service sets.
+
+    A creation is tried four times as long as they are taken, as a service may set the same by chance.
+
+    Args:
+        client: Sends the requests.
+        item: An item that was created without them.
+        role: The role of the operation that they are sent to.
+
+    Returns:
+        The item, if the service did not refuse it.
+
+    Raises:
+        Refusal: The target does not permit it, or the service refuses such an item.
+    """
+    maker, collection = client.state.maker, client.requests.collection
+    operation = client.requests.needed(role)
+    evidence, name = item.evidence, client.model.identifier or ""
+    shown = objects_in(evidence[-1].body)
+    before = next((it for it in shown if str(it.get(name)) == item.identifier), {})
+    members = maker.guarded_members(operation, collection)
+    one = {it: maker.other_value(members[it], it, before[it]) for it in members if it in before}
+    one = {it: value for it, value in one.items() if value != before[it]}
+    other = {it: maker.other_value(members[it], it, value) for it, value in one.items()}
+    sent, taken = None, list(one)
+    for values in (one, other, other, one) if role == "create" else (one,):
+        known = {it: values[it] for it in taken}
+        sent = _send(client, item, role, known) if known else sent
+        taken = [] if sent is None else _as_sent(sent, known)
+    if sent is None:
+        return None
+    body = sent.response or {}
+    expected = f"{', '.join(taken or one)} as the service sets it"
+    actual = ", ".join(f"{it} {as_json(body[it])}, as it was sent" for it in taken)
+    result = expect(not taken, expected, actual, *evidence)
+    client.judge(sent.writes[-1], [(CREATE_GUARDED, result)])
+    return sent
+
+
+def _send(
+    client: CollectionClient, item: KnownItem, role: Role, known: Mapping[str, Any]
+) -> KnownItem | None:
+    """Sends values of members to an operation; returns the item, or None where it is refused."""
+    if role == "create":
+        return client.create_exactly(known)
+    change = client.update if role == "update" else client.replace
+    return item if change(item, known) else None
+
+
+def _as_sent(item: KnownItem, known: Mapping[str, Any]) -> list[str]:
+    """Returns the members that the response to the last write of an item has as they were sent."""
+    body = item.response or {}
+    return [it for it in known if agrees(known[it], body.get(it))]
+
+
+READER: Final = "reader"
+"""The credential whose scopes the target file names."""
+
+_LONG: Final = 50
+_REFUSED: Final = frozenset({401, 403})
+_REACHED: Final[tuple[Role, ...]] = ("list", "read", "create", "update", "replace", "delete")
+"""The roles in the order in which they are tried: what deletes comes last."""
+
+
+def reach_as_other(client: CollectionClient, who: str, item: KnownItem) -> None:
+    """Reads, changes and deletes an item as another account, if it can only be the caller's own.
+
+    Raises:
+        Refusal: The budget or the time is used up, or the deployment does not respond.
+    """
+    own = _why_own(client, who, item)
+    if own is None:
+        return
+    for name in _REACHED[1:]:
+        exchange = None if name == "create" else _reached(client, name, who, item)
+        if exchange is None:
+            continue
+        role = client.requests.needed(name)
+        if name == "read" and exchange.response.is_success:
+            body = item_at(exchange.body, role.response_path) or {}
+            if differing(item.expected, body, client.model.volatile):
+                return  # an item of the other's own, at the same address
+        is_refused = not exchange.response.is_success
+        expected = f"status 403 or 404, as {own[0]}"
+        actual = f"status {exchange.status} to {exchange.request.method} by another account"
+        result = expect(is_refused, expected, actual, *item.writes, *own[1])
+        client.judge(exchange, [(OWNER_ONLY, result)])
+
+
+def reach_without_scopes(client: CollectionClient, scopes: Sequence[str], item: KnownItem) -> None:
+    """Sends each operation that needs other scopes with a token that has these alone.
+
+    Raises:
+        Refusal: The budget or the time is used up, or the deployment does not respond.
+    """
+    for name in _REACHED:
+        role = client.requests.collection.operation(name)
+        missing = "" if role is None else missing_scopes(role.operation, scopes)
+        exchange = _reached(client, name, READER, item) if missing else None
+        if exchange is not None and (exchange.response.is_success or exchange.status in _REFUSED):
+            expected = f"status 401 or 403, as the operation needs {missing}"
+            actual = f"status {exchange.status} to a token with {' '.join(scopes)} alone"
+            result = expect(exchange.status in _REFUSED, expected, actual, *item.writes[:1])
+            client.judge(exchange, [(SCOPE_NEEDED, result)])
+
+
+def missing_scopes(operation: Operation, scopes: Sequence[str]) -> str:
+    """Returns the scopes that a token lacks for an operation; empty if one alternative asks for none."""
+    lacking = [
+        [it for needed in each.values() for it in needed if it not in scopes]
+        for each in operation.security
+    ]
+    return " ".join(lacking[0]) if lacking and all(lacking) else ""
+
+
+def _reached(client: CollectionClient, name: Role, who: str, item: KnownItem) -> Exchange | None:
+    """Returns what one operation responds to a credential; None where none can be sent."""
+    role, requests = client.requests.collection.operation(name), client.requests
+    if role is None:
+        return None
+    changes: dict[Role, Callable[[ResourceOperation, KnownItem], PreparedRequest]] = {
+        "update": requests.change,
+        "replace": requests.replacement,
+    }
+    try:
+        if name == "create":
+            return client.created_by(who)
+        if name == "list":
+            return client.send(requests.plain(role), who)
+        request = changes.get(name, requests.plain)(role, item)
+        exchange = client.send(client.matching(role, request, item), who)
+    except NotPermitted:
+        return None
+    if name == "delete" and exchange.response.is_success:
+        item.is_gone = True
+        client.state.undo.deleted(request.url)
+    return exchange
+
+
+def _why_own(
+    client: CollectionClient, who: str, item: KnownItem
+) -> tuple[str, list[Exchange]] | None:
+    """Returns why an item can only be the caller's own, with what shows it; None if it need not be.
+
+    That is certain of a path below ``me``, and where the list of the other account leaves out what the
+    caller's has.
+    """
+    path = client.requests.collection.path
+    if "me" in path.split("/"):
+        return f"{path} is the caller's own", []
+    if client.requests.collection.operation("list") is None:
+        return None
+    own, others = client.pages(_LONG, None), client.pages(_LONG, who)
+    is_own = item.identifier in own.identifiers and item.identifier not in others.identifiers
+    is_certain = is_own and own.is_whole and others.is_whole
+    return ("the other account's list leaves the item out", others.pages) if is_certain else None
+
+
+# Two texts that nothing contains differ in whether they would be true as a condition: who searches for them
+# as they stand gives the same response to both. They are of one length and nearly one spelling, so that
+# what a response repeats of them is easily taken out.
+
+_TRUE: Final = "qjx' OR 'qjx' LIKE 'qjx"
+_FALSE: Final = "qjx' OR 'qjx' LIKE 'qjz"
+_SOURCE: Final = "texts that could be a part of a query"
+
+MOST_TEXTS: Final = 12
+"""Parameters that are tried, at two requests each."""
+
+
+class TextParameter(NamedTuple):
+    """A parameter that takes any text.
+
+    Attributes:
+        operation: An operation that reads.
+        name: The name of the parameter.
+        location: ``path`` or ``query``.
+    """
+
+    operation: Operation
+    name: str
+    location: str
+
+
+def text_parameters(document: Document) -> Iterator[TextParameter]:
+    """Yields the parameters of reading operations that take any text."""
+    schemas = Schemas(document)
+    for operation in operations(document):
+        for it in operation.parameters if operation.method == "GET" else ():
+            if it.schema is None or it.is_json or it.location not in {"path", "query"}:
+                continue
+            is_text = schemas.types(it.schema) == {"string"}
+            is_free = schemas.keyword(it.schema, "format") is None
+            if is_text and is_free and schemas.for_requests.validator(it.schema).is_valid(_TRUE):
+                yield TextParameter(operation, it.name, it.location)
+
+
+def ask_literally(state: InferredRun, parameter: TextParameter) -> None:
+    """Asks twice, and twice more where the responses differ, as a response may differ by itself.
+
+    Raises:
+        Refusal: The budget or the time is used up, or the deployment does not respond.
+    """
+    one, other = _ask(state, parameter, _TRUE), _ask(state, parameter, _FALSE)
+    differs = _shown(one) != _shown(other)
+    if differs:
+        again = _ask(state, parameter, _FALSE), _ask(state, parameter, _TRUE)
+        differs = tuple(map(_shown, again)) == (_shown(other), _shown(one))
+    expected = f"the same response to {parameter.name} {_FALSE} and {_TRUE}, which nothing contains"
+    actual = f"status {other.status} and {one.status}, with other bodies"
+    state.note(TEXT_LITERAL, expect(not differs, expected, actual, other), one)
+
+
+def _ask(state: InferredRun, parameter: TextParameter, text: str) -> Exchange:
+    is_path = parameter.location == "path"
+    request = state.maker.plain(parameter.operation, {parameter.name: text} if is_path else {})
+    kept = (it for it in request.query if it[0] != parameter.name)
+    query = request.query if is_path else (*kept, (parameter.name, text))
+    return state.client(_SOURCE).send(
+        request.method, request.path, state.who, query=query, headers=request.headers
+    )
+
+
+def _shown(exchange: Exchange) -> tuple[int, bytes]:
+    """Returns what a response shows, whichever of the two texts it repeats."""
+    return exchange.status, exchange.response.body.replace(b"qjz", b"qjx")
