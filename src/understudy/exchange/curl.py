@@ -22,7 +22,7 @@ PACKED_MOST: Final = 4000
 """Characters of the longest compressed body that a script contains."""
 
 GZIP: Final = 31
-"""What zlib calls the format of gzip; a file of it has no time and no name."""
+"""The format of gzip as zlib numbers it; a file of it has no time and no name."""
 
 GLOB: Final = "[]{}"
 """Characters of an address that curl takes for a list of addresses."""
