@@ -15,7 +15,7 @@ Problem                     becomes a response, in the shape of the API that was
 ├── ContentTooLarge         413
 ├── UnsupportedMediaType    415
 ├── TooManyRequests         429
-├── StoreUnavailable        503: the store that replicas share does not respond (RFC 9110, 15.6.4)
+├── StoreUnavailable        503: the store of the worlds does not respond, or is gone (RFC 9110, 15.6.4)
 ├── ShuttingDown            503: the mock stops, and the request was not finished before
 ├── InsufficientStorage     507: the change could not be stored (RFC 4918, 11.5)
 ├── LimitExceeded           a limit of this mock on size or number (``limits``)
@@ -187,7 +187,7 @@ class TooManyRequests(Problem):
 
 
 class StoreUnavailable(Problem):
-    """The store that replicas share does not respond, so nothing can be said that may be stale."""
+    """The store of the worlds does not respond or is gone, so nothing is said that may be stale."""
 
     status = 503
 

@@ -398,6 +398,9 @@ class ChangeGatherer:
     def commit(self, world: World) -> None:
         """Does nothing: a transaction is committed as a whole, before its response is sent."""
 
+    def expect_ready(self) -> None:
+        """Does nothing: the store has been asked, as for every request."""
+
     def _changes(self, world: World) -> WorldChanges:
         return _transaction().changes(world)
 

@@ -257,7 +257,10 @@ def test_a_change_is_refused_once_the_directory_is_gone(started, tmp_path: Path)
     refused = driver.ask("PATCH", "/v3/me/profile", json={"location": "Lost"}, token="ada-full")
     assert (refused.status_code, "deleted or replaced" in refused.json()["error"]) == (507, True)
     assert driver.get("/v3/me/profile", token="ada-full").json()["location"] != "Lost"
+    unready = driver.get("/__admin/ready")
+    assert (unready.status_code, "deleted or replaced" in unready.json()["detail"]) == (503, True)
     elsewhere.rename(tmp_path)
+    assert driver.get("/__admin/ready").status_code == 200
     kept = driver.ask("PATCH", "/v3/me/profile", json={"location": "Kept"}, token="ada-full")
     assert kept.status_code == 200
 

@@ -162,8 +162,10 @@ def get_health(_call: Call) -> HandlerResponse:
     return HandlerResponse({"status": "healthy"})
 
 
-def get_ready(_call: Call) -> HandlerResponse:
-    """Responds to ``GET /ready``; a shared store has been asked before, as for every request."""
+def get_ready(call: Call) -> HandlerResponse:
+    """Responds to ``GET /ready``, where what keeps the worlds can keep them."""
+    if call.world.store is not None:
+        call.world.store.expect_ready()
     return HandlerResponse({"status": "ready"})
 
 

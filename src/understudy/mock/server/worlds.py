@@ -105,6 +105,13 @@ class WorldStore(Protocol[World_contra]):
     def commit(self, world: World_contra) -> None:
         """Writes every change so far."""
 
+    def expect_ready(self) -> None:
+        """Refuses where a change could not be kept.
+
+        Raises:
+            Problem: Nothing can be written, and why.
+        """
+
 
 @dataclass(slots=True)
 class Weight:

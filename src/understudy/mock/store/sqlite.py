@@ -17,7 +17,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from understudy.errors import InsufficientStorage, Problem, StartupError
+from understudy.errors import InsufficientStorage, Problem, StartupError, StoreUnavailable
 from understudy.mock.server.journal import WorldHistory
 from understudy.mock.server.world_selection import Worlds
 from understudy.mock.server.worlds import (
@@ -488,6 +488,18 @@ class SqliteStore:
             raise InsufficientStorage(msg, code="insufficient_storage") from error
         self._issued[world.name] = world.identifiers.count
         self._pending.clear()
+
+    def expect_ready(self) -> None:
+        """Refuses where a change could not be kept.
+
+        Raises:
+            StoreUnavailable: The database was deleted or replaced.
+        """
+        try:
+            self._expect_file()
+        except FileNotFoundError as error:
+            msg = f"Nothing can be kept in --state {self._directory}: {error}."
+            raise StoreUnavailable(msg) from error
 
     def _expect_file(self) -> None:
         """Refuses to write into a file that nobody will find again: SQLite does so without a word.
