@@ -113,3 +113,30 @@ def test_a_rule_that_does_not_apply_to_the_other_response_is_no_cause(kept, name
     row = Compared(QR_CODE, QR_CODE, QR_CODE)
     found = causes([], [row], Judgements(own, own, elsewhere))
     assert [it.rule for it in found] == named
+
+
+@pytest.mark.parametrize(
+    ("broken", "unseen", "named"),
+    [
+        ({1: "AB"}, {}, "A"),  # by the same response
+        ({1: "AB", 2: "B"}, {2: ""}, "B"),  # the rule that more responses break comes first
+        ({1: "AB", 2: "A", 3: "B"}, {3: ""}, "A"),  # one that rests on a response of the other rule
+        ({1: "AB", 2: "A", 3: "B"}, {3: "B"}, "AB"),  # one that breaks it whatever was seen before
+        ({1: "A", 2: "B"}, {2: ""}, "AB"),  # nothing in common
+    ],
+)
+def test_a_rule_that_the_same_responses_break_stands_under_one(broken, unseen, named):
+    rules = {"A": STATED, "B": catalogue()["own-profile-is-full"]}
+
+    def breaches(names):
+        return {rules[each].id: BrokenRule(rules[each], False, "") for each in names}
+
+    exchanges = [exchange_of("/profiles/ada", number=number) for number in broken]
+    own = RunJudgement(
+        {number: breaches(names) for number, names in broken.items()},
+        *({}, {}, {}, catalogue(), exchanges),
+        unseen=lambda numbers, _: {number: breaches(unseen[number]) for number in numbers},
+    )
+    other = RunJudgement({}, {}, {}, {}, {}, exchanges)
+    found = causes([], [], Judgements(own, own, other))
+    assert [it.rule for it in found] == [rules[each].id for each in named]

@@ -7,6 +7,9 @@ import pytest
 from msgspec import structs
 from tests.proofs.drifting import Unsettled, caught, deployment, drift
 from tests.proofs.learning import learnt, reference
+from tests.proofs.reference.faults.every import EVERY
+from tests.proofs.reference.in_process import InProcess
+from tests.proofs.reference.serving import DEFAULTS
 
 from understudy.drift.comparing import Drift
 from understudy.drift.mock_beside import drift as compared
@@ -107,3 +110,25 @@ def test_the_commands_of_a_difference_begin_with_what_it_needs():
         "POST /me/avatars",
         "DELETE /me/avatars/{}",
     ]
+
+
+@pytest.mark.parametrize(
+    ("fault", "rules", "root"),
+    [
+        (
+            "EveryTokenHasAllScopes",
+            ("scope-indexed-array", "consent-by-person", "scope-per-operation"),
+            "consent-by-person",
+        ),
+        (
+            "IdsAreCounted",
+            ("avatar-upload-returns-avatar", "avatar-delete-no-content", "avatar-patch-partial"),
+            "avatar-upload-returns-avatar",
+        ),
+    ],
+)
+def test_one_fault_of_the_state_has_one_root(fault, rules, root):
+    ours = reference({}, wire=InProcess(DEFAULTS, EVERY[fault].parts))
+    options = RunOptions(rules=rules)
+    result = compared(ours, mock_beside(ours), options, is_minimised=False)
+    assert [it.rule for it in result.causes if it.fault == "deployment"] == [root]

@@ -6,6 +6,7 @@ as at the other deployment.
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 from typing import Final, Literal, NamedTuple, get_args
 
 from understudy.drift.differences import ABSENT, COUNTED_REQUESTS, Compared, Difference, is_relation
@@ -280,7 +281,7 @@ def causes(
     for rule, difference in unpaired(judgements, {key.rule for key in groups}, rows):
         fault: Fault = "unsteady" if difference.ours == BROKEN_ONCE else "deployment"
         groups.setdefault(_of_rule(fault, rule), []).append(difference)
-    groups = _rooted(groups)
+    groups = _folded(_rooted(groups), judgements)
     changed = learnt.changed_rules
     keys = sorted(
         (key for key in groups if key.fault != "silent" or key.rule not in changed),
@@ -409,6 +410,56 @@ def _rooted(groups: Mapping[_Key, list[Difference]]) -> dict[_Key, list[Differen
             root = next((it for it in groups if it.fault == key.fault and it.rule in explains), key)
             rooted.setdefault(root, []).append(each)
     return rooted
+
+
+def _folded(
+    groups: Mapping[_Key, list[Difference]], of: Judgements
+) -> dict[_Key, list[Difference]]:
+    """Returns differences with the rules that no aspect shows under one that the same responses break.
+
+    So has verify it. What breaks the rule of a response alone counts as well, if it breaks it no
+    longer where the responses that break the other rule were not seen. The rule that most responses
+    break comes first; whatever a response of 500 breaks, that it is one is its cause.
+    """
+    breaking = {key: _breaking(key.rule, of) for key in groups if key.fault == "deployment"}
+    ranked = sorted(breaking, key=lambda key: (-len(breaking[key]), key.rule in _LAST))
+    folded: dict[_Key, list[Difference]] = {}
+    for key, members in groups.items():
+        is_shown = any(not each.aspect.startswith("rule ") for each in members)
+        before = [] if is_shown or key not in breaking else ranked[: ranked.index(key)]
+        roots = (
+            root
+            for root in before
+            if root.rule != DOCUMENT.id and _follows(key.rule, breaking[key], breaking[root], of)
+        )
+        folded.setdefault(next(roots, key), []).extend(members)
+    return folded
+
+
+_Places = frozenset[tuple[int, int]]
+"""Exchanges of two runs, each as which run it is of and its number."""
+
+
+def _breaking(rule: str, of: Judgements) -> _Places:
+    """Returns the exchanges of both runs that break a rule; ``answers`` names no kind of them twice."""
+    return frozenset(
+        (place, it.number)
+        for place, run in enumerate((of.first, of.second))
+        for it in run.exchanges
+        if rule in run.broken.get(it.number, ())
+        or (rule == ANSWERS.id and it.status >= HTTPStatus.INTERNAL_SERVER_ERROR)
+    )
+
+
+def _follows(rule: str, own: _Places, root: _Places, of: Judgements) -> bool:
+    """Tells whether responses break a rule as, or after, those that break another one."""
+    if own.isdisjoint(root):
+        return False
+    for place, run in enumerate((of.first, of.second)):
+        numbers, hidden = ({it for at, it in each if at == place} for each in (own - root, root))
+        if numbers and any(rule in rules for rules in run.unseen(numbers, hidden).values()):
+            return False
+    return True
 
 
 def _with_consequences(groups: Mapping[_Key, list[Difference]]) -> dict[_Key, list[Difference]]:

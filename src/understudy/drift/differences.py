@@ -16,6 +16,7 @@ from understudy.verify.gateway import BOOKKEEPING
 from understudy.verify.history import REDIRECTS
 from understudy.verify.permits import SAFE
 from understudy.verify.rate_limit_history import count_in, counted_alike
+from understudy.verify.run import AGAIN
 
 # Reduces an exchange to what a client can rely on. Two deployments never send the same bytes:
 # identifiers, dates, tokens and people differ. Compared are aspects: status, error code, members
@@ -255,7 +256,7 @@ def senders(exchanges: Sequence[Exchange]) -> frozenset[str]:
 def _by_sender(exchanges: Sequence[Exchange]) -> dict[str, list[Exchange]]:
     senders: dict[str, list[Exchange]] = {}
     for exchange in exchanges:
-        if exchange.source not in BOOKKEEPING and not _is_page(exchange):
+        if exchange.source not in {*BOOKKEEPING, AGAIN} and not _is_page(exchange):
             senders.setdefault(exchange.source, []).append(exchange)
     return senders
 

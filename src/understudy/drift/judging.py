@@ -5,9 +5,9 @@ those before it, and again with an aspect of the other deployment's response.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -21,6 +21,7 @@ from understudy.verify.evaluator import Evaluator
 from understudy.verify.findings import DOCUMENT, Finding
 from understudy.verify.history import History
 from understudy.verify.readings import contradictions, options_shown
+from understudy.verify.run import AGAIN
 from understudy.verify.switches import NUMBER_READINGS
 
 # Gives a response one aspect of another, to tell whether a rule is about that aspect. A rule is
@@ -118,6 +119,11 @@ Breaches = Mapping[str, BrokenRule]
 """Id of a rule to how an exchange breaks it."""
 
 
+def _nothing(_judged: Collection[int], _unseen: Collection[int]) -> Mapping[int, Breaches]:
+    """Returns nothing, for a run of which there is nothing to judge again."""
+    return {}
+
+
 @dataclass(frozen=True)
 class RunJudgement:
     """The rules of one side of the exchanges that differ.
@@ -132,6 +138,8 @@ class RunJudgement:
             takes a number whether the one that was sent was accepted.
         rules: Every rule, by its id.
         exchanges: The exchanges of the run, in order.
+        unseen: Returns what some exchanges break where others were not seen before them; takes the
+            numbers of both.
     """
 
     broken: Mapping[int, Breaches]
@@ -141,6 +149,7 @@ class RunJudgement:
     rules: Mapping[str, Rule]
     exchanges: Sequence[Exchange] = ()
     kept: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    unseen: Callable[[Collection[int], Collection[int]], Mapping[int, Breaches]] = _nothing
 
     @cached_property
     def checked(self) -> frozenset[str]:
@@ -219,9 +228,26 @@ def judgement(observation: Observation, sides: Iterable[Side]) -> RunJudgement:
             cured[key] = {name: before[name] for name in before if name in then_kept}
             caused[key] = {name: after[name] for name in after if name in kept[exchange.number]}
         history.add(exchange)
-    return RunJudgement(
-        broken, cured, caused, options, evaluator.rules, observation.exchanges, kept
-    )
+    exchanges = observation.exchanges
+    unseen = partial(_judged_without, evaluator, exchanges)
+    return RunJudgement(broken, cured, caused, options, evaluator.rules, exchanges, kept, unseen)
+
+
+def _judged_without(
+    evaluator: Evaluator,
+    exchanges: Sequence[Exchange],
+    numbers: Collection[int],
+    unseen: Collection[int],
+) -> dict[int, Breaches]:
+    """Returns what some exchanges break where others were not seen before them, by their numbers."""
+    history = evaluator.history.emptied()
+    broken = {}
+    for each in exchanges:
+        if each.number in numbers:
+            broken[each.number], _ = judged_rules(evaluator, each, history)
+        if each.number not in unseen:
+            history.add(each)
+    return broken
 
 
 def _options(exchange: Exchange, history: History) -> Iterator[tuple[str, str]]:
@@ -248,6 +274,8 @@ def judged_rules(
     """Returns the rules that an exchange breaks, after those before it, and those that it keeps."""
     found: dict[str, BrokenRule] = {}
     kept: set[str] = set()
+    if exchange.source == AGAIN:  # sent to show a finding once more, and judged by that alone
+        return found, frozenset()
     for rule, result in _results(evaluator, exchange, history):
         if result.holds:
             kept.add(rule.id)

@@ -258,6 +258,10 @@ class History:
             self._gone.add(exchange.value)
         for avatar in avatars_in(exchange) if account != GRANTEE else ():
             self._owners.setdefault(str(avatar.get("image_id")), account)
+        if (
+            exchange.operation == UPLOAD_AVATAR
+        ):  # whoever issues an identifier again is judged by that
+            self._gone.discard(str(exchange.json_object.get("image_id")))
 
 
 def _number(exchange: Exchange) -> int:

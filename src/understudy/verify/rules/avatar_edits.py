@@ -211,8 +211,9 @@ def two_updates_at_once(client: ProbeClient) -> None:
 
 
 def last_deletion(exchange: Exchange, history: History) -> Exchange | None:
-    """Returns the account's newest successful deletion."""
-    return history.last(DELETE_AVATAR, account=exchange.identity.account)
+    """Returns the account's newest successful deletion, if no upload brought its avatar back."""
+    deleted = history.last(DELETE_AVATAR, account=exchange.identity.account)
+    return deleted if deleted is not None and history.is_gone(deleted.value) else None
 
 
 something_was_deleted = found(last_deletion, "the account deleted an avatar before")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Final
 
-from understudy.exchange.messages import Exchange
+from understudy.exchange.messages import GRANTEE, Exchange
 from understudy.interface.operations import (
     ASSOCIATED_EMAIL,
     CHANGES,
@@ -13,6 +13,7 @@ from understudy.interface.operations import (
     ME,
     OWN_PROFILE,
     READS,
+    TOKEN_INFO,
     UPDATE_PROFILE,
 )
 from understudy.interface.scopes import AUTH, MANAGE_PROFILE, READ_PROFILE
@@ -122,9 +123,23 @@ has_profile = tells(
     lambda it, _: it.identity.kind == "oauth" and it.identity.account in ACCOUNTS,
 )
 is_oauth = tells("the token is an OAuth token", lambda it, _: it.identity.kind == "oauth")
-scopes_are_known = tells(
-    "the token's scopes are known", lambda it, _: it.identity.scopes is not None
-)
+
+
+def has_known_scopes(exchange: Exchange, history: History) -> bool:
+    """Tells whether a token is known to have the scopes of its authorization request.
+
+    One of which ``/oauth2/token-info`` said otherwise has others, whoever is to blame for that.
+    """
+    scopes = exchange.identity.scopes
+    if scopes is None or exchange.identity.account != GRANTEE:
+        return scopes is not None
+    for info in history.near(TOKEN_INFO):
+        if info.request.query.get("token") == exchange.request.token and info.response.is_success:
+            return set(str(info.json_object.get("scope")).split()) == scopes
+    return True
+
+
+scopes_are_known = tells("the token's scopes are known", has_known_scopes)
 lacks_auth = tells(
     "the token lacks the scope auth", lambda it, _: AUTH not in (it.identity.scopes or frozenset())
 )

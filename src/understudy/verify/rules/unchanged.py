@@ -303,9 +303,10 @@ def other_avatars_stay_as_they_were(exchange: Exchange, history: History) -> Che
     before = proven(list_before(exchange, history, is_for_same=False))
     account = exchange.identity.account
     updated = {
-        write.value
+        image
         for write in writes_since(before, history)
-        if write.operation == UPDATE_AVATAR and write.identity.account == account
+        if write.operation in {UPDATE_AVATAR, UPLOAD_AVATAR} and write.identity.account == account
+        for image in (write.value, *ids_in(write))
     }
     changed = sorted(_changed(before, exchange) - updated)
     names = [name for name in MEMBERS if _changed(before, exchange, [name])]
