@@ -33,7 +33,10 @@ LOADED = (rules.SECTIONS, verifying.MODULES)
 """Named, so that importing this registers every check, probe, reading and mutant."""
 
 OWN = {"answers", "document", "generated", "plain-errors"}
-"""Rules of verify itself, which are in no catalogue."""
+"""Rules of verify itself, which are in no catalogue.
+
+The service of this interface is not judged by ``plain-errors``; tests/proofs/field breaks it.
+"""
 
 RULES = {
     name: rule

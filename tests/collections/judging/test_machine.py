@@ -2,7 +2,7 @@
 
 import pytest
 from tests.collections.judging.service import HARBOURS, NOTES, Service
-from tests.collections.judging.verifying import deployed
+from tests.collections.judging.verifying import deployed, verified
 
 from understudy.collections.rules import INFERRED
 from understudy.verify.run import RunOptions, start
@@ -64,3 +64,9 @@ def test_what_the_fixed_sequence_has_shown_is_not_looked_for_again(play):
     before, after = play(IgnoresPatch())
     assert before == ["inferred-update-merged"]
     assert after == []
+
+
+def test_a_scenario_that_the_budget_ends_prints_nothing_before_a_report(capsys):
+    outcome = verified(Service(), requests=90, phases=(("scenarios", scenarios(10)),))
+    assert any("scenario" in it.source for it in outcome.exchanges)
+    assert capsys.readouterr().out == ""

@@ -5,7 +5,7 @@ from datetime import timedelta
 import httpx
 import pytest
 from tests.proofs.field.judges import line_of
-from tests.proofs.field.services import SERVICES
+from tests.proofs.field.services import SERVICES, Orders
 from tests.proofs.field.targets import PLANTED
 
 from understudy.api.judging import phases_of
@@ -58,3 +58,9 @@ def test_verify_finds_every_bug_of_a_service(kind):
 @pytest.mark.parametrize("kind", SERVICES, ids=lambda kind: kind.name)
 def test_verify_finds_nothing_where_a_service_is_sound(kind):
     assert findings_of(kind, has_bugs=False) == []
+
+
+def test_a_stack_in_a_refusal_breaks_the_rule_on_plain_errors():
+    shown = [it for it in findings_of(Orders, has_bugs=True) if "\nplain-errors\n" in it]
+    assert shown
+    assert all("Traceback" in it for it in shown)
