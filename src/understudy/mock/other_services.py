@@ -84,7 +84,7 @@ def adapted(api: Api, declared: Document, settings: Settings) -> Api:
             credential_hint=KNOWN_HINT,
         )
     if is_own:
-        return api
+        return replace(api, authenticate_key=api.authenticate, credential_hint=KNOWN_HINT)
     return replace(api, authenticate=takes_any_token, token_hint="Any token will do here.")
 
 

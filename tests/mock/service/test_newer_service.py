@@ -13,9 +13,8 @@ from understudy.mock.settings import Settings
 from understudy.mock.store.people import PEOPLE, account_number
 
 DOCUMENT = Path(__file__).with_name("newer_service.yaml")
-ORACLE = OpenAPI.from_dict(
-    {**yaml.safe_load(DOCUMENT.read_text()), "servers": [{"url": f"{SITE}/v3"}]}
-)
+
+
 ME, API_KEY = "ada-full", "ada-api-key"
 NOBODY = "0" * 64
 FILES = {"image": ("a.png", PORTRAIT)}
@@ -27,17 +26,23 @@ def built(request) -> Mock:
     return Mock(Settings(document=DOCUMENT, choices={"rate-limits": request.param}))
 
 
-@pytest.fixture
-def judged(ask):
-    """Sends a request, and returns a response that openapi-core finds nothing wrong with."""
+def judging(ask, document: Path):
+    """Returns what sends a request, and finds nothing wrong with the response by a document."""
+    servers = [{"url": f"{SITE}/v3"}]
+    oracle = OpenAPI.from_dict({**yaml.safe_load(document.read_text()), "servers": servers})
 
     def send(method, path, token=None, **options):
         response = ask(method, f"/v3{path}", token, **options)
         assert "x-mock-violation" not in response.headers, response.text
-        ORACLE.validate_response(Asked(response.request), Answered(response))
+        oracle.validate_response(Asked(response.request), Answered(response))
         return response
 
     return send
+
+
+@pytest.fixture
+def judged(ask):
+    return judging(ask, DOCUMENT)
 
 
 CASES = [

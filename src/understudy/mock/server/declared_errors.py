@@ -10,6 +10,7 @@ what it is for, if its schema accepts that.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from http import HTTPStatus
 from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -61,7 +62,7 @@ class _Facts(NamedTuple):
         if name in _STATUS_NAMES:
             return self.status, str(self.status)
         if name in _CODE_NAMES:
-            return (self.status,) if self.code is None else (self.code, self.status)
+            return self.code or _words(self.status), self.status
         if self.violation is not None and name in _LOCATION_NAMES:
             return (self.violation.location,)
         if self.violation is not None and name in _PLACE_NAMES:
@@ -71,6 +72,12 @@ class _Facts(NamedTuple):
             )
             return text, [location, *path], [location, *map(str, path)], list(path)
         return ()
+
+
+def _words(status: int) -> str:
+    """Returns a code for a status that has none of its own, such as ``not_found``."""
+    phrases = {it.value: it.phrase for it in HTTPStatus}
+    return _NOT_LETTERS.sub("_", phrases.get(status, "error").lower())
 
 
 def _letters(name: str) -> str:

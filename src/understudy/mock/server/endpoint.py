@@ -90,8 +90,6 @@ def access(
         return Access("required", scopes)
     if not operation.security:
         return Access("unread")
-    if is_implemented:
-        return _access_of_handler(operation, schemes)
     requirements = tuple(
         sendable
         for alternative in operation.security
@@ -103,27 +101,14 @@ def access(
     if not alternatives:
         return Access("unread")
     is_optional = () in requirements
-    declared = _declared_scopes(operation, schemes)
+    if is_implemented:
+        is_optional = is_optional or not {"401", "4XX"} & operation.responses.keys()
+    declared = () if is_implemented else _declared_scopes(operation, schemes)
     if set(alternatives) == {(BEARER,)}:
         return Access("optional" if is_optional else "required", declared_scopes=declared)
     return Access(
         "unread", alternatives=alternatives, is_optional=is_optional, declared_scopes=declared
     )
-
-
-def _access_of_handler(operation: Operation, schemes: Mapping[str, Any]) -> Access:
-    """Returns who may call an operation of ours that requires no scope.
-
-    A token is required where the document says so and declares the refusal too.
-    """
-    credentials = [
-        list(credentials_of(schemes[name] for name in alternative if name in schemes))
-        for alternative in operation.security
-    ]
-    if not any(credentials):
-        return Access("unread")
-    is_refused = "401" in operation.responses and all(credentials)
-    return Access("required" if is_refused else "optional")
 
 
 def _sendable(credentials: Iterable[Credential]) -> Iterator[tuple[Credential, ...]]:

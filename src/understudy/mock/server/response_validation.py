@@ -19,6 +19,9 @@ from understudy.openapi.validators import SchemaValidator
 NO_COMPLETIONS: Final[Mapping[str, Complete]] = MappingProxyType({})
 
 
+_NO_BODY: Final = "the document declares a body"
+
+
 class Completion:
     """Makes a body fit its schema, member by member, as far as it can.
 
@@ -117,8 +120,9 @@ class ResponseValidator:
         validator = self._validators.get((response.status, response.media_type))
         if validator is None:
             return self._fault_of_first(response)
-        body = response.body
-        return None if body is None or isinstance(body, bytes) else _fault(body, validator)
+        if response.body is None:
+            return _NO_BODY
+        return None if isinstance(response.body, bytes) else _fault(response.body, validator)
 
     def _fault_of_first(self, response: HandlerResponse) -> str | None:
         """Returns the same for the first response of its status and media type."""
@@ -127,9 +131,9 @@ class ResponseValidator:
             return None  # it declares none, and so excludes none
         if declared is None:
             return f"status {response.status} is not in the document"
-        if response.body is None or not declared.content:
-            return None
         media = declared.content.get(_without_options(response.media_type))
+        if response.body is None:
+            return _NO_BODY if media and media.schema else None
         if media is None:
             return self._undeclared_type(declared, response.media_type)
         if isinstance(response.body, bytes) or media.schema is None:
@@ -145,13 +149,15 @@ class ResponseValidator:
         if not media or media.schema is None:
             return response
         body = response.body.value if isinstance(response.body, SharedBody) else response.body
+        if body is None:
+            return response._replace(body=Sampler(self._schemas, seed).value(media.schema))
         completion = Completion(self._schemas, seed, self._completions)
         return response._replace(body=completion.completed(body, media.schema))
 
     @staticmethod
     def _undeclared_type(response: DeclaredResponse, media_type: str) -> str | None:
         ranges = {f"{media_type.partition('/')[0]}/*", "*/*"}
-        if ranges & set(response.content):
+        if not response.content or ranges & set(response.content):
             return None
         return f"{media_type} is not among {', '.join(response.content)} at {response.pointer}"
 
