@@ -29,8 +29,7 @@ from understudy.openapi.operations import operations
 from understudy.record.allow_list import Dropped
 from understudy.record.anonymising import Anonymiser
 from understudy.record.pseudonyms import Pseudonyms
-from understudy.record.recorded_fixtures import Files, RecordedFixtures, as_yaml
-from understudy.record.recorded_stubs import RecordedStubs
+from understudy.record.recorded_fixtures import Files, RecordedFixtures, RecordedStubs, as_yaml
 from understudy.record.seen_people import SeenPeople
 from understudy.verify.catalogue import catalogue
 from understudy.verify.deployment import named_document
