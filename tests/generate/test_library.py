@@ -33,7 +33,7 @@ def test_cases_of_an_operation_come_one_by_one():
 
 @understudy.parametrize("updateOwnProfile", kind="invalid", count=5)
 def test_one_test_a_case(case: Case, request: pytest.FixtureRequest):
-    assert request.node.callspec.id == case.id
+    assert request.node.callspec.id == case.title
     assert case.operation == "updateOwnProfile"
 
 

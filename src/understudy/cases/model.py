@@ -7,7 +7,7 @@ encodes. So a format can replace it with its tool's own variable, and no case co
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
 from understudy.cases.test_data import AVATAR_ID, SECRETS
@@ -315,6 +315,14 @@ def _kind(location: str) -> Location:
     return "with error" if re.search(r"[?&#]error=", location) else "without error"
 
 
+_OUTCOMES: Final = {
+    "valid": "is accepted",
+    "invalid": "is refused",
+    "open": "makes no server fail",
+}
+"""The outcome that a title promises for each kind of case."""
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """One edge case.
@@ -350,6 +358,12 @@ class Case:
     plain: CaseRequest | None = field(default=None, repr=False)
     step: SequenceStep | None = None
     outcome: str = ""
+
+    @property
+    def title(self) -> str:
+        """The deviation and its outcome in words, with the identifier behind."""
+        outcome = "" if self.step is not None else f" {_OUTCOMES[self.kind]}"
+        return f"{self.description}{outcome} ({self.id})"
 
     @property
     def variables(self) -> tuple[str, ...]:

@@ -108,7 +108,7 @@ def test_httpyac_gets_the_expected_responses(deployment, tool, tmp_path):
     words = f"{httpyac} send cases.http --all --json > report.json"
     ran(deployment, tmp_path, "sh", "-c", words)
     expected = dict(
-        re.findall(r"^### (\S+-[0-9a-f]{12})\n# \w+: .* -> ([^(]+) \(", cases_of(tmp_path), re.M)
+        re.findall(r"^### (.+ \(\S+\))\n# \w+: .* -> ([^(]+) \(", cases_of(tmp_path), re.M)
     )
     assert len(expected) == count
     requests = json.loads((tmp_path / "report.json").read_text())["requests"]

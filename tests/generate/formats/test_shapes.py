@@ -253,3 +253,24 @@ def test_a_code_that_only_a_person_can_approve_is_a_secret():
     cases = list(edge_cases("issueToken", count=300, test_data=data))
     assert [case.set_up for case in cases if "CODE" in case.request.variables] != []
     assert {case.set_up for case in cases} == {None}
+
+
+@pytest.mark.parametrize("form", ["bruno", "curl", "har", "http", "k6", "postman", "pytest"])
+def test_cases_are_called_what_they_try_with_the_identifier_behind(form):
+    refused = replace(odd(), description="text of 256 characters", kind="invalid")
+    pieces = [it for it in FORMATS[form].write([refused], JOB) if isinstance(it, OutputPiece)]
+    texts = "\n".join(f"{it.name}\n{it.content.decode()}" for it in pieces)
+    assert "text of 256 characters is refused (a-1)" in texts
+    assert [it.name for it in pieces if "a-1" in it.name and "is refused" not in it.name] == []
+
+
+def test_folders_of_a_postman_collection_are_the_operations():
+    cases = some(3)
+    items = json.loads(written("postman", cases)[0])["item"]
+    assert [it["name"] for it in items] == list(dict.fromkeys(case.operation for case in cases))
+    titles = [case["name"] for folder in items for case in folder["item"]]
+    assert set(titles) - {SET_UP} == {case.title for case in cases} & set(titles)
+
+
+def test_a_postman_collection_without_cases_is_whole():
+    assert json.loads(written("postman", [])[0])["item"] == []

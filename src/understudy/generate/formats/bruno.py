@@ -31,6 +31,7 @@ from understudy.generate.formats.export import (
     repeated_header,
     script,
     status_pattern,
+    title,
     written,
 )
 
@@ -57,6 +58,9 @@ _KEEPING = """script:post-response {
 }
 """
 """Keeps what a set-up request obtains."""
+
+_MOST_OF_NAME = 100
+"""Characters of a title in the name of a file: systems allow 255 for it, and some for the whole path."""
 
 _SETTINGS = """settings {
   encodeUrl: false
@@ -85,9 +89,16 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
             yield OutputPiece(f"{folder}/{name}.bru", text.encode())
         yield from _body_files(case.id, case.request, settings)
         text = _case_file(next(numbers), case, settings)
-        yield OutputPiece(f"{folder}/{case.id}.bru", text.encode())
+        yield OutputPiece(f"{folder}/{_named(case)}.bru", text.encode())
 
     yield from written(cases, _reason, pieces)
+
+
+def _named(case: Case) -> str:
+    """Returns the title of a case as the name of a file, which every system can have."""
+    what, _, behind = title(case).rpartition(" (")
+    plain = re.sub(r"[^A-Za-z0-9_.,' -]+", " ", what)
+    return f"{' '.join(plain.split())[:_MOST_OF_NAME].strip(' .')} ({behind}"
 
 
 def quoted(text: str) -> str:
@@ -190,7 +201,7 @@ def _case_file(number: int, case: Case, settings: ExportSettings) -> str:
     description = comment(case).replace("{", "(").replace("}", ")")
     return "\n".join(
         [
-            f"meta {{\n  name: {case.id}\n  type: http\n  seq: {number}\n}}\n",
+            f"meta {{\n  name: {_named(case)}\n  type: http\n  seq: {number}\n}}\n",
             *_request(case.id, case.request, settings),
             _before(case, case.request),
             _SETTINGS,
@@ -257,7 +268,7 @@ def _tests(case: Case) -> Iterator[str]:
     yield f"  const isExpected = new RegExp({pattern}).test(String(res.getStatus()));"
     yield "  const isLimited = res.getStatus() === 429 && !isExpected;"
     yield "  const note = isLimited ? ': not judged, the rate limit is used up' : '';"
-    yield f"  test({javascript(case.id)} + note, function () {{"
+    yield f"  test({javascript(title(case))} + note, function () {{"
     yield "    if (isLimited) return;"
     yield f"    expect(String(res.getStatus())).to.match(new RegExp({pattern}));"
     if case.expected.location:

@@ -25,6 +25,7 @@ from understudy.generate.formats.export import (
     plain_text,
     printable,
     script,
+    title,
     written,
 )
 
@@ -98,7 +99,7 @@ def _lines(case: Case, set_up: SetUp | None) -> Iterator[str]:
         yield from _arguments(set_up.request)
     yield from _body_file(case.request)
     statuses = " ".join(status.replace("X", "?") for status in case.expected.statuses)
-    words = (case.id, printable(case.description), statuses, case.expected.location)
+    words = (title(case), statuses, case.expected.location)
     shown = "" if case.step is None else f"step {_literal(dumps(case.step.as_json()))} "
     yield f"{shown or 'try '}{' '.join(map(quoted, words))} \\"
     yield from _arguments(case.request)

@@ -236,6 +236,11 @@ def status_pattern(case: Case) -> str:
     return f"^({'|'.join(statuses)})$"
 
 
+def title(case: Case) -> str:
+    """Returns the title of a case on one line."""
+    return printable(case.title)
+
+
 def comment(case: Case) -> str:
     """Returns what a case is and what it expects, as one printable line for a comment."""
     expected = " or ".join(case.expected.statuses)

@@ -22,6 +22,7 @@ from understudy.generate.formats.export import (
     hides_secret,
     in_braces,
     plain_text,
+    title,
     written,
 )
 
@@ -69,7 +70,7 @@ def _entry(case: Case, settings: ExportSettings) -> dict[str, Any]:
         0,
         _request(case.request, settings),
         har.response(0),
-        comment=f"{case.id}: {comment(case)}",
+        comment=f"{title(case)}: {comment(case)}",
         _case={"id": case.id, "kind": case.kind, "expected": list(case.expected.statuses)},
     )
 

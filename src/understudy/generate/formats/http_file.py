@@ -31,6 +31,7 @@ from understudy.generate.formats.export import (
     repeated_header,
     script,
     status_pattern,
+    title,
     written,
 )
 
@@ -64,7 +65,7 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
             yield from _pieces(f"set-up-{next(numbers)}", set_up.request, settings)
             yield line(_KEEPING % {"variable": set_up.variable, "member": set_up.member})
         yield line(
-            f"\n### {case.id}\n# {case.kind}: {comment(case)}\n# @no-redirect{_skipping(case)}"
+            f"\n### {title(case)}\n# {case.kind}: {comment(case)}\n# @no-redirect{_skipping(case)}"
         )
         for name in sorted(OBTAINED & set(case.variables)):  # which no set-up can obtain here
             yield from _definition(name, settings)

@@ -25,6 +25,7 @@ from understudy.generate.formats.export import (
     repeated_header,
     script,
     status_pattern,
+    title,
     written,
 )
 
@@ -74,7 +75,7 @@ def _row(case: Case) -> dict[str, Any]:
     return {
         "id": case.id,
         "operation": case.operation,
-        "what": case.description,
+        "what": title(case),
         "variables": list(case.variables),
         "items": list(case.items),
         "step": None

@@ -6,7 +6,6 @@ file beside it has the variables.
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import chain, repeat
 from typing import Any
 
 from understudy.cases.drafts import dumps
@@ -29,6 +28,7 @@ from understudy.generate.formats.export import (
     repeated_header,
     script,
     status_pattern,
+    title,
     written,
 )
 
@@ -54,22 +54,28 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
         yield OutputPiece(f"{settings.stem}.postman_environment.json", _environment(settings))
     info = {"name": TITLE, "schema": SCHEMA}
     yield OutputPiece("", f'{{"info": {dumps(info)}, "item": [\n'.encode())
-    separators = chain([""], repeat(",\n"))
+    opened = ""
 
-    def piece(item: dict[str, Any]) -> OutputPiece:
-        return OutputPiece("", (next(separators) + dumps(item)).encode())
+    def piece(case: Case, item: dict[str, Any]) -> OutputPiece:
+        nonlocal opened
+        folder, before = case.operation if case.step is None else case.step.sequence, ",\n"
+        if folder != opened:
+            before = ("]},\n" if opened else "") + f'{{"name": {dumps(folder)}, "item": [\n'
+            opened = folder
+        return OutputPiece("", (before + dumps(item)).encode())
 
     def pieces(case: Case, set_up: SetUp | None) -> Iterator[OutputPiece]:
         if set_up is not None:
             yield from _body_file(f"{case.operation} set-up", set_up.request, settings)
-            yield piece(_set_up_item(case, set_up, settings))
+            yield piece(case, _set_up_item(case, set_up, settings))
         yield from _body_file(case.id, case.request, settings)
-        yield piece(_item(case, settings))
+        yield piece(case, _item(case, settings))
 
     yield from written(cases, _reason, pieces)
     events = [_script("prerequest", _ENCODING)]
     variables = [{"key": name, "value": text} for name, text in settings.variables.items()]
-    end = f'\n], "event": {dumps(events)}, "variable": {dumps(variables)}}}\n'
+    ended = "]}\n" if opened else ""
+    end = f'{ended}], "event": {dumps(events)}, "variable": {dumps(variables)}}}\n'
     yield OutputPiece("", end.encode())
 
 
@@ -161,7 +167,7 @@ def _keeping(set_up: SetUp) -> list[str]:
 def _item(case: Case, settings: ExportSettings) -> dict[str, Any]:
     request = {**_request(case.id, case.request, settings), "description": comment(case)}
     return {
-        "name": f"{case.id}: {case.description}",
+        "name": title(case),
         "request": request,
         "protocolProfileBehavior": _behaviour(case.request),
         "event": [
@@ -187,7 +193,7 @@ def _test(case: Case) -> list[str]:
     lines = [
         f"const isExpected = new RegExp({pattern}).test(String(pm.response.code));",
         "const isLimited = pm.response.code === 429 && !isExpected;",
-        f"(isLimited ? pm.test.skip : pm.test)({javascript(case.id)}, () => {{",
+        f"(isLimited ? pm.test.skip : pm.test)({javascript(title(case))}, () => {{",
         f"  pm.expect(String(pm.response.code)).to.match(new RegExp({pattern}));",
     ]
     if case.expected.location:

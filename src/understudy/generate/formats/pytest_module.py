@@ -18,6 +18,7 @@ from understudy.generate.formats.export import (
     line,
     looked_ahead,
     status_pattern,
+    title,
 )
 
 _USAGE = "Run: TOKEN=... pytest this file. BASE_URL names another deployment."
@@ -88,7 +89,7 @@ _TAIL = """
 
 @pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
 def test_the_response_is_as_the_contract_expects(case):
-    _, what, operation, statuses, location, set_up, *request = case
+    what, operation, statuses, location, set_up, *request = case
     status, address, _ = send(*request, obtained_by(operation, set_up))
     if status == 429 and not re.match(statuses, "429"):
         pytest.skip("not judged: the rate limit is used up")
@@ -105,7 +106,7 @@ for row in CASES:
 @pytest.mark.parametrize("steps", SEQUENCES.values(), ids=list(SEQUENCES))
 def test_an_item_can_be_created_used_and_deleted(steps):
     values = {}
-    for _, what, _, statuses, _, _, *request, step in steps:
+    for what, _, statuses, _, _, *request, step in steps:
         status, location, content = send(*request, values)
         if status == 429 and not re.match(statuses, "429"):
             pytest.skip("not judged: the rate limit is used up")
@@ -145,8 +146,7 @@ def _row(case: Case) -> tuple[Any, ...]:
         set_up = (share, case.set_up.variable, case.set_up.member)
     expected = (status_pattern(case), case.expected.location)
     row = (
-        case.id,
-        case.description,
+        title(case),
         case.operation,
         *expected,
         set_up,

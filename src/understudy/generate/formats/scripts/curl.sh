@@ -7,9 +7,9 @@ call() { # arguments of curl
     --globoff "$@"
 }
 
-try() { # id, description, expected statuses, expected location, then arguments of curl
-  id=$1 what=$2 expected=$3 location=$4
-  shift 4
+try() { # title, expected statuses, expected location, then arguments of curl
+  what=$1 expected=$2 location=$3
+  shift 3
   ran=$((ran + 1)) result=FAILED
   response=$(call --output "$output" --write-out '%{http_code} %{redirect_url}' "$@")
   status=${response%% *}
@@ -21,7 +21,7 @@ try() { # id, description, expected statuses, expected location, then arguments 
   esac
   [ "$result $status" = 'FAILED 429' ] && result=limit limited=$((limited + 1))
   [ $result = FAILED ] && failed=$((failed + 1))
-  printf '%-6s %s %s  %s\n' "$result" "$status" "$id" "$what"
+  printf '%-6s %s %s\n' "$result" "$status" "$what"
 }
 
 set_up() { # variable, name of its value in the response, then arguments of curl

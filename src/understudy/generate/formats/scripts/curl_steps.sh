@@ -12,6 +12,6 @@ step() { # captures and assertions as JSON, then the arguments of try
     eval "$exports"
   else
     failed=$((failed + 1))
-    echo "FAILED     $id  the response does not show that"
+    echo "FAILED     $what: the response does not show that"
   fi
 }

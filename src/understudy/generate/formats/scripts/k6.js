@@ -79,7 +79,7 @@ function stepFaultsOf(response, one) {
 function isAccepted(response, one) {
   if (!fits(response, one)) return false;
   const faults = one.step ? stepFaultsOf(response, one) : [];
-  if (faults.length) console.log(`${one.id}: the response does not show ${faults.join(', ')}`);
+  if (faults.length) console.log(`${one.what}: the response does not show ${faults.join(', ')}`);
   return faults.length === 0;
 }
 
@@ -91,18 +91,18 @@ export default function (data) {
       items = {};
     }
     if (one.items.some((name) => !items[name])) {
-      console.log(`skipped ${one.id}: an earlier step created no item`);
+      console.log(`skipped ${one.what}: an earlier step created no item`);
       continue;
     }
     if (one.variables.some((name) => !valueOf(name))) {
-      console.log(`skipped ${one.id}: a secret is not set`);
+      console.log(`skipped ${one.what}: a secret is not set`);
       continue;
     }
     const response = send(one.request, { name: one.operation, case: one.id }, one.step ? items : obtainedBy(one));
     if (response.status === 429 && !fits(response, one)) {
-      console.log(`not judged ${one.id}: the rate limit is used up`);
+      console.log(`not judged ${one.what}: the rate limit is used up`);
       continue;
     }
-    check(response, { [`${one.id}: ${one.what}`]: (found) => isAccepted(found, one) });
+    check(response, { [one.what]: (found) => isAccepted(found, one) });
   }
 }
