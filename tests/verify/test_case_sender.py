@@ -238,5 +238,14 @@ def test_a_deployment_where_nothing_responds_is_one_line_and_no_cases(tmp_path: 
     target.write_text(TARGET.format(**unused))
     done, lines = send("getProfile", "--target", target, "--count", 12)
     assert (done.exit_code, lines) == (2, [])
-    assert done.stderr.startswith("Error: Nothing responds at http://127.0.0.1:9/v3: ")
+    assert ": Nothing listens at 127.0.0.1:9. Is the deployment up?" in done.stderr
     assert done.stderr.endswith("name another with --base-url or --target.\n")
+
+
+def test_a_run_that_could_judge_no_case_ends_with_2_and_names_what_is_missing(tmp_path: Path):
+    target = tmp_path / "target.toml"
+    target.write_text('base_url = "http://127.0.0.1:9/v3"\nmode = "observe"\n')
+    done, _ = send("updateOwnProfile", "--target", target, "--count", 3)
+    assert done.exit_code == 2
+    assert "not sent or judged: the target has no [credentials] access_token." in done.stderr
+    assert done.stderr.endswith("Exit code 2: no case could be sent and judged.\n")

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import compress, count, groupby, takewhile
+from itertools import chain, compress, count, groupby, islice, takewhile
 from threading import Event
 from typing import Final, NamedTuple
 
@@ -297,7 +297,8 @@ def _write(
     shown = _shown(chosen.cases, chosen.total)
     wanted = takewhile(lambda _: not interrupted.is_set(), shown)
     cases = tally.through(source.send(wanted), only_failing=options.only_failing)
-    pieces = form.write(worded(cases, source.wording), settings)
+    first = tuple(islice(cases, 1))  # where nothing responds, nothing may be written
+    pieces = form.write(worded(chain(first, cases), source.wording), settings)
     omissions = save(pieces, form, out, is_forced=options.force)
     for note in chosen.notes:
         echo(note, err=True)
@@ -313,9 +314,18 @@ def _write(
     if interrupted.is_set():
         echo("Stopped early: the output is complete up to that point.", err=True)
         return ExitCode.INCOMPLETE
-    if tally.outcomes["failed"]:
-        echo(f"Exit code 1: {counted(tally.outcomes['failed'], 'case')} failed.", err=True)
+    return _end(tally)
+
+
+def _end(tally: Tally) -> ExitCode:
+    """Returns the exit code of cases that were sent or written, and says why it is not 0."""
+    failed, passed = tally.outcomes["failed"], tally.outcomes["passed"]
+    if failed:
+        echo(f"Exit code 1: {counted(failed, 'case')} failed.", err=True)
         return ExitCode.FINDINGS
+    if tally.outcomes and not passed:
+        echo("Exit code 2: no case could be sent and judged.", err=True)
+        return ExitCode.UNUSABLE
     return ExitCode.DONE
 
 

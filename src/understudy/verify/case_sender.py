@@ -32,7 +32,7 @@ from understudy.verify.history import LEFT_OPEN
 from understudy.verify.permits import BudgetSpent, NotPermitted, OutOfTime, Refusal, Unreachable
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.run import GIVE_UP, ItemsForCases, Phase, Run
-from understudy.verify.target import ALL_SCOPES, data_for_target
+from understudy.verify.target import ALL_SCOPES, data_for_target, named_in_target
 
 # Keeps what the steps of a sequence that is being sent hand on, and judges their responses.
 
@@ -202,7 +202,7 @@ class CaseSender:
             return "an earlier step of the sequence created no item"
         missing = set(case.request.variables) - {AVATAR_ID, *case.items, *self.secrets}
         if missing:
-            return f"the target has no {', '.join(sorted(missing))}"
+            return f"the target has no {', '.join(map(named_in_target, sorted(missing)))}"
         if case.request.is_normalised_by_clients:
             return "the HTTP client would normalise its URL"
         return ""
@@ -262,8 +262,8 @@ class CaseSender:
 
     def _nothing_responds(self, error: Unreachable) -> StartupError:
         return StartupError(
-            f"Nothing responds at {self.run.deployment.target.base_url}: {error} "
-            "Start the deployment there, or name another with --base-url or --target."
+            f"{error} Start {self.run.deployment.target.base_url}, or name another with --base-url "
+            "or --target."
         )
 
     def _is_assumed(self, because: str) -> bool:

@@ -550,23 +550,35 @@ def _resolved(value: Any, environment: Mapping[str, str], where: str) -> Any:
     return value
 
 
+SECRET_KEYS: Final = {
+    "TOKEN": ("credentials", "access_token"),
+    "READ_TOKEN": ("credentials", "read_only_token"),
+    "AUTH_TOKEN": ("credentials", "auth_only_token"),
+    "EXPIRED_TOKEN": ("credentials", "expired_token"),
+    "API_KEY": ("credentials", "api_key"),
+    "OTHER_TOKEN": ("credentials", "other_access_token"),
+    "PRIVATE_TOKEN": ("credentials", "private_access_token"),
+    "DISABLED_TOKEN": ("credentials", "disabled_access_token"),
+    "CLIENT_SECRET": ("application", "client_secret"),
+    "PASSWORD": ("application", "password"),
+    "CREDENTIAL": ("credentials", "api_key"),
+}
+"""The table and the key of a target file that each variable of a case has its value from."""
+
+
+def named_in_target(variable: str) -> str:
+    """Returns the key of a target file that holds a variable of a case; its own name without one."""
+    table, key = SECRET_KEYS.get(variable, ("", variable))
+    return f"[{table}] {key}" if table else key
+
+
 def data_for_target(target: Target) -> TestData:
     """Returns the test data of a deployment, as far as its target file names it."""
-    credentials, app, known = target.credentials, target.application, target.known
+    app, known = target.application, target.known
     secrets = {
-        "TOKEN": credentials.access_token,
-        "READ_TOKEN": credentials.read_only_token,
-        "AUTH_TOKEN": credentials.auth_only_token,
-        "EXPIRED_TOKEN": credentials.expired_token,
-        "API_KEY": credentials.api_key,
-        "OTHER_TOKEN": credentials.other_access_token,
-        "PRIVATE_TOKEN": credentials.private_access_token,
-        "DISABLED_TOKEN": credentials.disabled_access_token,
-        "CLIENT_SECRET": app.client_secret,
-        "PASSWORD": app.password,
-        "CREDENTIAL": credentials.api_key,
-        "BASIC_CREDENTIAL": basic_credential(app.username, app.password),
+        name: getattr(getattr(target, table), key) for name, (table, key) in SECRET_KEYS.items()
     }
+    secrets["BASIC_CREDENTIAL"] = basic_credential(app.username, app.password)
     mock = TestData()
     return TestData(
         slug=known.slug or mock.slug,
