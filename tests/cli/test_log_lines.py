@@ -92,12 +92,13 @@ def test_off_is_off():
     ("path", "field", "count"),
     [
         ("/__admin/requests", (b"x-mock-client", b"console"), 0),
+        ("/__admin/requests", (b"x-mock-client", b"understudy"), 0),
         ("/__admin/people/ada/avatar", (b"sec-fetch-site", b"same-origin"), 0),
         ("/__admin/requests", (b"user-agent", b"curl"), 1),
         ("/v3/profiles/ada", (b"sec-fetch-site", b"same-origin"), 1),
     ],
 )
-def test_only_what_the_console_asks_for_itself_is_left_out(path, field, count):
+def test_only_what_the_console_and_commands_ask_for_themselves_is_left_out(path, field, count):
     scope: Any = {
         "method": "GET",
         "path": path,

@@ -281,19 +281,19 @@ def log_lines(log: Log, write: Write, *, is_terminal: bool) -> RequestListener |
     line = _json if log == "json" else _coloured if is_terminal else _text
 
     def record(context: RequestContext) -> None:
-        if not _is_of_console(context):
+        if not _is_own(context):
             write(line(context))
 
     return record
 
 
-def _is_of_console(context: RequestContext) -> bool:
-    """Tells whether the console asked, a few times a second: it is no client to read about."""
+def _is_own(context: RequestContext) -> bool:
+    """Tells whether the console or a command asked: they are no clients to read about."""
     if not context.path.startswith(PRIVATE_PATHS):
         return False
     headers = context.headers
     own = (headers.get(b"x-mock-client"), headers.get(b"sec-fetch-site"))
-    return own[0] == b"console" or own[1] == b"same-origin"
+    return own[0] in {b"console", b"understudy"} or own[1] == b"same-origin"
 
 
 def _target(context: RequestContext) -> str:

@@ -27,7 +27,9 @@ class AdminClient:
     def __init__(self, url: str, world: str | None = None, token: str | None = None) -> None:
         self.url = url.rstrip("/") + (f"/__world/{world}" if world else "")
         self.token = token
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        # by the label the log of the mock tells commands from clients of the service
+        headers = {"X-Mock-Client": "understudy"}
+        headers |= {"Authorization": f"Bearer {token}"} if token else {}
         # a default context trusts $SSL_CERT_FILE too, such as the authority of `serve --tls`; plain
         # HTTP needs none, which takes longer to make than a request, and redirects are not followed
         verify = ssl.create_default_context() if url.startswith("https:") else False
