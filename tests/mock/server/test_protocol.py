@@ -226,6 +226,12 @@ def test_what_is_no_request_is_refused_after_the_responses_before_it(entrance):
     assert wire.is_closing()
 
 
+def test_a_method_that_nobody_knows_is_refused_with_those_that_are_taken(entrance):
+    wire = replied(entrance, LOOKUP.replace(b"GET ", b"BREW ", 1))
+    assert statuses(wire) == [b"400"]
+    assert wire.written.endswith(b"send GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS.")
+
+
 def test_a_malformed_body_is_refused_after_the_responses_before_it(entrance):
     head = CUT.replace(b"Content-Length: 9", b"Transfer-Encoding: chunked")
     assert statuses(replied(entrance, LOOKUP + head)) == [b"200", b"400"]

@@ -54,6 +54,11 @@ _log = logging.getLogger(__name__)
 _uvicorn_log = _log.getChild("uvicorn")
 _uvicorn_log.setLevel(logging.ERROR)  # it warns of each request that it cannot parse
 
+_UNKNOWN_METHOD = (
+    "The request begins with no method that is known here; "
+    "send GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS."
+)
+
 _QUIET = 10.0
 """Seconds without an occurrence after which the next one begins an episode."""
 
@@ -205,6 +210,8 @@ class HttpConnection(HttpToolsProtocol):
         self._direct = 0
         try:
             self.parser.feed_data(data)
+        except httptools.HttpParserInvalidMethodError:
+            self.send_400_response(_UNKNOWN_METHOD)
         except httptools.HttpParserError:
             self.send_400_response("Invalid HTTP request received.")
         except (
