@@ -179,7 +179,7 @@ def _print(console: Console, facts: Facts, earlier: Facts | None) -> None:
     count = len(facts.facts)
     console.print(
         f"{counted(count, 'question')} settled, {len(others)} of them otherwise than assumed; "
-        f"{len(facts.unsettled)} not settled; {facts.requests} requests",
+        f"{len(facts.unsettled)} not settled; {counted(facts.requests, 'request')}",
         style="bold",
         soft_wrap=True,
     )

@@ -17,6 +17,7 @@ from understudy.exchange.connection_failures import failure_in_words
 from understudy.exchange.messages import Exchange, Identity, Request, Response
 from understudy.interface.limit_headers import limit_header, moment_of
 from understudy.interface.operations import COUNTED, QR_CODE, UPLOAD_AVATAR, Place, Routes
+from understudy.terminal import counted
 from understudy.verify.clock import Time
 from understudy.verify.deployment import Allowance
 from understudy.verify.history import issued_tokens
@@ -114,7 +115,7 @@ class RequestBudget:
         most = self.allowance.requests
         if most is not None and self.sent + 1 + reserved > most:
             kept = f", {reserved} of them are kept for undoing changes" if reserved else ""
-            msg = f"the {most} requests of the run are used up (--max-requests{kept})"
+            msg = f"the run may send {counted(most, 'request')} (--max-requests{kept})"
             raise BudgetSpent(msg)
 
     def spend(

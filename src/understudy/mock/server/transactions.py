@@ -209,7 +209,7 @@ async def committed(
         attempt: Works, and commits.
 
     Raises:
-        Problem: None can be.
+        Problem: No transaction can be committed.
     """
     names: frozenset[str] = frozenset()
     for number in count():
@@ -418,7 +418,7 @@ class Groups:
             waiting: The requests that come after it.
 
         Raises:
-            Problem: None can be.
+            Problem: No transaction can be committed.
         """
 
         async def attempt(transaction: Transaction) -> None:
