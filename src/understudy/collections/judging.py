@@ -458,7 +458,7 @@ class CollectionsJudge:
     def planned(self) -> Iterator[tuple[int, str]]:
         """Yields what would be sent to each resource: about how many requests, and a description."""
         if self.texts:
-            yield 2 * len(self.texts), f"texts of {len(self.texts)} parameters that read"
+            yield 2 * len(self.texts), f"what {len(self.texts)} parameters find by any text"
         if self.target.writes == "observe":
             return
         for collection in self.model.collections:
