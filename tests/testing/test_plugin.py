@@ -6,6 +6,9 @@ import socket
 import pytest
 from tests.house.documentation import blocks
 
+from understudy.errors import StartupError
+from understudy.testing.world import stub_body
+
 pytest_plugins = ["pytester"]
 measured = pytest.mark.usefixtures("measured_children")
 
@@ -211,6 +214,11 @@ def test_a_misspelt_option_of_a_marker_is_said_without_a_traceback(pytester: pyt
     result.stdout.fnmatch_lines(["test_any: *peple*"])
     result.stdout.no_fnmatch_line("*Traceback*")
     result.stdout.no_fnmatch_line("*world.py*")
+
+
+def test_a_misspelt_member_of_a_stub_is_said_with_the_one_that_was_meant() -> None:
+    with pytest.raises(StartupError, match=r"has no 'mrege'; did you mean 'merge'"):
+        stub_body("getProfile", mrege={"location": "Elsewhere"})
 
 
 @pytest.mark.parametrize("by_option", [True, False])

@@ -6,12 +6,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from understudy.errors import StartupError, nearest
 from understudy.verify.admin_client import AdminClient
 
 JsonObject = dict[str, Any]
 
 _OF_RESPONSE = ("status", "headers", "body", "merge")
 _OF_CONDITION = ("path", "query", "header", "person")
+_OF_STUB = (
+    *("id", "response", "when", "times", "delay"),
+    *("allow_invalid", "before_validation", "until_changed"),
+)
 
 
 def stub_body(operation: str, **options: Any) -> JsonObject:
@@ -21,7 +26,16 @@ def stub_body(operation: str, **options: Any) -> JsonObject:
         operation: The operationId to answer.
         options: Members of the response (status, headers, body, merge), of the condition (path, query,
             header, person) and of the stub itself (when, response, times, delay, allow_invalid …).
+
+    Raises:
+        StartupError: An option is no member of a stub.
     """
+    known = (*_OF_RESPONSE, *_OF_CONDITION, *_OF_STUB)
+    unknown = next((name for name in options if name not in known), None)
+    if unknown is not None:
+        hint = nearest(unknown, known) or f"; there are {', '.join(known)}."
+        msg = f"A stub has no {unknown!r}{hint}"
+        raise StartupError(msg)
     body: JsonObject = {"operation": operation}
     for member, names in (("response", _OF_RESPONSE), ("when", _OF_CONDITION)):
         given = {name: options.pop(name) for name in names if name in options}
@@ -195,7 +209,7 @@ class MockWorld:
 
     def unused_stubs(self) -> list[str]:
         """Returns a readable line for each stub that has answered no request, with what did not fit."""
-        return [_unused(stub) for stub in self.admin.call("GET", "/stubs") if not stub["used"]]
+        return [unused_stub(stub) for stub in self.admin.call("GET", "/stubs") if not stub["used"]]
 
     def limit(self, principal: str, *, limit: int | None = None, used: int | None = None) -> None:
         """Lowers a rate limit, or uses up part of it.
@@ -255,7 +269,8 @@ class MockWorld:
             self._mock.close()
 
 
-def _unused(stub: JsonObject) -> str:
+def unused_stub(stub: JsonObject) -> str:
+    """Returns a line on a stub that has answered no request, with what did not fit the nearest."""
     line = f"The stub {stub['id']} answered no request of {stub['operation']}"
     if "nearest" not in stub:
         return f"{line}; there was none."
