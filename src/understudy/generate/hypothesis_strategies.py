@@ -50,7 +50,7 @@ def named(name: str) -> Callable[[], SearchStrategy[Any]]:
         return lambda: _of_schema(document, original)
     if name in operations:
         document, path, method = operations[name]
-        return lambda: _of_operation(document, path, method)
+        return lambda: _strategy(_raw(document), path, method).map(_arguments)
     msg = f"There is no strategy {name!r}{nearest(name, names())}"
     raise AttributeError(msg)
 
@@ -97,10 +97,6 @@ def _of_schema(document: str, name: str) -> SearchStrategy[Any]:
     alone = {**raw, "paths": {_PATH: {"post": operation}}}
     drawn = _strategy(alone, _PATH, "post")
     return drawn.map(lambda case: case.body)
-
-
-def _of_operation(document: str, path: str, method: str) -> SearchStrategy[CallArguments]:
-    return _strategy(_raw(document), path, method).map(_arguments)
 
 
 def _strategy(raw: dict[str, Any], path: str, method: str) -> SearchStrategy[Any]:

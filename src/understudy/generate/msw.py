@@ -16,7 +16,7 @@ from urllib.parse import quote, urlencode
 import httpx
 
 from understudy.errors import StartupError
-from understudy.generate.formats.export import ExportFormat, OutputPiece, save
+from understudy.generate.formats.export import ExportFormat, OutputPiece, save, script
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.verify.admin_client import AdminClient
 
@@ -39,45 +39,6 @@ _IMPORTS: Final = (
     'import { bypass, http, HttpResponse } from "msw";',
     'const { bypass, http, HttpResponse } = require("msw");',
 )
-
-_HANDLERS: Final = """
-const tokenOf = (request) => /^bearer +(\\S+)$/i.exec(request.headers.get("authorization") ?? "")?.[1] ?? "";
-
-/** Returns the row of a request: of its path, required query and token, or else of any path and query. */
-function rowOf(rows, names, request, base) {
-  const { pathname, searchParams } = new URL(request.url);
-  const path = decodeURIComponent(pathname.slice(new URL(base).pathname.length));
-  const place = [path, ...names.map((name) => searchParams.get(name) ?? "")].join(" ").toLowerCase();
-  const token = tokenOf(request);
-  const known = token === "" || TOKENS.includes(token) ? token : "?";
-  return ROWS[rows[`${place} ${known}`] ?? rows[`* ${known}`]];
-}
-
-function responseOf([status, headers, body, picture], request, base, isWrite) {
-  const unknown = JSON.stringify(decodeURIComponent(new URL(request.url).pathname.split("/").at(-1))).slice(1, -1);
-  const places = { base, site: new URL(base).origin, unknown };
-  const text = body?.replace(/[{](base|site|unknown)[}]/g, (_, name) => places[name]) ?? null;
-  const whole = picture ? Uint8Array.from(atob(picture), (byte) => byte.charCodeAt(0)) : text;
-  const content = request.method === "HEAD" ? null : whole;
-  return new HttpResponse(content, { status, headers: { ...headers, ...(isWrite && { "x-mock-kept": "nothing" }) } });
-}
-
-/**
- * Returns the handlers.
- *
- * @param {{ base?: string, mock?: string }} [options] The base URL that the page uses; and that of a running mock, which
- *   then gets the writes, as a table keeps nothing.
- */
-export function handlers({ base = BASE, mock } = {}) {
-  return OPERATIONS.map(([method, path, rows, names]) =>
-    http[method](`${base}${path}`, ({ request }) => {
-      const isWrite = !["get", "head"].includes(method);
-      if (isWrite && mock !== undefined) return fetch(bypass(new Request(request.url.replace(base, mock), request)));
-      return responseOf(rowOf(rows, names, request, base), request, base, isWrite);
-    }),
-  );
-}
-"""
 
 
 class _Site(NamedTuple):
@@ -146,7 +107,7 @@ def handlers_module(mock: AdminClient, *, is_commonjs: bool = False) -> str:
         (method, path, {key: numbers[json.dumps(row)] for key, row in own.items()}, names)
         for method, path, own, names in operations
     ]
-    base = site.site_url + served["base_path"]
+    base, functions = site.site_url + served["base_path"], script("msw.js")
     return "".join(
         (
             "// Made by understudy generate --format msw: what a mock answered, as data.\n",
@@ -155,7 +116,7 @@ def handlers_module(mock: AdminClient, *, is_commonjs: bool = False) -> str:
             f"const TOKENS = {_written(list(tokens))};\n",
             f"const ROWS = {_written([json.loads(row) for row in rows])};\n",
             f"const OPERATIONS = {_written(table)};\n",
-            _HANDLERS.replace("export ", "") if is_commonjs else _HANDLERS,
+            f"\n{functions.replace('export ', '') if is_commonjs else functions}\n",
             "\nmodule.exports = { handlers };\n" * is_commonjs,
         )
     )

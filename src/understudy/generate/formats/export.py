@@ -348,7 +348,7 @@ def prepare(form: ExportFormat, out: Path | None, *, is_forced: bool = False) ->
     if out is None:
         return
     try:
-        if _is_occupied(out):
+        if out.exists() and (not out.is_dir() or any(out.iterdir())):
             _expect_replaceable(form, out, is_forced=is_forced)
         elif form.suffix and not out.exists():
             with out.open("wb"):
@@ -361,25 +361,16 @@ def prepare(form: ExportFormat, out: Path | None, *, is_forced: bool = False) ->
         raise _unwritable(out, error) from error
 
 
-def _is_occupied(out: Path) -> bool:
-    return out.exists() and (not out.is_dir() or any(out.iterdir()))
-
-
 def _expect_replaceable(form: ExportFormat, out: Path, *, is_forced: bool) -> None:
     if not is_forced:
         msg = f"{out} is there already; give --out a new name, or replace it with --force."
         raise StartupError(msg)
-    if out.is_dir() and (form.suffix or not _is_collection(out)):
+    if out.is_dir() and (form.suffix or not (out / LISTING).is_file()):
         msg = f"{out} is a directory that generate did not write; give --out a new name."
         raise StartupError(msg)
     if not out.is_dir() and not form.suffix:
         msg = f"{out} is a file, and this format is a directory; give --out a new name."
         raise StartupError(msg)
-
-
-def _is_collection(directory: Path) -> bool:
-    """Tells whether a directory is a collection of an earlier run, and so may be replaced."""
-    return (directory / LISTING).is_file()
 
 
 def _unwritable(out: Path | None, error: OSError) -> StartupError:
