@@ -50,14 +50,10 @@ class ExchangeValues(NamedTuple):
 
 def unread_expressions(address: str) -> list[str]:
     """Returns the expressions of an address that are none of OpenAPI's, or the address without any."""
-    expressions = _expressions(address)
+    expressions = [address] if address.startswith("$") else _EMBEDDED.findall(address)
     is_fixed = not expressions and "://" in address
     unread = [it for it in expressions if _EXPRESSION.fullmatch(it) is None]
     return unread if expressions or is_fixed else [address]
-
-
-def _expressions(address: str) -> list[str]:
-    return [address] if address.startswith("$") else _EMBEDDED.findall(address)
 
 
 def evaluated(address: str, exchange: ExchangeValues) -> str:

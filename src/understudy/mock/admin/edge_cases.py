@@ -5,11 +5,12 @@ import base64
 import binascii
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
-from urllib.parse import unquote_to_bytes, urlsplit
+from urllib.parse import urlsplit
 
-from starlette.types import ASGIApp, Message
+from starlette.types import ASGIApp
 
 from understudy.errors import BadRequest, NotFound, StartupError
+from understudy.exchange.asgi import exchanged, http_scope
 from understudy.exchange.masking import MASK, masked_header
 from understudy.mock.admin.context import AdminContext, AdminHandlers, EdgeCaseSource, SiteName
 from understudy.mock.server.call import Call, HandlerResponse
@@ -227,41 +228,11 @@ async def _exchanged(
 ) -> tuple[RequestContext, int]:
     """Sends a request to a site, and returns its context and the status of its response."""
     address = urlsplit(url)
-    path, _, query = request.target.partition("?")
-    raw = (call.world.prefix + path).encode("latin-1")
-    scope = {
-        "type": "http",
-        "asgi": {"version": "3.0"},
-        "http_version": "1.1",
-        "method": request.method,
-        "headers": request.fields,
-        "scheme": address.scheme,
-        "path": unquote_to_bytes(raw).decode("utf-8", "replace"),
-        "raw_path": raw,
-        "query_string": query.encode("latin-1"),
-        "server": (address.hostname or "127.0.0.1", address.port),
-        "client": (call.client, 0),
-        "root_path": "",
-    }
-    statuses: list[int] = []
-    is_read, is_complete = False, asyncio.Event()
-
-    async def receive() -> Message:
-        nonlocal is_read
-        if is_read:
-            await is_complete.wait()
-            return {"type": "http.disconnect"}
-        is_read = True
-        return {"type": "http.request", "body": request.body, "more_body": False}
-
-    async def send(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            statuses.append(message["status"])
-        elif not message.get("more_body", False):
-            is_complete.set()
-
-    await site(scope, receive, send)
-    return context_of(scope), statuses[-1] if statuses else 0
+    server = (address.scheme, address.hostname or "127.0.0.1", address.port)
+    target = (call.world.prefix + request.target).encode("latin-1")
+    scope = http_scope(request.method, server, target, request.fields, (call.client, 0))
+    response = await exchanged(site, scope, request.body)
+    return context_of(scope), response.status
 
 
 ADMIN_HANDLERS: AdminHandlers = {

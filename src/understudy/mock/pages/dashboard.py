@@ -115,7 +115,7 @@ def delete(client_id: str) -> Redirect:
 
 
 def _overview(session: Session, error: str = "") -> Response:
-    own = _own_applications(session)
+    own = applications.owned_by(exchange().world, str(session.person))
     return _page("apps.html", session, applications=own, error=error, form=request.form)
 
 
@@ -141,10 +141,6 @@ def _signed_in() -> Session:
     if session.person is None:
         abort(403, "Sign in first.")
     return session
-
-
-def _own_applications(session: Session) -> list[Application]:
-    return applications.owned_by(exchange().world, str(session.person))
 
 
 def _own_application(session: Session, client_id: str) -> Application:

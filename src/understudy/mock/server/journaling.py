@@ -70,13 +70,8 @@ def undone(world: World, number: int) -> tuple[HistoryEntry, ...]:
         )
         raise Conflict(msg, code="history_forgotten")
     entries = tuple(world.history)
-    first = next((n for n, entry in enumerate(entries) if _is_since(entry, number)), len(entries))
+    first = next((n for n, entry in enumerate(entries) if entry.place >= number), len(entries))
     return entries[first:][::-1]
-
-
-def _is_since(entry: HistoryEntry, number: int) -> bool:
-    """Tells whether a change was made by the request of this number, or later."""
-    return entry.place >= number
 
 
 def state_before(world: World, number: int) -> Snapshot:

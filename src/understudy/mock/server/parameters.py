@@ -324,7 +324,7 @@ class ParameterReader:
                 raise BadRequest(msg, code="missing_parameter")
             return ABSENT
         if self._refuses(value):
-            if self._parameter.takes_empty and self._is_empty(texts):
+            if self._parameter.takes_empty and list(texts.get(self._key, ())) == [""]:
                 return ""
             raise self._refusal(value)
         return value
@@ -342,9 +342,6 @@ class ParameterReader:
         except BadRequest:
             return True
         return False
-
-    def _is_empty(self, texts: Texts) -> bool:
-        return list(texts.get(self._key, ())) == [""]
 
     def _refusal(self, value: Any) -> BadRequest:
         assert self._validator is not None
