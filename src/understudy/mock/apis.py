@@ -1,19 +1,32 @@
-"""Joins each document with its handlers: what the mock serves, one function an API."""
+"""Joins each document with its handlers: what the mock serves, one function an API.
 
+The document of another service has no handlers here. Its operations are answered from the document, at the
+paths that it gives, and whoever sends a credential of the declared kind is let in, as the fixtures'
+people are no accounts of that service.
+"""
+
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from understudy import plugins
 from understudy.errors import Problem, StartupError
+from understudy.interface.operations import key_of
+from understudy.interface.recognition import COMPARED, interface_operations
 from understudy.interface.vocabulary import OWN_WORDS, Vocabulary
 from understudy.mock.authserver import applications_admin, sign_in_traces, token_endpoint
+from understudy.mock.authserver.accounts import check_password, find_account
 from understudy.mock.authserver.approval import deciding
 from understudy.mock.authserver.oauth_errors import error_response as authorization_error
 from understudy.mock.policies import OAUTH_POLICIES, POLICIES, opening
 from understudy.mock.server import guards
-from understudy.mock.server.api import Api
-from understudy.mock.server.call import HandlerResponse
+from understudy.mock.server.api import Api, takes_any_token
+from understudy.mock.server.call import HandlerResponse, Principal
+from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.handlers import Handler, Handlers, shape
+from understudy.mock.server.listing import Listing
 from understudy.mock.server.own_paths import BASE_PATH
+from understudy.mock.server.worlds import World
 from understudy.mock.service import (
     linked_pictures,
     own_profile,
@@ -22,7 +35,7 @@ from understudy.mock.service import (
     resource_operations,
 )
 from understudy.mock.service.published import JSON_PATH, PATH, publish, with_published
-from understudy.mock.settings import Settings
+from understudy.mock.settings import Settings, TokenPolicy
 from understudy.mock.store.tokens import authenticate, why_invalid
 from understudy.openapi.loader import Document
 from understudy.openapi.operations import operations
@@ -181,3 +194,139 @@ def admin_api(document: Document, steering: Handlers) -> Api:
         error_response=guards.admin_error,
         is_steering=True,
     )
+
+
+_NEWER = {key_of(*key) for key in (*resource_operations.HANDLERS, ("GET", PATH))} - COMPARED
+"""The handlers without an operation that the interface describes, but for its publication."""
+
+CHECKED: Final = frozenset({"known", "strict"})
+"""The policies under which only credentials of the fixtures are valid."""
+
+KNOWN_HINT = "`understudy fixtures --list` shows tokens and passwords that are valid"
+
+
+def is_own_service(api: Api) -> bool:
+    """Tells whether handlers of our own service respond to any of the operations."""
+    ours = resource_operations.HANDLERS
+    return any(ours.get(key) is handler for key, handler in api.handlers.items())
+
+
+def adapted(api: Api, declared: Document, settings: Settings) -> Api:
+    """Returns the resource API as the service of its document has it.
+
+    Args:
+        api: The resource API, as our own service has it.
+        declared: The document in force, as it was read.
+        settings: Whether handlers are bound, and which credentials are valid.
+
+    Raises:
+        StartupError: Any token is to be valid in our own service, where each speaks for a person.
+    """
+    tokens = settings.tokens
+    own = interface_operations(declared)
+    api = _bound(api, own if settings.handlers == "auto" else frozenset())
+    is_own = is_own_service(api)
+    if is_own and tokens == "any":
+        msg = (
+            "--tokens any needs --document of another service: in this one a token speaks for a "
+            "person; `understudy fixtures --list` shows those that are valid."
+        )
+        raise StartupError(msg)
+    if not is_own:
+        base_path = declared.base_path
+        is_taken = PATH in declared.raw.get("paths", {}) and not own
+        handlers = {} if is_taken else {("GET", PATH): publish(api.document, base_path)}
+        api = Api(
+            document=api.document,
+            base_path=base_path,
+            handlers=handlers,
+            error_response=_error_of_all_violations,
+            has_usual_errors=True,
+            authenticate=api.authenticate,
+            explain_token=api.explain_token,
+            token_hint=api.token_hint,
+            policies=api.policies,
+        )
+    if tokens in CHECKED:
+        return replace(
+            api,
+            checks_declared_scopes=tokens == "strict",
+            authenticate_key=authenticate,
+            authenticate_account=_authenticate_account,
+            credential_hint=KNOWN_HINT,
+        )
+    if is_own:
+        return replace(api, authenticate_key=api.authenticate, credential_hint=KNOWN_HINT)
+    return replace(api, authenticate=takes_any_token, token_hint="Any token will do here.")
+
+
+def _bound(api: Api, own: frozenset[str]) -> Api:
+    """Returns an API with the handlers of some operations, and without the scopes of the others.
+
+    Handlers of operations that only newer definitions of the service have follow the others.
+
+    Args:
+        api: The resource API.
+        own: The operations that the document shares with the interface; empty to bind none.
+    """
+    bound = {key for key in api.handlers if own and key_of(*key) in own | _NEWER}
+    return replace(
+        api,
+        handlers={key: handler for key, handler in api.handlers.items() if key in bound},
+        scopes={key: scopes for key, scopes in api.scopes.items() if key in bound},
+        limited=api.limited & bound,
+    )
+
+
+def _error_of_all_violations(problem: Problem) -> HandlerResponse:
+    """Returns a problem in our own error shape, for a document that declares none."""
+    body = representations.error_body(problem)
+    if problem.violations:
+        body = {**body, "error": " ".join(it.message for it in problem.violations)}
+    return HandlerResponse(body, problem.status, headers=problem.headers)
+
+
+def _authenticate_account(world: World, name: str, password: str) -> Principal | None:
+    """Returns the principal of a person's user name and password, or None if they are wrong."""
+    person = find_account(world, name)
+    if check_password(world, name, password) == "wrong" or person is None:
+        return None
+    return Principal(person.slug, "oauth", frozenset(), "")
+
+
+def listing(
+    title: str, endpoints: Sequence[Endpoint], tokens: TokenPolicy | None
+) -> Listing | None:
+    """Returns what another service's document offers; None for the document of our own service."""
+    if any(is_own_service(endpoint.api) for endpoint in endpoints):
+        return None
+    return Listing(title, endpoints, are_credentials_checked=tokens in CHECKED)
+
+
+def beside(resource: Api, authorization: Sequence[Api], web: Api, administration: Api) -> list[Api]:
+    """Returns the APIs at the address of the resource API.
+
+    Another service has no pictures of people, unless the sign-in pages at the same address show
+    them; a path that its document declares is its own.
+
+    Args:
+        resource: The resource API.
+        authorization: The APIs of the authorization server; empty if it has an address of its own.
+        web: The API of pictures.
+        administration: The admin API.
+    """
+    if authorization:
+        own = [_without(api, resource) for api in (*authorization, web)]
+        return [resource, *own, administration]
+    is_own = is_own_service(resource)
+    return [resource, *([web] if is_own else []), administration]
+
+
+def _without(api: Api, preferred: Api) -> Api:
+    """Returns an API without the paths that another one at the same address declares."""
+    taken = {preferred.base_path + shape("", path)[1] for path in preferred.paths}
+    paths = {path: item for path, item in api.paths.items() if shape("", path)[1] not in taken}
+    if len(paths) == len(api.paths):
+        return api
+    document = Document(api.document.path, {**api.document.raw, "paths": paths})
+    return replace(api, document=document)

@@ -24,9 +24,12 @@ from understudy.mock.admin.context import AdminContext, EdgeCaseSource
 from understudy.mock.admin.handlers import handlers
 from understudy.mock.admin.stubs import load_stubs
 from understudy.mock.apis import (
+    adapted,
     admin_api,
     authorization_api,
+    beside,
     definition_api,
+    listing,
     metadata_api,
     resource_api,
     user_info_api,
@@ -36,7 +39,6 @@ from understudy.mock.apis import (
 from understudy.mock.authserver.client_advice import observe
 from understudy.mock.console.console_files import with_console
 from understudy.mock.fixtures import loading
-from understudy.mock.other_services import adapted, beside, listing
 from understudy.mock.pages.page_groups import PageGroup
 from understudy.mock.pages.page_routing import pages
 from understudy.mock.policies import mark_mechanisms

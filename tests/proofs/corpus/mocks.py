@@ -15,9 +15,8 @@ from tests.proofs.corpus.cases import CorpusRequest
 from tests.tools.benchmarks.peers import Peer
 
 from understudy.errors import NotFound, StartupError
-from understudy.mock.apis import resource_api
+from understudy.mock.apis import adapted, resource_api
 from understudy.mock.app import Mock
-from understudy.mock.other_services import adapted
 from understudy.mock.server.stack import Site, SiteConfig
 from understudy.mock.server.world_selection import Worlds
 from understudy.mock.server.worlds import World

@@ -17,7 +17,6 @@ from understudy.mock.service import (
     own_profile,
     profiles,
     qr_codes,
-    verified_accounts,
 )
 
 LOOKUP = ("GET", "/profiles/{profileIdentifier}")
@@ -43,8 +42,8 @@ HANDLERS: Handlers = {
     UPDATE_PROFILE: own_profile.update_own_profile,
     ASSOCIATED_EMAIL: own_profile.is_email_associated,
     # of newer definitions of the service
-    ("GET", "/profiles/search/by-verified-account"): verified_accounts.search_profiles,
-    ("GET", "/verified-accounts/services"): verified_accounts.list_services,
+    ("GET", "/profiles/search/by-verified-account"): profiles.search_profiles,
+    ("GET", "/verified-accounts/services"): profiles.list_services,
 }
 
 PRECONDITIONS: Mapping[Any, Precondition] = {
