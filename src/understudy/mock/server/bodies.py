@@ -22,7 +22,7 @@ from understudy.mock.server.parameters import ABSENT, convert
 from understudy.mock.server.validation_errors import breach, describe, validation_errors, violations
 from understudy.mock.server.xml_bodies import XmlReader
 from understudy.openapi.loader import Node
-from understudy.openapi.media_types import is_json, is_text, is_xml
+from understudy.openapi.media_types import declared_for, is_json, is_text, is_xml
 from understudy.openapi.operations import RequestBody
 from understudy.openapi.schemas import ALL, Schemas
 
@@ -118,10 +118,9 @@ class BodyReader:
 
     def _match(self, media_type: str) -> str:
         """Returns the declared media type or range that a media type falls under."""
-        main = media_type.partition("/")[0]
-        for candidate in (media_type, f"{main}/*", "*/*"):
-            if candidate in self._declared.content:
-                return candidate
+        found = declared_for(media_type, self._declared.content)
+        if found is not None:
+            return found
         accepted = ", ".join(self._declared.content)
         msg = f"A body of type {media_type!r} is not taken here; send {accepted}."
         raise UnsupportedMediaType(msg, code="unsupported_media_type")

@@ -27,7 +27,7 @@ from understudy.mock.server.sample_bodies import written_body
 from understudy.mock.server.validation_errors import describe, validation_errors
 from understudy.mock.server.windows import WINDOW, QuotaDecision
 from understudy.mock.server.worlds import World
-from understudy.openapi.media_types import is_json
+from understudy.openapi.media_types import declared_for, is_json
 from understudy.openapi.operations import DeclaredResponse
 from understudy.openapi.pointers import escape
 
@@ -334,13 +334,14 @@ def _body_violations(
         yield place, f"the document declares no content at {declared.pointer}."
         return
     essence = media_type.partition(";")[0].strip().lower()
-    ranges = (essence, f"{essence.partition('/')[0]}/*", "*/*")
-    media = next((declared.content[it] for it in ranges if it in declared.content), None)
-    if media is None:
+    name = declared_for(essence, declared.content)
+    if name is None:
         listed = ", ".join(declared.content)
         yield "/headers/content-type", f"{media_type} is not among {listed}."
-    elif media.schema is not None and (is_json(essence) or not isinstance(body, str)):
-        validator = endpoint.schemas.for_responses.validator(media.schema)
+        return
+    schema = declared.content[name].schema
+    if schema is not None and (is_json(essence) or not isinstance(body, str)):
+        validator = endpoint.schemas.for_responses.validator(schema)
         for error in validation_errors(validator, body):
             steps = list(map(str, error.instance_path))
             message = describe(error).removeprefix(f"{'.'.join(steps)}: ")
