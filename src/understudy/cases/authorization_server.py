@@ -1,13 +1,13 @@
 """Mutations of authorization requests, token requests and token validation, by the interface's prose."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl
 
 from understudy.cases import drafts
 from understudy.cases.drafts import Draft, DraftChange
-from understudy.cases.model import CaseKind, CaseRequest, encoded_variable, variable
+from understudy.cases.model import CaseKind, CaseRequest, Location, encoded_variable, variable
 from understudy.cases.mutations import (
     ExpectedRefusal,
     InterfaceProse,
@@ -31,15 +31,13 @@ CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
 def with_known_values(data: TestData, draft: Draft) -> Draft:
     """Returns the plain authorization request."""
-    query = {
-        "client_id": data.client_id,
-        "redirect_uri": data.redirect_uri,
-        "response_type": "code",
-        "scope[0]": AUTH,
-        "scope[1]": READ_PROFILE,
-        "state": "af0ifjsldkj",
-    }
-    return draft._replace(query=tuple((encoded(n), encoded(text)) for n, text in query.items()))
+    return draft._replace(query=_query(data, **{"scope[1]": READ_PROFILE, "state": "af0ifjsldkj"}))
+
+
+def _query(data: TestData, **more: str) -> tuple[tuple[str, str], ...]:
+    known = {"client_id": data.client_id, "redirect_uri": data.redirect_uri}
+    named = {**known, "response_type": "code", "scope[0]": AUTH, **more}
+    return tuple((encoded(name), encoded(text)) for name, text in named.items())
 
 
 def authorize_context(data: TestData) -> dict[str, Any]:
@@ -70,18 +68,14 @@ def authorize_context(data: TestData) -> dict[str, Any]:
     }
 
 
-def mutations_of(data: TestData) -> Callable[[OperationContext], Iterator[Mutation]]:
-    """Returns the function that yields the mutations of authorization requests."""
-
-    def mutations(context: OperationContext) -> Iterator[Mutation]:
-        yield from _addresses(context, data.redirect_uri)
-        yield from _flows(context)
-        yield from _scopes(context)
-        yield from _challenges(context)
-        if data.denial:
-            yield from _denials(context, data.denial)
-
-    return mutations
+def authorizations(data: TestData, context: OperationContext) -> Iterator[Mutation]:
+    """Yields the mutations of authorization requests."""
+    yield from _addresses(context, data.redirect_uri)
+    yield from _flows(context)
+    yield from _scopes(context)
+    yield from _challenges(context)
+    if data.denial:
+        yield from _denials(context, data.denial)
 
 
 def _denials(context: OperationContext, denial: str) -> Iterator[Mutation]:
@@ -260,17 +254,17 @@ def _with_scopes(*pairs: tuple[str, str]) -> DraftChange:
 
 def password_grant(data: TestData, draft: Draft) -> Draft:
     """Returns a plain password grant, the only grant that needs no person."""
-    return _form(
-        draft,
-        grant_type="password",
-        client_id=data.client_id,
-        client_secret=encoded_variable("CLIENT_SECRET"),
-        username=data.username,
-        password=encoded_variable("PASSWORD"),
-    )
+    fields = {
+        "grant_type": "password",
+        "client_id": data.client_id,
+        "client_secret": encoded_variable("CLIENT_SECRET"),
+        "username": data.username,
+        "password": encoded_variable("PASSWORD"),
+    }
+    return _form(fields, draft)
 
 
-def _form(draft: Draft, **fields: str) -> Draft:
+def _form(fields: Mapping[str, str], draft: Draft) -> Draft:
     return draft._replace(form=tuple((name, encoded(text)) for name, text in fields.items()))
 
 
@@ -278,15 +272,9 @@ def code_request(data: TestData) -> CaseRequest | None:
     """Returns the authorization request whose redirect carries a code; None if a person must approve."""
     if not data.approval:
         return None
-    query = {
-        "client_id": data.client_id,
-        "redirect_uri": data.redirect_uri,
-        "response_type": "code",
-        "scope[0]": AUTH,
-    }
-    pairs = [(encoded(name), encoded(text)) for name, text in query.items()]
     name, _, text = data.approval.partition("=")
-    return CaseRequest("authorization", "GET", "/oauth2/authorize", (*pairs, (name, text)))
+    query = (*_query(data), (name, text))
+    return CaseRequest("authorization", "GET", "/oauth2/authorize", query)
 
 
 def token_context(data: TestData) -> dict[str, Any]:
@@ -322,21 +310,15 @@ def token_context(data: TestData) -> dict[str, Any]:
     }
 
 
-def grants(data: TestData) -> Callable[[OperationContext], Iterator[Mutation]]:
-    """Returns the function that yields the mutations of token requests."""
-
-    def mutations(context: OperationContext) -> Iterator[Mutation]:
-        yield from _grant_types(context)
-        yield from _codes(context, data)
-        yield from _client_credentials(context)
-        for text in (AUTH, f"{AUTH} {READ_PROFILE}", " ".join(SCOPES)):
-            yield (
-                context.on("body scope", "scope", "password-grant-scopes")
-                .accepted(f"scope: {text}", drafts.form("scope", encoded(text)))
-                ._replace(is_option=True)
-            )
-
-    return mutations
+def grants(data: TestData, context: OperationContext) -> Iterator[Mutation]:
+    """Yields the mutations of token requests."""
+    yield from _grant_types(context)
+    yield from _codes(context, data)
+    yield from _client_credentials(context)
+    on = context.on("body scope", "scope", "password-grant-scopes")
+    for text in (AUTH, f"{AUTH} {READ_PROFILE}", " ".join(SCOPES)):
+        granted = on.accepted(f"scope: {text}", drafts.form("scope", encoded(text)))
+        yield granted._replace(is_option=True)
 
 
 def _grant_types(context: OperationContext) -> Iterator[Mutation]:
@@ -383,13 +365,9 @@ def _codes(context: OperationContext, data: TestData) -> Iterator[Mutation]:
     )
     for number, (what, source, fields) in enumerate(rows):
         mutation = context.on("body", "grant", source).made(
-            kind_of(number == 0), f"code grant: {what}", partial(_with_form, plain | fields)
+            kind_of(number == 0), f"code grant: {what}", partial(_form, plain | fields)
         )
         yield mutation._replace(is_alone=code["code"] in fields.values())
-
-
-def _with_form(fields: dict[str, str], draft: Draft) -> Draft:
-    return _form(draft, **fields)
 
 
 def _client_credentials(context: OperationContext) -> Iterator[Mutation]:
@@ -436,7 +414,7 @@ def token_info_context(data: TestData) -> dict[str, Any]:
     }
 
 
-def validations(context: OperationContext) -> Iterator[Mutation]:
+def validations(_data: TestData, context: OperationContext) -> Iterator[Mutation]:
     """Yields the mutations of token validation."""
     for what, text in {
         "another application's": encoded_variable("TOKEN"),
@@ -458,23 +436,15 @@ def validations(context: OperationContext) -> Iterator[Mutation]:
 
 def prose(key: str, data: TestData) -> InterfaceProse | None:
     """Returns what the interface says of an operation, or None for other operations."""
-    if key == AUTHORIZE:
-        return InterfaceProse(
-            partial(with_known_values, data),
-            authorize_context(data),
-            mutations_of(data),
-            "without error",
-        )
-    if key == TOKEN:
-        return InterfaceProse(
-            partial(password_grant, data),
-            token_context(data),
-            grants(data),
-        )
-    if key == TOKEN_INFO:
-        return InterfaceProse(
-            partial(plain_validation, data),
-            token_info_context(data),
-            validations,
-        )
-    return None
+    if key not in _PROSE:
+        return None
+    plain, context, mutations, location = _PROSE[key]
+    return InterfaceProse(partial(plain, data), context(data), partial(mutations, data), location)
+
+
+_PROSE: Mapping[str, tuple[Callable[[TestData, Draft], Draft], Any, Any, Location]] = {
+    AUTHORIZE: (with_known_values, authorize_context, authorizations, "without error"),
+    TOKEN: (password_grant, token_context, grants, ""),
+    TOKEN_INFO: (plain_validation, token_info_context, validations, ""),
+}
+"""Operation to its plain request, its context, its mutations, and the address of a successful redirect."""

@@ -250,39 +250,24 @@ def bearer_mutations(context: OperationContext, *, is_required: bool) -> Iterato
     security = f"{context.operation.pointer}/security"
 
     def refused(what: str, apply: DraftChange, because: str = BEARER) -> Mutation:
-        description = f"Authorization: {what}"
-        mutation = context.on(BEARER_PART, "authorization", "bearer-header", because).refused(
-            description, apply
-        )
-        return mutation._replace(statuses=UNAUTHORIZED)
-
-    def left_open(what: str, *texts: str) -> Mutation:
-        description = f"Authorization: {what}"
-        because = "RFC 9110, 11.4"
-        return context.on(BEARER_PART, "authorization", "bearer-header", because).left_open(
-            description, sending(*texts)
-        )
+        on = context.on(BEARER_PART, "authorization", "bearer-header", because)
+        return on.refused(f"Authorization: {what}", apply)._replace(statuses=UNAUTHORIZED)
 
     if is_required:
         yield refused("none at all", sending(), security)
         yield refused("the token in the query instead", _in_query)
         yield refused("the token in a cookie instead", _in_cookie)
     else:
-        yield (
-            context.on(BEARER_PART, "authorization", "security", security)
-            .accepted("Authorization: none at all", sending())
-            ._replace(is_option=True)
-        )
-        yield (
-            context.on(BEARER_PART, "authorization", "security", security)
-            .accepted("Authorization: a token", sending(f"Bearer {BEARER_TOKEN}"))
-            ._replace(is_option=True)
-        )
+        on = context.on(BEARER_PART, "authorization", "security", security)
+        ways = {"none at all": sending(), "a token": sending(f"Bearer {BEARER_TOKEN}")}
+        for what, apply in ways.items():
+            yield on.accepted(f"Authorization: {what}", apply)._replace(is_option=True)
     unknown = security if is_required else rule("invalid-token-refused")
     for what, text in _UNKNOWN.items():
         yield refused(what, sending(text), unknown)
+    on = context.on(BEARER_PART, "authorization", "bearer-header", "RFC 9110, 11.4")
     for what, lines in _LEFT_OPEN.items():
-        yield left_open(what, *lines)
+        yield on.left_open(f"Authorization: {what}", sending(*lines))
 
 
 def bearer_generators(context: OperationContext) -> Iterator[Generator]:
@@ -291,9 +276,9 @@ def bearer_generators(context: OperationContext) -> Iterator[Generator]:
     def token(chance: Random) -> Mutation:
         alphabet = string.ascii_letters + string.digits + "-._~+/"
         text = "u-" + "".join(chance.choices(alphabet, k=chance.randrange(4, 60)))
-        mutation = context.on(
-            BEARER_PART, "authorization", "bearer-header", f"{context.operation.pointer}/security"
-        ).refused(f"Authorization: the unknown token {text}", sending(f"Bearer {text}"))
+        what, security = f"the unknown token {text}", f"{context.operation.pointer}/security"
+        on = context.on(BEARER_PART, "authorization", "bearer-header", security)
+        mutation = on.refused(f"Authorization: {what}", sending(f"Bearer {text}"))
         return mutation._replace(statuses=UNAUTHORIZED)
 
     yield token

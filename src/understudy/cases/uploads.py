@@ -255,7 +255,7 @@ def mutations(context: OperationContext, schema: Node, file_name: str) -> Iterat
     yield context.on(f"{BODY} {file_name}", "multipart", "required", pointer).made(
         missing,
         f"{file_name.upper()} instead of {file_name}",
-        _to_file(file_name, lambda part: _headed(part, file_name, file_name.upper())),
+        _to_file(file_name, lambda part: _named(part, file_name, f'"{file_name.upper()}"')),
     )
     yield from _files(context, file_name)
     if context.is_interface_operation:
@@ -336,7 +336,7 @@ def _writing(context: OperationContext, schema: Node, name: str) -> Iterator[Mut
     lowered = _each(name, lambda p: p._replace(headers=tuple(_lower(h) for h in p.headers)))
     more: CaseKind = "valid" if context.values.takes_more(schema) else "open"
     rows: tuple[tuple[str, BodyChange, CaseKind], ...] = (
-        ("a part name without quotes", _each(name, lambda p: _unquoted(p, name)), "valid"),
+        ("a part name without quotes", _each(name, lambda p: _named(p, name, name)), "valid"),
         ("a part type with a stray semicolon", typed("application/octet-stream;"), "valid"),
         ("a part without a type", untyped, "valid"),
         ("a part type of text", typed("text/plain; charset=utf-8"), "valid"),
@@ -374,7 +374,7 @@ def _broken(context: OperationContext, name: str) -> Iterator[Mutation]:
         ),
         "the file twice": _to_parts(lambda p: p._replace(parts=(*p.parts, *p.parts))),
         "a file without a file name": _to_file(name, lambda p: _nameless(p, name)),
-        "the file under the name image": _to_file(name, lambda p: _headed(p, name, "image")),
+        "the file under the name image": _to_file(name, lambda p: _named(p, name, '"image"')),
         "the file announced as base64": _to_file(
             name, lambda p: p._replace(headers=(*p.headers, encoded))
         ),
@@ -420,14 +420,9 @@ def _with_part(name: str, content: bytes) -> BodyChange:
     return lambda parts: parts._replace(parts=(added, *parts.parts))
 
 
-def _headed(part: MultipartPart, name: str, other: str) -> MultipartPart:
+def _named(part: MultipartPart, name: str, written: str) -> MultipartPart:
     first, *rest = part.headers
-    return part._replace(headers=(first.replace(f' name="{name}"', f' name="{other}"'), *rest))
-
-
-def _unquoted(part: MultipartPart, name: str) -> MultipartPart:
-    first, *rest = part.headers
-    return part._replace(headers=(first.replace(f' name="{name}"', f" name={name}"), *rest))
+    return part._replace(headers=(first.replace(f' name="{name}"', f" name={written}"), *rest))
 
 
 def _nameless(part: MultipartPart, name: str) -> MultipartPart:
