@@ -5,7 +5,6 @@ from functools import partial
 from understudy.mock.admin import (
     capsules,
     clock,
-    edge_cases,
     events,
     exercised,
     exporting,
@@ -13,8 +12,8 @@ from understudy.mock.admin import (
     limits,
     people,
     requests,
+    sending,
     stubs,
-    webhooks,
     worlds,
 )
 from understudy.mock.admin.context import AdminContext, AdminHandlers
@@ -24,17 +23,12 @@ from understudy.mock.server.handlers import Handlers
 
 _OF_WORLDS: tuple[Handlers, ...] = (
     *(guards.HANDLERS, clock.HANDLERS, exporting.HANDLERS, faults.HANDLERS),
-    *(
-        limits.HANDLERS,
-        people.HANDLERS,
-        requests.HANDLERS,
-        stubs.HANDLERS,
-    ),
+    *(limits.HANDLERS, people.HANDLERS, requests.HANDLERS, stubs.HANDLERS),
 )
 """Handlers that need nothing but the world of a call."""
 
 _OF_MOCK: tuple[AdminHandlers, ...] = (
-    *(capsules.ADMIN_HANDLERS, edge_cases.ADMIN_HANDLERS, events.ADMIN_HANDLERS),
+    *(capsules.ADMIN_HANDLERS, sending.ADMIN_HANDLERS, events.ADMIN_HANDLERS),
     *(exercised.ADMIN_HANDLERS, faults.ADMIN_HANDLERS, limits.ADMIN_HANDLERS),
     *(requests.ADMIN_HANDLERS, stubs.ADMIN_HANDLERS),
     worlds.ADMIN_HANDLERS,
@@ -50,5 +44,5 @@ def handlers(admin: AdminContext, callbacks: Callbacks) -> Handlers:
     """
     own = {key: handler for named in _OF_WORLDS for key, handler in named.items()}
     others = (it for named in _OF_MOCK for it in named.items())
-    sending = {key: partial(handler, callbacks) for key, handler in webhooks.HANDLERS.items()}
-    return own | sending | {key: partial(handler, admin) for key, handler in others}
+    sent = {key: partial(handler, callbacks) for key, handler in sending.OF_CALLBACKS.items()}
+    return own | sent | {key: partial(handler, admin) for key, handler in others}

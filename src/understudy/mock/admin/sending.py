@@ -1,4 +1,7 @@
-"""Offers the edge cases of an operation, where something that makes them was plugged in, and sends requests."""
+"""Sends from the mock: edge cases, requests of the console, webhooks and callbacks (``openapi/admin.yaml``).
+
+Edge cases are there only where something that makes them was plugged in.
+"""
 
 import asyncio
 import base64
@@ -9,12 +12,13 @@ from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp
 
-from understudy.errors import BadRequest, NotFound, StartupError
+from understudy.errors import BadRequest, NotFound, StartupError, nearest
 from understudy.exchange.asgi import exchanged, http_scope
 from understudy.exchange.masking import MASK, masked_header
 from understudy.mock.admin.context import AdminContext, AdminHandlers, EdgeCaseSource, SiteName
 from understudy.mock.server.call import Call, HandlerResponse
-from understudy.mock.server.callbacks import SENDER
+from understudy.mock.server.callbacks import SENDER, Callbacks
+from understudy.mock.server.handlers import Handlers
 from understudy.mock.server.own_paths import PRIVATE_PATHS
 from understudy.mock.server.request_context import RequestContext, context_of
 
@@ -241,3 +245,47 @@ ADMIN_HANDLERS: AdminHandlers = {
     ("POST", "/edge-cases/send"): send_case,
     ("GET", "/edge-cases/export"): export_cases,
 }
+
+
+def list_webhooks(callbacks: Callbacks, _call: Call) -> HandlerResponse:
+    """Responds to ``GET /webhooks``."""
+    listed = [
+        {
+            "name": it.name,
+            "kind": it.declared.kind,
+            "method": it.declared.operation.method,
+            "address": it.declared.address or None,
+        }
+        for it in callbacks.sendables
+    ]
+    return HandlerResponse(listed)
+
+
+async def send_webhook(
+    callbacks: Callbacks, call: Call, name: str, *, body: Mapping[str, Any]
+) -> HandlerResponse:
+    """Responds to ``POST /webhooks/{name}``: sends it at once.
+
+    Raises:
+        NotFound: The document declares none of this name.
+        BadRequest: The receiver is not permitted.
+    """
+    has_body = "body" in body
+    try:
+        sent = await callbacks.trigger(
+            name, body["url"], call.world, body.get("body"), has_body=has_body
+        )
+    except LookupError as error:
+        known = [it.name for it in callbacks.sendables]
+        msg = f"The document has no webhook and no callback {name!r}{nearest(name, known) or '.'}"
+        raise NotFound(msg) from error
+    return HandlerResponse(
+        {"request": sent.number or None, "status": sent.status, "notes": sent.notes}
+    )
+
+
+OF_CALLBACKS: Handlers = {
+    ("GET", "/webhooks"): list_webhooks,
+    ("POST", "/webhooks/{name}"): send_webhook,
+}
+"""Method and path to what takes the sender of callbacks, and then what any handler takes."""
