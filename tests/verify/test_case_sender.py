@@ -139,7 +139,7 @@ def test_what_needs_an_address_that_the_target_does_not_give_is_not_sent(deploye
     text = target.read_text().replace(f'auth_url = "{one.auth_url}"', "")
     target.write_text(text.replace("[application]", '[application]\napprove = "mock_approve=ada"'))
     done, lines = send("issueToken", "--target", target, "--kind", "valid", "--count", 20)
-    assert done.exit_code == 0, done.stderr
+    assert done.exit_code == 2, done.stderr
     assert "not sent: the target has no CODE" in {line["outcome"] for line in lines}
 
 
@@ -147,7 +147,7 @@ def test_what_the_target_does_not_permit_is_not_sent(deployed: Start):
     one, target = deployed(mode="observe")
     before = own_state(one)
     done, lines = send("updateOwnProfile", "--target", target, "--kind", "valid", "--count", 40)
-    assert done.exit_code == 0
+    assert done.exit_code == 2
     assert {line["outcome"] for line in lines} == {
         "not sent: writing is not permitted: the mode is observe"
     }
