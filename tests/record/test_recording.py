@@ -21,14 +21,7 @@ from tests.record.canaries import (
     pixels_in,
     send_canaries,
 )
-from tests.record.proxied import (
-    ADA,
-    AUTH_PROXY,
-    PROXY,
-    MockedDeployment,
-    Session,
-    proxied,
-)
+from tests.record.proxied import ADA, AUTH_PROXY, PROXY, MockedDeployment, Session, proxied
 from tests.record.proxied import TARGET as TARGET_OF_APP
 
 from understudy.api.bundled_target import TARGET

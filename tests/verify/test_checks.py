@@ -7,14 +7,7 @@ from tests.verify.exchanges import BASE_URL, exchange_of
 
 from understudy.interface.operations import LOOKUP
 from understudy.verify import checks
-from understudy.verify.checks import (
-    CHECKS,
-    Check,
-    Unmet,
-    check_results,
-    described,
-    expect,
-)
+from understudy.verify.checks import CHECKS, Check, Unmet, check_results, described, expect
 from understudy.verify.history import History
 from understudy.verify.target import Target
 

@@ -127,9 +127,7 @@ def check(
     *rules: str,
     on: Iterable[str] = (),
     when: Sequence[Condition] = (),
-    is_of_limits: bool = False,
-    is_choice: bool = False,
-    is_shape: bool = False,
+    **kind: bool,
 ) -> Callable[[Judge], Judge]:
     """Registers a check.
 
@@ -138,17 +136,12 @@ def check(
         on: The operations whose exchanges it judges; all where none is given.
         when: What must hold before there is anything to judge; the first that does not hold ends
             it, so what is cheap to tell comes first.
-        is_of_limits: Whether a 429 means something to it.
-        is_choice: Whether it judges what the rule's source leaves open, and we chose.
-        is_shape: Whether it judges what a document can declare otherwise.
+        kind: ``is_of_limits``, ``is_choice`` and ``is_shape``, as of ``Check``.
     """
 
     def register(judge: Judge) -> Judge:
         name = f"{judge.__module__.rpartition('.')[2]}.{judge.__name__}"
-        operations, conditions = frozenset(on), tuple(when)
-        CHECKS.append(
-            Check(name, rules, operations, conditions, judge, is_of_limits, is_choice, is_shape)
-        )
+        CHECKS.append(Check(name, rules, frozenset(on), tuple(when), judge, **kind))
         _checks_of.cache_clear()
         return judge
 

@@ -47,7 +47,7 @@ class SwitchReading:
     when: tuple[Condition, ...]
     read: Read
     is_of_limits: bool = False
-    able: tuple[Condition, ...] = ()
+    able: Sequence[Condition] = ()
 
     def option(self, exchange: Exchange, history: History) -> str | None:
         """Returns the option that an exchange shows; None where it shows none."""
@@ -71,21 +71,19 @@ def reading(
     on: Iterable[str],
     when: Sequence[Condition],
     read: Read | str,
-    is_of_limits: bool = False,
-    able: Sequence[Condition] = (),
+    **kind: Any,
 ) -> None:
-    """Registers a reading.
+    """Registers a reading; the arguments are those of ``SwitchReading``.
 
     Args:
         rule: Id of the rule that has the switch.
         on: The operations whose exchanges show it.
         when: What must hold of an exchange before it shows anything.
         read: Returns the option that it shows; or the only option that it can show.
-        is_of_limits: Whether a 429 shows something too.
-        able: What must hold beside that before a refusal shows anything.
+        kind: ``is_of_limits`` and ``able``.
     """
     reads = partial(_option, read) if isinstance(read, str) else read
-    READINGS.append(SwitchReading(rule, tuple(on), tuple(when), reads, is_of_limits, tuple(able)))
+    READINGS.append(SwitchReading(rule, tuple(on), tuple(when), reads, **kind))
 
 
 def _option(option: str, _exchange: Exchange) -> str:

@@ -14,13 +14,7 @@ from rich.console import Console
 from tests.proofs.field.judges import JUDGES
 from tests.proofs.field.page import write_page
 from tests.proofs.field.results import Result
-from tests.proofs.field.targets import (
-    Setting,
-    demo_server,
-    httpbin,
-    own_settings,
-    users_and_books,
-)
+from tests.proofs.field.targets import Setting, demo_server, httpbin, own_settings, users_and_books
 
 ROOT: Final = Path(__file__).parents[3]
 CONSOLE: Final = Console()

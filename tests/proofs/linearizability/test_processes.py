@@ -15,11 +15,7 @@ from tests.cli.conftest import Running
 from tests.cli.test_workers import workers
 from tests.patient import PATIENCE
 from tests.proofs.linearizability.checking import Operation, is_linearizable
-from tests.proofs.linearizability.disturbing import (
-    Disturbance,
-    UnreliableProxy,
-    unreliable_proxy,
-)
+from tests.proofs.linearizability.disturbing import Disturbance, UnreliableProxy, unreliable_proxy
 from tests.store_server import store_server
 
 from understudy.fleet.connection import COMMIT

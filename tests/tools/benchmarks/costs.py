@@ -10,13 +10,7 @@ from tests.tools.benchmarks.growth import GENERATED, PAGES, understudy
 from tests.tools.benchmarks.measuring import served
 from tests.tools.benchmarks.peers import Peer, mock_command
 from tests.tools.benchmarks.preparing import tokens_of
-from tests.tools.benchmarks.targets import (
-    COUNTED,
-    CURL_CASES,
-    HELP,
-    LISTING,
-    RECORDED,
-)
+from tests.tools.benchmarks.targets import COUNTED, CURL_CASES, HELP, LISTING, RECORDED
 from tests.tools.benchmarks.workloads import LOOKUP, counted_lookup, workloads
 
 

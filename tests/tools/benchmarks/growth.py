@@ -14,14 +14,7 @@ from tests.tools.benchmarks import processes
 from tests.tools.benchmarks.figures import Growth
 from tests.tools.benchmarks.loads import NotServed
 from tests.tools.benchmarks.measuring import Server, served
-from tests.tools.benchmarks.peers import (
-    OURS,
-    Peer,
-    bare_and_prism,
-    crowded,
-    mock_command,
-    slugs_of,
-)
+from tests.tools.benchmarks.peers import OURS, Peer, bare_and_prism, crowded, mock_command, slugs_of
 from tests.tools.benchmarks.preparing import CROWDS, install
 from tests.tools.benchmarks.workloads import Workload, random_lookup, workloads
 

@@ -16,11 +16,7 @@ from urllib.parse import urlsplit
 
 from tests.tools.benchmarks.loads import Load, NotServed, parsed
 from tests.tools.benchmarks.peers import Peer
-from tests.tools.benchmarks.processes import (
-    machine_seconds,
-    processor_seconds,
-    resident_megabytes,
-)
+from tests.tools.benchmarks.processes import machine_seconds, processor_seconds, resident_megabytes
 from tests.tools.benchmarks.workloads import Workload
 
 PATIENCE = 60

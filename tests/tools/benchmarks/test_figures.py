@@ -9,13 +9,7 @@ from tests.tools.benchmarks.peers import BARE, OURS, PRISM, Peer, peers
 from tests.tools.benchmarks.processes import TICKS, busy_seconds
 from tests.tools.benchmarks.report import markdown, rates, tables
 from tests.tools.benchmarks.targets import BY_SOCKET, WHOLE_RUN, targets
-from tests.tools.benchmarks.workloads import (
-    LOOKUP,
-    Workload,
-    counted_lookup,
-    our_grants,
-    workloads,
-)
+from tests.tools.benchmarks.workloads import LOOKUP, Workload, counted_lookup, our_grants, workloads
 
 from understudy.api.bundled_target import TARGET
 from understudy.verify.target import load_target
