@@ -7,13 +7,14 @@ from tests.proofs.mutants.edge import (
     answer,
     asking,
     at,
-    editing,
+    edits,
     is_avatar,
     json_of,
     members_of,
     mutant,
     path_of,
     query_of,
+    register,
     said,
     who,
 )
@@ -60,10 +61,9 @@ def deleted_avatars_are_listed_still(request, send, last):
     return response
 
 
-@mutant("avatar-selected-for-email")
-def two_avatars_are_selected(request, send):
-    every = lambda body: [{**avatar, "selected": True} for avatar in body]
-    return editing(lambda r: at(r, "GET", LIST), every)(request, send)
+@edits(lambda r: at(r, "GET", LIST), "avatar-selected-for-email")
+def two_avatars_are_selected(body):
+    return [{**avatar, "selected": True} for avatar in body]
 
 
 @mutant("unknown-selected-email-hash")
@@ -140,35 +140,38 @@ def another_avatar_takes_the_place(request, send):
     return response
 
 
-def _patching(request, send, edit):
-    if is_avatar(request, "PATCH") and isinstance(json_of(request), dict):
-        return send(asking(request, body=orjson.dumps(edit(json_of(request)))))
-    return send(request)
+def _patching(*rules):
+    """Registers a function as the deviation that changes the body of an update by it."""
+
+    def decorate(edit):
+        def change(request, send):
+            if is_avatar(request, "PATCH") and isinstance(json_of(request), dict):
+                return send(asking(request, body=orjson.dumps(edit(json_of(request)))))
+            return send(request)
+
+        register(edit.__name__, rules, change)
+        return edit
+
+    return decorate
 
 
-@mutant("avatar-patch-rating-and-alt-text")
-def ratings_are_never_changed(request, send):
-    return _patching(
-        request,
-        send,
-        lambda body: (
-            {n: v for n, v in body.items() if n != "rating"}
-            if body.get("rating") in ("G", "PG", "R", "X")
-            else body
-        ),
+@_patching("avatar-patch-rating-and-alt-text")
+def ratings_are_never_changed(body):
+    return (
+        {n: v for n, v in body.items() if n != "rating"}
+        if body.get("rating") in ("G", "PG", "R", "X")
+        else body
     )
 
 
-@mutant("avatar-patch-rating-and-alt-text")
-def an_empty_text_alternative_is_ignored(request, send):
-    return _patching(request, send, lambda body: {} if body == {"alt_text": ""} else body)
+@_patching("avatar-patch-rating-and-alt-text")
+def an_empty_text_alternative_is_ignored(body):
+    return {} if body == {"alt_text": ""} else body
 
 
-@mutant("avatar-patch-partial")
-def a_rating_clears_the_text_alternative(request, send):
-    return _patching(
-        request, send, lambda body: {"alt_text": "", **body} if set(body) == {"rating"} else body
-    )
+@_patching("avatar-patch-partial")
+def a_rating_clears_the_text_alternative(body):
+    return {"alt_text": "", **body} if set(body) == {"rating"} else body
 
 
 @mutant("avatar-patch-partial")
@@ -177,11 +180,9 @@ def an_update_of_nothing_is_refused(request, send):
     return httpx.Response(400, json={"error": "no"}) if is_empty else send(request)
 
 
-@mutant("avatar-patch-members")
-def other_members_of_an_avatar_are_dropped(request, send):
-    return _patching(
-        request, send, lambda body: {n: v for n, v in body.items() if n in {"rating", "alt_text"}}
-    )
+@_patching("avatar-patch-members")
+def other_members_of_an_avatar_are_dropped(body):
+    return {n: v for n, v in body.items() if n in {"rating", "alt_text"}}
 
 
 @mutant("error-unknown-member")
@@ -196,16 +197,10 @@ def other_members_are_refused_as_a_conflict(request, send):
     )
 
 
-@mutant("rating-values")
-def lower_case_ratings_are_taken(request, send):
-    return _patching(
-        request,
-        send,
-        lambda body: (
-            {**body, "rating": body["rating"].upper()}
-            if isinstance(body.get("rating"), str)
-            else body
-        ),
+@_patching("rating-values")
+def lower_case_ratings_are_taken(body):
+    return (
+        {**body, "rating": body["rating"].upper()} if isinstance(body.get("rating"), str) else body
     )
 
 

@@ -18,6 +18,7 @@ from tests.proofs.mutants.edge import (
     asking,
     at,
     editing,
+    edits,
     form_of,
     is_avatar,
     is_profile,
@@ -360,13 +361,11 @@ for _what, _part, _rules, _where, _write in STALE:
     _cached(f"{_what}_are_cached_until_{_part}", _rules, _where, write=_write)
 
 
-@mutant(
+@edits(
+    lambda r: is_profile(r) and bool(who(r)),
     "verified-accounts-at-most-four",
     "number-verified-accounts-counts-hidden",
     "hidden-accounts-left-out",
 )
-def lists_of_accounts_are_cut_for_tokens_too(request, send):
-    def cut(body):
-        return {**body, "verified_accounts": body["verified_accounts"][:4]}
-
-    return editing(lambda r: is_profile(r) and bool(who(r)), cut)(request, send)
+def lists_of_accounts_are_cut_for_tokens_too(body):
+    return {**body, "verified_accounts": body["verified_accounts"][:4]}

@@ -1,6 +1,5 @@
 """Mutants that read a request in one dress only: what means the same gets another answer."""
 
-from hashlib import sha256
 from urllib.parse import unquote
 
 import httpx
@@ -152,27 +151,6 @@ def encoded_addresses_are_of_nobody(request, send):
     if _is_encoded(request) and unquote(path_of(request)).startswith("/me/associated"):
         return answer(response, body={"associated": False})
     return response
-
-
-def _tagged(name, tag_of):
-    """Registers tags of responses that are compared, and are not of what the client has."""
-
-    def change(request, send):
-        response = send(request)
-        if request.method != "GET" or path_of(request) not in {OWN, LIST}:
-            return response
-        if response.status_code != 200:
-            return response
-        tag = f'"{sha256(tag_of(request).encode()).hexdigest()[:12]}"'
-        if tag in request.headers.get("if-none-match", ""):
-            return httpx.Response(304, headers={"etag": tag})
-        return answer(response, headers={"etag": tag})
-
-    register(name, (TAGS,), change)
-
-
-_tagged("tags_are_of_the_address", path_of)
-_tagged("tags_stay_after_an_edit", lambda request: path_of(request) + who(request))
 
 
 @mutant(TAGS)

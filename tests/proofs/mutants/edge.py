@@ -224,3 +224,13 @@ def editing(
         return answer(response, body=edit(body))
 
     return change
+
+
+def edits(is_meant: Callable[[httpx.Request], bool], *rules: str) -> Callable[[Any], Any]:
+    """Registers a function as the deviation that changes the JSON of some answers by it."""
+
+    def decorate(edit: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        register(edit.__name__, rules, editing(is_meant, edit))
+        return edit
+
+    return decorate

@@ -1,5 +1,6 @@
 """Mutants of the hourly limits and of the published definition, made by hand."""
 
+from functools import partial
 from typing import Any
 
 import httpx
@@ -11,6 +12,7 @@ from tests.proofs.mutants.edge import (
     answer,
     asking,
     at,
+    edits,
     is_profile,
     mutant,
     path_of,
@@ -160,28 +162,22 @@ def a_404_says_nothing_of_the_limit(request, send):
     return response
 
 
-def _document(request, send, edit):
-    response = send(request)
-    if at(request, "GET", "/openapi") and response.status_code == 200:
-        return answer(response, body=edit(said(response)))
-    return response
+_document = partial(edits, lambda request: at(request, "GET", "/openapi"))
 
 
-@mutant("semantic-version")
-def a_version_of_two_numbers(request, send):
-    return _document(request, send, lambda d: {**d, "info": {**d["info"], "version": "3.0"}})
+@_document("semantic-version")
+def a_version_of_two_numbers(d):
+    return {**d, "info": {**d["info"], "version": "3.0"}}
 
 
-@mutant("base-address-major")
-def the_definition_is_of_another_major_version(request, send):
-    return _document(request, send, lambda d: {**d, "info": {**d["info"], "version": "4.0.0"}})
+@_document("base-address-major")
+def the_definition_is_of_another_major_version(d):
+    return {**d, "info": {**d["info"], "version": "4.0.0"}}
 
 
-@mutant("base-address-major")
-def the_definition_names_another_address(request, send):
-    return _document(
-        request, send, lambda d: {**d, "servers": [{"url": "http://127.0.0.1:8080/v2"}]}
-    )
+@_document("base-address-major")
+def the_definition_names_another_address(d):
+    return {**d, "servers": [{"url": "http://127.0.0.1:8080/v2"}]}
 
 
 @mutant("published-document")
@@ -193,20 +189,14 @@ def nothing_is_published(request, send):
     )
 
 
-@mutant("published-document")
-def an_operation_is_not_published(request, send):
-    def edit(document):
-        paths = {p: item for p, item in document["paths"].items() if "qr-code" not in p}
-        return {**document, "paths": paths}
-
-    return _document(request, send, edit)
+@_document("published-document")
+def an_operation_is_not_published(document):
+    paths = {p: item for p, item in document["paths"].items() if "qr-code" not in p}
+    return {**document, "paths": paths}
 
 
-@mutant("unknown-response-members")
-def answers_are_closed_by_the_definition(request, send):
-    def edit(document):
-        schemas = document["components"]["schemas"]
-        schemas["Profile"]["additionalProperties"] = False
-        return document
-
-    return _document(request, send, edit)
+@_document("unknown-response-members")
+def answers_are_closed_by_the_definition(document):
+    schemas = document["components"]["schemas"]
+    schemas["Profile"]["additionalProperties"] = False
+    return document

@@ -2,7 +2,7 @@
 
 import httpx
 import orjson
-from tests.proofs.mutants.edge import OWN, asking, at, editing, is_profile, json_of, mutant, who
+from tests.proofs.mutants.edge import OWN, asking, at, edits, is_profile, json_of, mutant, who
 
 from understudy.verify.shapes import EDITABLE
 from understudy.verify.target import email_hash
@@ -92,9 +92,6 @@ def null_unsets(request, send):
     return send(request)
 
 
-@mutant("profile-patch-updates-last-edit")
-def an_update_leaves_the_last_edit_alone(request, send):
-    def edit(body):
-        return {**body, "last_profile_edit": "2026-02-14T08:30:00Z"}
-
-    return editing(lambda r: is_profile(r) and who(r).startswith("ada"), edit)(request, send)
+@edits(lambda r: is_profile(r) and who(r).startswith("ada"), "profile-patch-updates-last-edit")
+def an_update_leaves_the_last_edit_alone(body):
+    return {**body, "last_profile_edit": "2026-02-14T08:30:00Z"}

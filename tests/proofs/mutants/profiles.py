@@ -1,16 +1,15 @@
 """Mutants of lookups, visibility and the own profile, made by hand."""
 
-from typing import Any
+from functools import partial
 
 import httpx
 from tests.proofs.mutants.edge import (
     LOOKUP,
     OWN,
-    Send,
     answer,
     asking,
     at,
-    editing,
+    edits,
     is_profile,
     mutant,
     path_of,
@@ -27,8 +26,7 @@ ADA = email_hash("ada@example.com")
 ADA_SECOND = email_hash("ada.merrowdale@example.org")
 
 
-def _profile(request: httpx.Request, send: Send, edit: Any) -> httpx.Response:
-    return editing(is_profile, edit)(request, send)
+_profile = partial(edits, is_profile)
 
 
 @mutant("profile-lookup-open")
@@ -45,9 +43,9 @@ def addresses_are_hashed_as_they_are_written(request, send):
     return send(request)
 
 
-@mutant("hash-lower-case-hex")
-def hashes_in_upper_case(request, send):
-    return _profile(request, send, lambda b: {**b, "hash": b["hash"].upper()})
+@_profile("hash-lower-case-hex")
+def hashes_in_upper_case(b):
+    return {**b, "hash": b["hash"].upper()}
 
 
 @mutant("avatar-urls-resolve")
@@ -69,17 +67,14 @@ def the_hash_is_that_of_the_address_asked_for(request, send):
     return response
 
 
-@mutant("unset-required-strings-empty")
-def what_is_unset_is_null(request, send):
-    def edit(body):
-        return {n: None if n in EDITABLE and v == "" else v for n, v in body.items()}
-
-    return _profile(request, send, edit)
+@_profile("unset-required-strings-empty")
+def what_is_unset_is_null(body):
+    return {n: None if n in EDITABLE and v == "" else v for n, v in body.items()}
 
 
-@mutant("profile-url-full")
-def profile_addresses_without_a_host(request, send):
-    return _profile(request, send, lambda b: {**b, "profile_url": "/ada"})
+@_profile("profile-url-full")
+def profile_addresses_without_a_host(b):
+    return {**b, "profile_url": "/ada"}
 
 
 def _all_accounts(request, send, path, identities):
@@ -96,15 +91,12 @@ def a_fifth_account_for_one_person_only(request, send):
     return _all_accounts(request, send, "/profiles/nora", {""})
 
 
-@mutant("number-verified-accounts-counts-hidden")
-def hidden_accounts_are_not_counted(request, send):
-    def edit(body):
-        if "number_verified_accounts" not in body:
-            return body
-        shown = [a for a in body["verified_accounts"] if not a["is_hidden"]]
-        return {**body, "number_verified_accounts": len(shown)}
-
-    return _profile(request, send, edit)
+@_profile("number-verified-accounts-counts-hidden")
+def hidden_accounts_are_not_counted(body):
+    if "number_verified_accounts" not in body:
+        return body
+    shown = [a for a in body["verified_accounts"] if not a["is_hidden"]]
+    return {**body, "number_verified_accounts": len(shown)}
 
 
 @mutant("hidden-accounts-left-out")
@@ -112,34 +104,21 @@ def hidden_accounts_are_shown_to_other_tokens(request, send):
     return _all_accounts(request, send, "/profiles/ada", {"olu-full", "ada-api-key"})
 
 
-@mutant("hidden-accounts-left-out")
-def hidden_accounts_are_kept_from_their_owner(request, send):
-    def edit(body):
-        shown = [a for a in body["verified_accounts"] if not a["is_hidden"]]
-        return {**body, "verified_accounts": shown}
-
-    return _profile(request, send, edit)
+@_profile("hidden-accounts-left-out")
+def hidden_accounts_are_kept_from_their_owner(body):
+    shown = [a for a in body["verified_accounts"] if not a["is_hidden"]]
+    return {**body, "verified_accounts": shown}
 
 
-@mutant("last-edit-utc")
-def the_last_edit_in_local_time(request, send):
-    def edit(body):
-        said_then = body.get("last_profile_edit")
-        return (
-            {**body, "last_profile_edit": said_then.replace("Z", "+02:00")} if said_then else body
-        )
-
-    return _profile(request, send, edit)
+@_profile("last-edit-utc")
+def the_last_edit_in_local_time(body):
+    said_then = body.get("last_profile_edit")
+    return {**body, "last_profile_edit": said_then.replace("Z", "+02:00")} if said_then else body
 
 
-@mutant("registration-date-shapes")
-def registration_dates_in_words(request, send):
-    def edit(body):
-        return (
-            {**body, "registration_date": "1 April 2015"} if "registration_date" in body else body
-        )
-
-    return _profile(request, send, edit)
+@_profile("registration-date-shapes")
+def registration_dates_in_words(body):
+    return {**body, "registration_date": "1 April 2015"} if "registration_date" in body else body
 
 
 @mutant("contact-info-only-when-public")

@@ -10,6 +10,7 @@ from tests.proofs.mutants.edge import (
     asking,
     at,
     editing,
+    edits,
     is_avatar,
     is_profile,
     members_of,
@@ -80,14 +81,11 @@ _time_zone("time_zones_are_hours", "+01:00")
 _time_zone("time_zones_are_in_words", "Pacific Standard Time")
 
 
-@mutant("avatar-urls-resolve")
-def a_list_gives_each_avatar_the_address_of_the_next(request, send):
-    def turned(avatars):
-        addresses = [avatar["image_url"] for avatar in avatars]
-        turned = [*addresses[1:], *addresses[:1]]
-        return [{**avatar, "image_url": url} for avatar, url in zip(avatars, turned, strict=True)]
-
-    return editing(lambda asked: at(asked, "GET", LIST), turned)(request, send)
+@edits(lambda asked: at(asked, "GET", LIST), "avatar-urls-resolve")
+def a_list_gives_each_avatar_the_address_of_the_next(avatars):
+    addresses = [avatar["image_url"] for avatar in avatars]
+    turned = [*addresses[1:], *addresses[:1]]
+    return [{**avatar, "image_url": url} for avatar, url in zip(avatars, turned, strict=True)]
 
 
 @mutant(SCOPE)

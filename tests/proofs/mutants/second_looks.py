@@ -223,6 +223,12 @@ def _tagged(name, is_meant, tag_of):
     register(name, (TAGS,), change)
 
 
+_tagged("tags_are_of_the_address", lambda r: path_of(r) in {OWN, LIST}, path_of)
+_tagged(
+    "tags_stay_after_an_edit",
+    lambda r: path_of(r) in {OWN, LIST},
+    lambda r: path_of(r) + who(r),
+)
 _tagged("a_lookup_has_one_tag_for_everybody", lambda r: LOOKUP in path_of(r), path_of)
 _tagged(
     "the_tag_of_a_lookup_stays_after_an_edit",
