@@ -261,3 +261,10 @@ def test_a_request_that_takes_a_second_is_replayed_to_the_byte(driver: Driver, t
     answer = driver.ask("PATCH", "/v3/me/profile", **changed)
     opened(driver, time, saved(driver, request=1))
     assert driver.ask("PATCH", "/v3/me/profile", **changed).json() == answer.json()
+
+
+def test_a_text_that_looks_like_a_reference_stays_so(driver: Driver, time: Time) -> None:
+    name = "{{understudy token 1}} and {{understudy braces}}"
+    driver.admin("POST", "/applications", {"owner": "ada", "name": name})
+    opened(driver, time, saved(driver))
+    assert name in [it["name"] for it in driver.admin("GET", "/applications")]

@@ -72,10 +72,11 @@ class SecretReferences:
         self._pattern = re.compile("|".join(map(re.escape, longest))) if longest else None
 
     def hidden(self, text: str) -> str:
-        """Returns a text with references in place of secrets."""
+        """Returns a text with references in place of secrets; one that looks like a reference stays so."""
         whole = self._references.get(text)
         if whole is not None:
             return whole
+        text = text.replace("{{understudy ", "{{understudy braces}}understudy ")
         if self._pattern is not None:
             text = self._pattern.sub(lambda match: self._variants[match[0]], text)
         return _PAIR.sub(self._hidden_pair, text)
@@ -137,6 +138,8 @@ class SecretResolver:
 
     def _secret(self, name: str) -> str:
         kind, _, rest = name.partition(" ")
+        if name == "braces":  # of a text that looks like a reference
+            return "{{"
         if kind == "invented":
             return f"invented-secret-{rest}"
         if kind == "issued":
