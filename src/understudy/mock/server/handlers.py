@@ -99,7 +99,7 @@ def _binding(operation: Operation, handler: Handler | None) -> Binding:
     if len(positional) != 1 + len(path_arguments):
         msg = (
             f"{operation.method} {operation.path} has {len(path_arguments)} path parameters, and "
-            f"its handler {handler} takes {len(positional) - 1}."
+            f"its handler {getattr(handler, '__name__', handler)} takes {len(positional) - 1}."
         )
         raise StartupError(msg)
     keywords = tuple(
