@@ -29,7 +29,7 @@ def test_the_second_runs_the_tests_and_shows_the_line_that_says_what_was_missing
     counted = [(name, int(count)) for name, count in re.findall(r"([a-z-]+) \((\d+)\)", shown)]
     reasons = [f"needs {name}: run make tools" for name, count in counted for _ in range(count)]
     assert second.text.startswith("$ make test\n")
-    assert closing_line(reasons).split(" ", 1)[1] == shown.split(" ", 1)[1]
+    assert str(closing_line(reasons)).split(" ", 1)[1] == shown.split(" ", 1)[1]
     assert {name for name, _ in counted} <= set(TOOLS["programs"])
     assert int(shown.split(" ", 1)[0]) >= len(reasons)
     assert 0 < README.index(second.text) < README.index("## For frontend teams")

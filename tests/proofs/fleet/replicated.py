@@ -28,7 +28,7 @@ from understudy.fleet.address import StoreAddress
 from understudy.fleet.connection import send_once
 from understudy.fleet.replicated_worlds import ReplicatedWorlds
 from understudy.fleet.shared_store import SharedWorldStore
-from understudy.mock.admin.sending import EdgeCaseSource
+from understudy.mock.admin.context import EdgeCaseSource
 from understudy.mock.app import Mock
 from understudy.mock.server.clock import Clock
 from understudy.mock.server.journaling import RequestListener
