@@ -190,6 +190,12 @@ AFTER: Final[Mapping[str, Callable[..., Any]]] = {
 WAYS: Final = (*BEFORE, *AFTER)
 """What hostile deployments do."""
 
+KEPT: Final = (2, 3, 10, 50)
+"""The avatars that a deployment keeps: none keeps fewer than the two that an account begins with.
+
+Where one does, the first upload loses what no command can put back; ``[permit] uploads`` permits it.
+"""
+
 ACCOUNTS: Final = (TARGET.credentials.access_token, TARGET.credentials.other_access_token)
 """Tokens of the accounts that a run may change."""
 
@@ -277,7 +283,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=100, metavar="N", help="deployments at random")
     runs, chance = parser.parse_args().runs, random.Random(0)
     drawn = iter(
-        lambda: (chance.choice([*COMMANDS]), chance.choice(WAYS), chance.choice([1, 2, 3, 10, 50])),
+        lambda: (chance.choice([*COMMANDS]), chance.choice(WAYS), chance.choice(KEPT)),
         None,
     )
     lost = 0
