@@ -72,6 +72,7 @@ def test_what_was_answered_is_what_the_file_says(init):
         "two_step": {},
         "login": {},
         "other_login": {},
+        "reader_login": {},
     }
 
 

@@ -231,8 +231,8 @@ def test_a_record_that_could_not_be_read_back_is_refused_before_it_is_stored(sta
 
 @given(
     seed=st.integers(-(2**53), 2**53),
-    used=st.integers(0, 2**31),
-    limit=st.integers(0, 2**31),
+    used=st.integers(0, 10**9),
+    limit=st.integers(0, 10**9),
     days=st.integers(-19_000, 2_000_000),
 )
 @settings(
