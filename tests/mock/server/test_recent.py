@@ -1,6 +1,6 @@
 """What is kept is found again, and what comes only once makes nothing else go."""
 
-from understudy.mock.server.recent import Recent, Recurring
+from understudy.mock.server.recent import Recent, RecentWithin, Recurring
 
 
 def test_the_newest_results_are_kept() -> None:
@@ -8,6 +8,17 @@ def test_the_newest_results_are_kept() -> None:
     for number in range(3):
         recent.put(number, f"result {number}")
     assert [recent.get(number) for number in range(3)] == [None, "result 1", "result 2"]
+
+
+def test_the_newest_results_are_kept_within_a_bound_of_bytes() -> None:
+    recent: RecentWithin[int, bytes] = RecentWithin(16, len)
+    for number in range(10):
+        recent.put(number, b"ab")
+    assert [number for number in range(10) if recent.get(number)] == [2, 3, 4, 5, 6, 7, 8, 9]
+    assert recent.put(10, b"abc") == b"abc"
+    assert recent.get(10) is None  # more than an eighth of the bound
+    recent.put(2, b"ab")  # again, and counted once
+    assert recent.get(3) == b"ab"
 
 
 def test_what_recurs_is_kept_from_the_second_time_on() -> None:

@@ -18,12 +18,12 @@ from understudy.errors import BadRequest, ContentTooLarge, LimitExceeded, Proble
 from understudy.mock.service import picture_work
 from understudy.mock.service.image_processing import (
     MAX_FRAMES,
-    REMEMBERED_SIZE,
     checked_upload,
     resize,
 )
 from understudy.mock.service.picture_work import PictureJob, decoded_apart
 from understudy.mock.store.people import Image
+from understudy.openapi.bundled import fixtures_directory
 
 LARGEST = 10_000_000
 """Bytes that the file of an upload may have."""
@@ -243,14 +243,6 @@ def test_without_the_extra_the_message_says_how_to_install_it(monkeypatch) -> No
         checked_upload(content, LARGEST, converts_newer=True)
 
 
-def test_only_small_pictures_are_remembered(monkeypatch) -> None:
-    small = checked_upload(picture("PNG"), LARGEST)
-    assert resize(small, 40) is resize(small, 40)
-    assert resize(small, REMEMBERED_SIZE + 1) is not resize(small, REMEMBERED_SIZE + 1)
-    monkeypatch.setattr("understudy.mock.service.image_processing.REMEMBERED_BYTES", 10)
-    assert resize(small, 40) is not resize(small, 40)
-
-
 def large(kind: str, mode: str, **options: Any) -> bytes:
     content = BytesIO()
     Pixels.new(mode, (2100, 2100), 77).save(content, kind, **options)
@@ -283,6 +275,17 @@ def test_a_large_picture_is_checked_and_resized_by_a_process_of_its_own_as_here(
     assert apart == resize(here, 30, "image/png")
     assert asyncio.run(picture_work.resized(here, 30, "image/png")) is apart  # kept
     assert started == ["resize"]
+
+
+def test_a_picture_is_resized_once_for_requests_of_the_same_size() -> None:
+    portrait = Image(
+        (fixtures_directory() / "images" / "portrait-ember.png").read_bytes(), "image/png"
+    )
+    first, second = (
+        asyncio.run(picture_work.resized(portrait, 2048, None)) for _request in range(2)
+    )
+    assert first is second
+    assert asyncio.run(picture_work.resized(portrait, 2047, None)) is not first
 
 
 def test_a_refusal_in_a_process_of_its_own_says_the_same() -> None:

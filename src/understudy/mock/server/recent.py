@@ -1,5 +1,6 @@
 """Keeps a bounded number of results, for those who ask whether there is one before they work."""
 
+import threading
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
@@ -29,6 +30,32 @@ class Recent(Generic[Key, Result]):
             # a thread may have taken the oldest meanwhile
             self._results.pop(next(iter(self._results)), None)
         self._results[key] = result
+        return result
+
+
+class RecentWithin(Recent[Key, Result]):
+    """Keeps the newest results within a bound of bytes; threads may share it.
+
+    Args:
+        most: The bytes of all results together; one that has more than an eighth of it is not kept.
+        size: Returns the bytes of a result.
+    """
+
+    def __init__(self, most: int, size: Callable[[Result], int]) -> None:
+        super().__init__(most)
+        self._size = size
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def put(self, key: Key, result: Result) -> Result:
+        """Keeps a result, and returns it."""
+        size = self._size(result)
+        with self._lock:
+            if size * 8 <= self._most and key not in self._results:
+                self._results[key] = result
+                self._bytes += size
+                while self._bytes > self._most:
+                    self._bytes -= self._size(self._results.pop(next(iter(self._results))))
         return result
 
 

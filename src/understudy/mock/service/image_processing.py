@@ -26,9 +26,6 @@ MAX_PIXELS = 40_000_000
 LARGEST_SIDE = isqrt(MAX_PIXELS)
 """Pixels of a side of the largest square."""
 
-REMEMBERED_BYTES, REMEMBERED_SIZE = 256 * 1024, 512
-"""Larger pictures are resized anew each time: those of every size would fill the memory."""
-
 MAX_FRAMES = 200
 MAX_SCANS = 50
 """Scans of a JPEG: a progressive one has some ten, each of which is decoded over all of its pixels."""
@@ -211,11 +208,7 @@ def resize(image: Image, size: int, media_type: str | None = None) -> Image:
         size: Width and height in pixels.
         media_type: Type to convert to; None keeps that of the picture.
     """
-    is_small = len(image.content) <= REMEMBERED_BYTES and size <= REMEMBERED_SIZE
-    return (_remembered if is_small else _resized)(image, size, media_type or image.media_type)
-
-
-def _resized(image: Image, size: int, wanted: str) -> Image:
+    wanted = media_type or image.media_type
     try:
         with Pixels.open(BytesIO(image.content)) as picture:
             # first made small, then converted: each copy of a large picture takes 160 MB
@@ -225,9 +218,6 @@ def _resized(image: Image, size: int, wanted: str) -> Image:
     except UnidentifiedImageError:
         return image
     return Image(encoded(fitted, _FORMATS[wanted]), wanted)
-
-
-_remembered = lru_cache(maxsize=256)(_resized)
 
 
 def _upright_in_colour(picture: Pixels.Image, media_type: str) -> Pixels.Image:
