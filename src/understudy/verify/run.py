@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Protocol
@@ -215,7 +216,7 @@ class Run:
         parts = [documents, rules, target.accept, target.accept_as_stated]
         return sha256(repr(parts).encode()).hexdigest()[:16]
 
-    @property
+    @cached_property  # asked at each generated case, and it reads the whole document
     def has_interface(self) -> bool:
         """True if the document in force describes this interface, and not another service."""
         return bool(interface_operations(self.document))
