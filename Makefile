@@ -4,6 +4,9 @@ PYTHON ?= python3
 VENV := .venv$(if $(filter-out python3,$(notdir $(PYTHON))),-$(notdir $(PYTHON)))
 BIN := $(VENV)/bin
 
+# Where this is set, each start compiles 700 modules: of hundreds of processes in the tests, and of what bench times.
+export PYTHONDONTWRITEBYTECODE =
+
 .PHONY: help
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -89,9 +92,6 @@ types: install  ## static types
 .PHONY: layers
 layers: install  ## which package may import which
 	$(BIN)/lint-imports --no-logo
-
-# The tests start hundreds of processes, each of which would compile 700 modules by itself where this is set.
-test coverage: export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: tools-if-possible
 tools-if-possible:
