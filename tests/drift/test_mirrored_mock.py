@@ -8,12 +8,15 @@ import pytest
 from PIL import Image
 from tests.proofs.learning import reference
 
-from understudy.drift.account_reading import USUAL_FORM, AccountSeen, AvatarSeen, read_accounts
 from understudy.drift.mirrored_mock import (
+    USUAL_FORM,
+    AccountSeen,
+    AvatarSeen,
     generated,
     mirrored_baseline,
     mirrored_profile,
     mirrored_target,
+    read_accounts,
 )
 from understudy.drift.mock_beside import mock_beside
 from understudy.interface.facts import Fact, Facts

@@ -12,10 +12,9 @@ from tests.proofs.drifting import ELSEWHERE, deployment
 from tests.record.canaries import CANARY, Flock
 
 from understudy.drift.documents.sources import DocumentsOfRun
-from understudy.drift.drift_report import DriftReport
+from understudy.drift.drift_report import DriftReport, report_of
 from understudy.drift.gathering import report_of_run
 from understudy.drift.mock_beside import drift
-from understudy.drift.reports import report_of
 from understudy.reports.formats import FORMATS
 from understudy.reports.terminal import print_report
 from understudy.verify.run import RunOptions

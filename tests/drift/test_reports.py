@@ -16,8 +16,7 @@ from tests.proofs.drifting import ELSEWHERE
 from tests.test_terminal import HOSTILE, steers
 
 from understudy.cli.schema import output_schemas
-from understudy.drift.drift_report import DriftReport
-from understudy.drift.reports import report_of
+from understudy.drift.drift_report import DriftReport, report_of
 from understudy.drift.sightings import (
     Sightings,
     keep_sightings,

@@ -11,7 +11,7 @@ from tests.drift.compared import compared_report
 from tests.e2e.report_pages import unfolded
 from tests.e2e.test_accessibility import violations
 
-from understudy.drift.reports import report_of
+from understudy.drift.drift_report import report_of
 from understudy.reports.formats import FORMATS
 
 

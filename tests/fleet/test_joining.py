@@ -12,9 +12,8 @@ from tests.store_server import StoreServer, store_server
 
 from understudy.errors import StartupError
 from understudy.fleet import connection, membership, shared_store
-from understudy.fleet.address import AUTHORITY_VARIABLE, PASSWORD_VARIABLE, store_address
 from understudy.fleet.connection import StoreRefusal, described
-from understudy.fleet.membership import SCHEMA
+from understudy.fleet.membership import AUTHORITY_VARIABLE, PASSWORD_VARIABLE, SCHEMA, store_address
 from understudy.mock.app import Mock
 from understudy.mock.settings import Settings
 from understudy.openapi.bundled import fixtures_directory

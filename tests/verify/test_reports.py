@@ -26,8 +26,8 @@ from tests.verify.packages import har_faults
 import understudy
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
+from understudy.exchange.masking import shown
 from understudy.exchange.messages import Response
-from understudy.exchange.shown import shown
 from understudy.reports.console import Terminal
 from understudy.reports.formats import FORMATS
 from understudy.reports.terminal import print_report

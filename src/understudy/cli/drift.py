@@ -26,9 +26,8 @@ from understudy.drift.documents.sources import (
     documents_of_run,
     keep_document,
 )
-from understudy.drift.drift_report import DriftReport
+from understudy.drift.drift_report import DriftReport, report_of
 from understudy.drift.gathering import report_of_documents, report_of_run
-from understudy.drift.reports import report_of
 from understudy.drift.sightings import (
     Sightings,
     keep_sightings,

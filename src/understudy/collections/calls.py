@@ -21,10 +21,9 @@ from understudy.collections.model import (
 from understudy.collections.names import canonical
 from understudy.errors import Headers, NotFound, PreconditionFailed
 from understudy.limits import JSON_INTEGER
-from understudy.mock.server.call import HandlerResponse
-from understudy.mock.server.declared_headers import sample_headers
-from understudy.mock.server.handlers import BODY, DocumentCall
-from understudy.mock.server.sample_bodies import written_body
+from understudy.mock.server.call import BODY, DocumentCall, HandlerResponse
+from understudy.mock.server.declared_responses import sample_headers
+from understudy.mock.server.document_responses import written_body
 from understudy.mock.server.worlds import Baseline, World
 from understudy.mock.store.items import Item
 from understudy.openapi.grammar import PATH_PARAMETER

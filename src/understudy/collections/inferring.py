@@ -6,7 +6,7 @@ bundled document answers.
 
 from understudy.errors import StartupError
 from understudy.interface.recognition import interface_operations
-from understudy.mock.server.handlers import InferredState
+from understudy.mock.server.call import InferredState
 from understudy.mock.settings import Settings
 from understudy.openapi.loader import Document
 

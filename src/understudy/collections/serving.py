@@ -33,8 +33,7 @@ from understudy.collections.model import (
 from understudy.collections.seeding import load_seed_data, seeded
 from understudy.errors import BadRequest, Conflict, NotFound, Problem, StartupError
 from understudy.limits import JSON_VALUES
-from understudy.mock.server.call import HandlerResponse
-from understudy.mock.server.handlers import DocumentCall, InferredState
+from understudy.mock.server.call import DocumentCall, HandlerResponse, InferredState
 from understudy.mock.server.json_bodies import merged
 from understudy.mock.server.validation_errors import first_error
 from understudy.mock.server.worlds import Baseline

@@ -23,9 +23,8 @@ from understudy.drift.drift_report import (
     ReportedFact,
 )
 from understudy.drift.learnt_facts import ChangedFact
-from understudy.exchange.masking import masked, masked_fields
+from understudy.exchange.masking import BODY_SHOWN, masked, masked_fields, text_of
 from understudy.exchange.messages import Exchange
-from understudy.exchange.shown import BODY_SHOWN, text_of
 from understudy.record.personal_values import PersonalValues
 from understudy.terminal import counted
 from understudy.verify.findings import ANSWERS, Finding

@@ -9,10 +9,14 @@ import msgspec
 
 from understudy.api.bundled_target import TARGET
 from understudy.api.in_process import InProcess, mock_deployment
-from understudy.drift.account_reading import AccountSeen, read_accounts
 from understudy.drift.causes import ExplainedBy
 from understudy.drift.comparing import Drift, MockBeside, compare
-from understudy.drift.mirrored_mock import mirrored_baseline, mirrored_target
+from understudy.drift.mirrored_mock import (
+    AccountSeen,
+    mirrored_baseline,
+    mirrored_target,
+    read_accounts,
+)
 from understudy.drift.observing import recorded
 from understudy.interface.facts import Facts, choices_of
 from understudy.mock.app import Mock

@@ -12,8 +12,8 @@ from urllib.parse import quote, quote_plus
 from msgspec import structs
 
 from understudy.exchange.messages import ISSUED, Exchange, Request
-from understudy.interface.declared_inputs import DeclaredInputs
 from understudy.interface.facts import Fact
+from understudy.interface.operations import DeclaredInputs
 from understudy.verify.deployment import Deployment
 from understudy.verify.evaluator import Evaluator
 from understudy.verify.experiments import carry_out_experiments

@@ -11,9 +11,8 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from understudy.exchange.masking import masked
+from understudy.exchange.masking import BODY_SHOWN, QUIET, masked, text_of
 from understudy.exchange.messages import Request
-from understudy.exchange.shown import BODY_SHOWN, QUIET, text_of
 
 _MEANT: Final = {("accept-encoding", "gzip"), ("accept-encoding", "identity")}
 """Headers that no client sends by itself, as they are what a finding is about."""

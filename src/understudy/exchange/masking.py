@@ -2,7 +2,8 @@
 
 Names say what is secret, and one list has them. There are two ways to hide a value, for two readers:
 the journal's sees nothing of it (``masked_body`` and its neighbours), and the report's sees a pseudonym
-or the variable of the target (``masked``), as a recording is judged and a command is sent again.
+or the variable of the target (``masked``), as a recording is judged and a command is sent again. An
+exchange is shown as readable text that way.
 """
 
 import re
@@ -293,3 +294,48 @@ def _pseudonym(secret: str, variables: Container[str]) -> str:
     if secret in variables or secret.startswith((_PSEUDONYM, OWN_PREFIX)):
         return secret
     return _PSEUDONYM + sha256(secret.encode("utf-8", "replace")).hexdigest()[:12]
+
+
+BODY_SHOWN: Final = 2000
+"""Characters of a body that are shown."""
+
+QUIET: Final = frozenset(
+    {
+        *("accept", "accept-encoding", "connection", "content-length", "host", "user-agent"),
+        "x-schemathesis-testcaseid",
+    }
+)
+"""Headers that reports leave out."""
+
+
+def shown(exchange: Exchange, secrets: Mapping[str, str]) -> str:
+    """Returns an exchange as readable text with its secrets masked."""
+    request, response = exchange.request, exchange.response
+    lines = [f"{request.method} {masked(request.url, secrets)}"]
+    fields = masked_fields(request.headers, secrets)
+    lines += [f"{name}: {text}" for name, text in fields if name not in QUIET]
+    lines += ["", *_body_lines(request.body, secrets, exchange), f"HTTP {response.status}"]
+    lines += [f"{name}: {text}" for name, text in masked_fields(response.headers, secrets)]
+    lines += ["", *_body_lines(response.body, secrets, exchange)]
+    return "\n".join(lines)
+
+
+def _body_lines(body: bytes, secrets: Mapping[str, str], exchange: Exchange) -> list[str]:
+    """Returns a body's text; of a large one the start, and where the whole is."""
+    if not body:
+        return []
+    text = text_of(body)
+    if text is None:
+        return [f"({len(body)} bytes, SHA-256 {sha256(body).hexdigest()[:16]})", ""]
+    if len(text) <= BODY_SHOWN:
+        return [masked(text, secrets), ""]
+    rest = f"… ({len(body)} bytes in all; --report har=FILE keeps exchange {exchange.number} whole)"
+    return [masked(text[:BODY_SHOWN], secrets), rest, ""]
+
+
+def text_of(body: bytes) -> str | None:
+    """Returns a body as text, or None if it is not UTF-8."""
+    try:
+        return body.decode()
+    except UnicodeDecodeError:
+        return None

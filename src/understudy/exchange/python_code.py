@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 
 from understudy.exchange.curl import packed_body, plain_body, sent_fields
-from understudy.exchange.masking import masked
+from understudy.exchange.masking import BODY_SHOWN, masked
 from understudy.exchange.messages import Request
-from understudy.exchange.shown import BODY_SHOWN
 
 
 def call_arguments(request: Request, secrets: Mapping[str, str]) -> str:

@@ -21,7 +21,7 @@ from typing import Any, Final, NamedTuple
 import hiredis
 
 from understudy.errors import InsufficientStorage, Problem, StoreUnavailable
-from understudy.fleet.address import AUTHORITY_VARIABLE, PASSWORD_VARIABLE, StoreAddress
+from understudy.fleet.membership import AUTHORITY_VARIABLE, PASSWORD_VARIABLE, StoreAddress
 
 # The decoder of the store's scripts knows no binary type, so bytes are written as text, as
 # MessagePack had it before 2013; no encoder of ours does that.

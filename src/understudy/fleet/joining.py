@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from understudy.errors import StartupError
-from understudy.fleet.address import StoreAddress, store_address
 from understudy.fleet.connection import StoreRefusal, send_once
+from understudy.fleet.membership import StoreAddress, store_address
 from understudy.fleet.replicated_worlds import ReplicatedWorlds
 from understudy.fleet.shared_store import SharedWorldStore
 from understudy.installation import version

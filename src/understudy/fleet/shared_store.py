@@ -16,7 +16,6 @@ from os import urandom  # no fixture: replicas must differ
 from typing import Any, Final
 
 from understudy.errors import StartupError, StoreUnavailable
-from understudy.fleet.address import StoreAddress
 from understudy.fleet.connection import (
     COMMIT,
     HISTORY,
@@ -31,7 +30,7 @@ from understudy.fleet.connection import (
 from understudy.fleet.copies import Copies, WorldList
 from understudy.fleet.journal_rows import endpoint_name
 from understudy.fleet.link import CHANNEL, Locks, StoreLink
-from understudy.fleet.membership import SCHEMA, reason_against_joining
+from understudy.fleet.membership import SCHEMA, StoreAddress, reason_against_joining
 from understudy.fleet.replicated_worlds import ReplicatedWorlds
 from understudy.fleet.transaction import CURRENT, LIST, ChangeGatherer, ReplicaTransaction
 from understudy.mock.server.endpoint import Endpoint

@@ -1,13 +1,45 @@
-"""Names operations by method and path template: documents differ in all other names."""
+"""Names operations by method and path template: documents differ in all other names.
+
+Names and bounds of inputs that the interface leaves to the document in force are named here, too.
+"""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from understudy.interface.declared_inputs import DeclaredInputs
 from understudy.openapi.operations import Operation, path_shape
 from understudy.openapi.path_matching import PathMatcher, specificity
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredInputs:
+    """The inputs of a deployment as the document in force declares them.
+
+    Attributes:
+        upload_field: Name of the field that an upload sends its picture under.
+        qr_types: Values of ``type`` for the centre icon of a QR code.
+        least_qr_size: The smallest width of a QR code in pixels; None if the document has no bound.
+        largest_qr_size: The largest width; None if the document has no bound.
+        longest: Names of profile fields to the most characters of their texts; only bounded ones.
+    """
+
+    upload_field: str = "data"
+    qr_types: tuple[str, ...] = ("user", "service", "none")
+    least_qr_size: int | None = None
+    largest_qr_size: int | None = None
+    longest: Mapping[str, int] = field(default_factory=dict)
+
+    def with_bounds_of(self, other: "DeclaredInputs") -> "DeclaredInputs":
+        """Returns these inputs with the bounds of another deployment; names stay as they are."""
+        return replace(
+            self,
+            least_qr_size=other.least_qr_size,
+            largest_qr_size=other.largest_qr_size,
+            longest=other.longest,
+        )
+
 
 LOOKUP: Final = "GET /profiles/{}"
 QR_CODE: Final = "GET /qr-code/{}"

@@ -17,13 +17,12 @@ from understudy.interface.vocabulary import OWN_WORDS, Vocabulary
 from understudy.mock.authserver import applications_admin, sign_in_traces, token_endpoint
 from understudy.mock.authserver.accounts import check_password, find_account
 from understudy.mock.authserver.approval import deciding
-from understudy.mock.authserver.oauth_errors import error_response as authorization_error
+from understudy.mock.authserver.authorization_request import error_response as authorization_error
 from understudy.mock.policies import OAUTH_POLICIES, POLICIES, opening
 from understudy.mock.server import guards
 from understudy.mock.server.api import Api, takes_any_token
-from understudy.mock.server.call import HandlerResponse, Principal
+from understudy.mock.server.call import Handler, HandlerResponse, Handlers, Principal, shape
 from understudy.mock.server.endpoint import Endpoint
-from understudy.mock.server.handlers import Handler, Handlers, shape
 from understudy.mock.server.listing import Listing
 from understudy.mock.server.own_paths import BASE_PATH
 from understudy.mock.server.worlds import World

@@ -43,9 +43,9 @@ from understudy.mock.pages.page_groups import PageGroup
 from understudy.mock.pages.page_routing import pages
 from understudy.mock.policies import mark_mechanisms
 from understudy.mock.server.api import Api
+from understudy.mock.server.call import InferredState, shape
 from understudy.mock.server.callbacks import Callbacks, Permits
 from understudy.mock.server.endpoint import Endpoint, endpoints
-from understudy.mock.server.handlers import InferredState, shape
 from understudy.mock.server.hosts import is_local
 from understudy.mock.server.journal import Journal
 from understudy.mock.server.journaling import RequestListener

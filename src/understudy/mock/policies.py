@@ -11,17 +11,17 @@ from understudy.errors import ContentTooLarge, Problem, Unauthorized
 from understudy.interface.rules import upholds
 from understudy.interface.scopes import AUTH, MANAGE_PROFILE
 from understudy.interface.vocabulary import Vocabulary
-from understudy.mock.authserver.oauth_errors import (
+from understudy.mock.authserver.authorization_request import (
     INVALID_REQUEST,
     NEEDS_2FA,
     OAuthError,
     TokenRefused,
 )
 from understudy.mock.server import (
-    errors,
     parameters,
     rate_limit,
     request_validation,
+    response_sending,
     security,
     windows,
 )
@@ -33,7 +33,7 @@ from understudy.mock.server.api import (
     QueryReading,
     ScopePolicy,
 )
-from understudy.mock.server.forms import form_members
+from understudy.mock.server.bodies import form_members
 from understudy.mock.server.guards import Cors
 from understudy.mock.service import avatars, own_profile
 
@@ -114,7 +114,7 @@ RULES_OF_MECHANISMS: Final[Mapping[Callable[..., Any], tuple[str, ...]]] = {
         "unauthorized-challenge",
     ),
     form_members: ("token-repeated-field", "equivalent-content"),
-    errors.method_not_allowed: ("token-post-only", "method-not-allowed-allow"),
+    response_sending.method_not_allowed: ("token-post-only", "method-not-allowed-allow"),
     Cors.is_closed: ("token-no-cors",),
     chosen_refusal: (
         *("error-no-token", "error-invalid-token", "error-missing-scope"),

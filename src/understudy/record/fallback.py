@@ -21,8 +21,7 @@ from understudy.exchange.messages import Exchange
 from understudy.interface.facts import choices_of, load_facts
 from understudy.interface.operations import Place, Routes
 from understudy.mock.app import Mock
-from understudy.mock.fixtures.conversion import converted
-from understudy.mock.fixtures.record_checks import check_person
+from understudy.mock.fixtures.record_checks import check_person, converted
 from understudy.mock.server.worlds import World
 from understudy.mock.settings import Settings
 from understudy.mock.store.people import (

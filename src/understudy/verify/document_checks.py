@@ -22,8 +22,13 @@ from openapi_core.validation.schemas.validators import SchemaValidator
 from werkzeug.datastructures import Headers, ImmutableMultiDict
 
 from understudy.exchange.messages import NO_JSON, Exchange, Request, Response
-from understudy.interface.declared_inputs import DeclaredInputs
-from understudy.interface.operations import QR_CODE, UPDATE_PROFILE, UPLOAD_AVATAR, key_of
+from understudy.interface.operations import (
+    QR_CODE,
+    UPDATE_PROFILE,
+    UPLOAD_AVATAR,
+    DeclaredInputs,
+    key_of,
+)
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.media_types import declared_for, is_json

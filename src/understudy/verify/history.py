@@ -13,7 +13,6 @@ from itertools import islice
 from typing import Any
 
 from understudy.exchange.messages import GRANTEE, Exchange
-from understudy.interface.declared_inputs import DeclaredInputs
 from understudy.interface.facts import Fact
 from understudy.interface.operations import (
     AUTHORIZE,
@@ -26,6 +25,7 @@ from understudy.interface.operations import (
     TOKEN_INFO,
     UPDATE_AVATAR,
     UPLOAD_AVATAR,
+    DeclaredInputs,
 )
 from understudy.verify.issued_values import mentions, values_in
 from understudy.verify.target import Known, Target

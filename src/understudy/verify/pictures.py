@@ -12,8 +12,7 @@ import zxingcpp
 from PIL import Image, UnidentifiedImageError
 
 from understudy.exchange.messages import Exchange
-from understudy.interface.declared_inputs import DeclaredInputs
-from understudy.interface.operations import DELETE_AVATAR, QR_CODE, UPLOAD_AVATAR
+from understudy.interface.operations import DELETE_AVATAR, QR_CODE, UPLOAD_AVATAR, DeclaredInputs
 from understudy.verify.checks import tells
 from understudy.verify.history import MADE_UP, History
 from understudy.verify.probe_client import ProbeClient

@@ -12,7 +12,7 @@ import orjson
 from msgspec import structs
 
 from understudy.exchange.messages import Exchange, Request, headers_of, issued_identity
-from understudy.interface.declared_inputs import DeclaredInputs
+from understudy.interface.operations import DeclaredInputs
 from understudy.verify.gateway import Gateway
 from understudy.verify.permits import SAFE, NotPermitted
 from understudy.verify.target import CREDENTIALS, Known, Target, TargetApplication

@@ -14,9 +14,8 @@ import orjson
 
 import understudy
 from understudy.exchange import har
-from understudy.exchange.masking import masked_exchange
+from understudy.exchange.masking import masked_exchange, shown
 from understudy.exchange.messages import LARGEST_REPORTED, Exchange
-from understudy.exchange.shown import shown
 from understudy.reports.content import (
     Cause,
     Coverage,

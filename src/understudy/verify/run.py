@@ -12,9 +12,8 @@ from understudy import plugins
 from understudy.cases.model import Case, CaseRequest
 from understudy.errors import StartupError, nearest
 from understudy.exchange.messages import NO_JSON, Exchange
-from understudy.interface.declared_inputs import DeclaredInputs
 from understudy.interface.facts import Fact, load_facts
-from understudy.interface.operations import Routes
+from understudy.interface.operations import DeclaredInputs, Routes
 from understudy.interface.recognition import interface_operations
 from understudy.openapi.loader import Document, document_of
 from understudy.openapi.operations import operations

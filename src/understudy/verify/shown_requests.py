@@ -15,9 +15,8 @@ from urllib.parse import unquote, unquote_plus, urlsplit
 import orjson
 
 from understudy.exchange.curl import curl
-from understudy.exchange.masking import OWN_PREFIX
+from understudy.exchange.masking import OWN_PREFIX, QUIET
 from understudy.exchange.messages import NO_JSON, Exchange, Headers, Request, media_type
-from understudy.exchange.shown import QUIET
 from understudy.verify.history import MADE_UP_HASHES
 from understudy.verify.rules.avatar_uploads import only_file
 from understudy.verify.target import Target, md5_of

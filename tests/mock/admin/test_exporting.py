@@ -123,7 +123,7 @@ def test_garbage_collection_stops_nobody_while_an_archive_is_read(
         msg = "not this one"
         raise BadRequest(msg)
 
-    monkeypatch.setattr("understudy.mock.admin.exporting.unpack_fixtures", refuse)
+    monkeypatch.setattr("understudy.mock.admin.capsules.unpack_fixtures", refuse)
     assert driver.ask("POST", "/__admin/import", content=b"PK", headers=ZIP).status_code == 400
     assert (seen, gc.isenabled()) == ([False], True)
 

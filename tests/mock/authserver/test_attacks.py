@@ -10,7 +10,7 @@ from tests.mock.authserver.conftest import (
     hidden,
 )
 
-from understudy.mock.authserver.throttling import FAILURES
+from understudy.mock.authserver.accounts import FAILURES
 
 ORIGIN = {"Origin": "http://attacker.example"}
 WORLD = f"{AUTHORIZATION}/__world/twin"

@@ -5,8 +5,12 @@ from tests.mock.authserver.conftest import CALLBACK, SERVER
 
 from understudy.errors import BadRequest
 from understudy.mock.authserver.approval import approve
-from understudy.mock.authserver.authorization_request import AuthorizationRequest, ReturnAddress
-from understudy.mock.authserver.oauth_errors import OAuthError, error_response
+from understudy.mock.authserver.authorization_request import (
+    AuthorizationRequest,
+    OAuthError,
+    ReturnAddress,
+    error_response,
+)
 from understudy.mock.authserver.token_endpoint import REMEMBERED, issue_token
 from understudy.mock.store.applications import CODES, SPENT_CODES
 from understudy.mock.store.hashing import email_hash

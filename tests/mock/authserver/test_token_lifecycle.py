@@ -11,8 +11,11 @@ from tests.mock.authserver.conftest import CALLBACK, OTHER, SERVER, START, Time
 
 from understudy.mock.authserver import applications
 from understudy.mock.authserver.approval import approve
-from understudy.mock.authserver.authorization_request import AuthorizationRequest, ReturnAddress
-from understudy.mock.authserver.oauth_errors import OAuthError
+from understudy.mock.authserver.authorization_request import (
+    AuthorizationRequest,
+    OAuthError,
+    ReturnAddress,
+)
 from understudy.mock.authserver.token_endpoint import issue_token, validate_token
 from understudy.mock.authserver.token_lifecycle import IMPLICIT_LIFETIME, revoke, revoke_all
 from understudy.mock.server.call import Call

@@ -9,8 +9,8 @@ from starlette.exceptions import HTTPException
 from understudy.errors import BadRequest, MethodNotAllowed, NotFound
 from understudy.mock.server._connexion import routed
 from understudy.mock.server.dispatcher import route_of
-from understudy.mock.server.errors import as_problem
 from understudy.mock.server.request_context import Peer, RequestContext, RequestHead, put_context
+from understudy.mock.server.response_sending import as_problem
 from understudy.openapi.operations import operations
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from understudy.errors import StartupError
-from understudy.mock.server.handlers import Binding, bind, keyword_name, shape
+from understudy.mock.server.call import Binding, bind, keyword_name, shape
 from understudy.openapi.operations import Operation, Parameter
 
 

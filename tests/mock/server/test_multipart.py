@@ -4,7 +4,7 @@ import pytest
 
 from understudy.errors import BadRequest
 from understudy.limits import BODY_BYTES
-from understudy.mock.server.forms import multipart_pairs
+from understudy.mock.server.bodies import multipart_pairs
 
 PATH = "/v1/notes/1/picture"
 PICTURE = b"\x89PNG\r\n\x1a\n\x00\xff"

@@ -10,8 +10,7 @@ import yaml
 from PIL import Image
 
 from understudy.mock.server.call import HandlerResponse
-from understudy.mock.server.document_responses import SampleBounds, sample_response
-from understudy.mock.server.sample_bodies import sample_file
+from understudy.mock.server.document_responses import SampleBounds, sample_file, sample_response
 from understudy.openapi.loader import Document
 from understudy.openapi.operations import operations
 from understudy.openapi.schemas import Schemas

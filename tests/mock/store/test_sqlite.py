@@ -14,7 +14,7 @@ from tests.mock.admin.conftest import AUTHORIZATION, START, Driver, Time
 from tests.mock.store.conftest import end_store, written
 
 from understudy.errors import StartupError
-from understudy.mock.authserver.throttling import FAILURES
+from understudy.mock.authserver.accounts import FAILURES
 from understudy.mock.settings import Settings
 from understudy.mock.store.sqlite import FILE, SqliteStore
 from understudy.mock.store.tokens import TOKENS, Token

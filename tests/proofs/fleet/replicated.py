@@ -24,8 +24,8 @@ from tests.proofs.fleet.round_robin import LoopThread, RoundRobin
 from tests.store_server import store_server
 
 from understudy.cli.mock_edge_cases import MockEdgeCases
-from understudy.fleet.address import StoreAddress
 from understudy.fleet.connection import send_once
+from understudy.fleet.membership import StoreAddress
 from understudy.fleet.replicated_worlds import ReplicatedWorlds
 from understudy.fleet.shared_store import SharedWorldStore
 from understudy.mock.admin.context import EdgeCaseSource

@@ -1,12 +1,20 @@
-"""Saves a world before one of its requests as a capsule, and opens one (``openapi/admin.yaml``)."""
+"""Saves a world before one of its requests as a capsule, and opens one (``openapi/admin.yaml``).
 
+A world is exported as fixtures and imported here, too. Both take long for a large world, so they run in a
+thread of their own, one at a time: others are not kept waiting, and many imports do not use up the
+threads that check uploads.
+"""
+
+import asyncio
+import gc
 import hashlib
 import io
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
@@ -15,16 +23,15 @@ from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
 from understudy.errors import BadRequest, Conflict, NotFound, Problem, StartupError
-from understudy.limits import ARCHIVE_BYTES, FAULTS, Count, Integer
+from understudy.limits import ARCHIVE_BYTES, FAULTS, IMPORT_SECONDS, Count, Integer
 from understudy.mock.admin.capsule_secrets import SecretReferences, SecretResolver
 from understudy.mock.admin.context import AdminContext, AdminHandlers
-from understudy.mock.admin.exporting import in_worker
 from understudy.mock.admin.faults import check_fault
 from understudy.mock.admin.requests import operation_id
 from understudy.mock.admin.stubs import InvalidStub, check_stub
-from understudy.mock.fixtures.archive import archive_entry
+from understudy.mock.fixtures.archive import archive_entry, pack_world, unpack_fixtures
 from understudy.mock.fixtures.record_checks import check_changes, expect_instant
-from understudy.mock.server.call import Call, HandlerResponse, Principal
+from understudy.mock.server.call import Call, HandlerResponse, Handlers, Principal
 from understudy.mock.server.clock import FIRST, LAST, ClockSetting, Instant, machine_time, written
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.faults import Fault
@@ -40,6 +47,70 @@ from understudy.mock.server.request_context import (
 from understudy.mock.server.windows import Window
 from understudy.mock.server.worlds import WORLD_NAME, Baseline, Snapshot, World
 from understudy.mock.store.collections import COLLECTIONS
+from understudy.mock.store.vocabulary import vocabulary_of
+
+Value = TypeVar("Value")
+
+_WORKER: Final = ThreadPoolExecutor(1, "understudy-archives")
+
+
+async def export_world(call: Call) -> HandlerResponse:
+    """Exports the world as a zip file for ``serve --fixtures`` (``GET /export``).
+
+    Raises:
+        LimitExceeded: It takes too long.
+    """
+    name = f'attachment; filename="{call.world.name}.zip"'
+    headers = (("content-disposition", name),)
+    world = call.world.copy()
+    packed = await in_worker(lambda: pack_world(world))
+    return HandlerResponse(packed, 200, "application/zip", headers)
+
+
+async def import_world(call: Call, *, body: bytes) -> HandlerResponse:
+    """Replaces the world by the fixtures in a zip file, or leaves it as it is (``POST /import``).
+
+    Raises:
+        BadRequest: The body is not such a zip file, or a fixture in it cannot be used.
+        LimitExceeded: It holds too much, or takes too long.
+    """
+    words = vocabulary_of(call.world)
+    baseline = await in_worker(lambda: unpack_fixtures(body, words))
+    snapshot = call.world.snapshot()
+    call.world.become(snapshot._replace(baseline=baseline, overlay={}))
+    return HandlerResponse(status=204)
+
+
+async def in_worker(work: Callable[[], Value]) -> Value:
+    """Returns the result of long work, done in the thread for archives.
+
+    Raises:
+        LimitExceeded: It takes too long.
+    """
+    loop = asyncio.get_running_loop()
+    try:
+        async with asyncio.timeout(IMPORT_SECONDS.most):
+            return await loop.run_in_executor(_WORKER, _without_collection, work)
+    except TimeoutError:
+        raise IMPORT_SECONDS.exceeded() from None
+
+
+def _without_collection(work: Callable[[], Value]) -> Value:
+    """Works while garbage collection is paused.
+
+    A pass over a million young objects stops every thread for more than a second, again and again.
+    """
+    if not gc.isenabled():
+        return work()
+    gc.disable()
+    try:
+        return work()
+    finally:
+        gc.enable()
+
+
+HANDLERS: Handlers = {("GET", "/export"): export_world, ("POST", "/import"): import_world}
+
 
 ENTRY: Final = "capsule.json"
 

@@ -8,9 +8,8 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from understudy.errors import BadRequest, NotFound
-from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.call import Call, HandlerResponse, Handlers
 from understudy.mock.server.clock import Clock, written
-from understudy.mock.server.handlers import Handlers
 from understudy.mock.server.journal import ABSENT, HistoryEntry, RecordStep
 from understudy.mock.server.journaling import state_before, undone
 from understudy.mock.server.windows import WINDOW

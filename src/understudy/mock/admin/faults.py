@@ -9,9 +9,8 @@ import msgspec
 from understudy.errors import BadRequest, Conflict, NotFound, nearest
 from understudy.limits import FAULTS
 from understudy.mock.admin.context import AdminContext, AdminHandlers
-from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.call import Call, HandlerResponse, Handlers
 from understudy.mock.server.faults import EFFECTS, Fault
-from understudy.mock.server.handlers import Handlers
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.stubbing import STUB
 from understudy.mock.server.worlds import World

@@ -7,7 +7,6 @@ from understudy.mock.admin import (
     clock,
     events,
     exercised,
-    exporting,
     faults,
     limits,
     people,
@@ -18,11 +17,11 @@ from understudy.mock.admin import (
 )
 from understudy.mock.admin.context import AdminContext, AdminHandlers
 from understudy.mock.server import guards
+from understudy.mock.server.call import Handlers
 from understudy.mock.server.callbacks import Callbacks
-from understudy.mock.server.handlers import Handlers
 
 _OF_WORLDS: tuple[Handlers, ...] = (
-    *(guards.HANDLERS, clock.HANDLERS, exporting.HANDLERS, faults.HANDLERS),
+    *(guards.HANDLERS, clock.HANDLERS, capsules.HANDLERS, faults.HANDLERS),
     *(limits.HANDLERS, people.HANDLERS, requests.HANDLERS, stubs.HANDLERS),
 )
 """Handlers that need nothing but the world of a call."""

@@ -9,9 +9,8 @@ from understudy.errors import BadRequest, NotFound, StartupError, nearest
 from understudy.interface.rules import Rule, Switch
 from understudy.mock.admin.context import AdminContext, AdminHandlers
 from understudy.mock.admin.explaining import rules_of
-from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.call import Call, HandlerResponse, Handlers
 from understudy.mock.server.clock import written
-from understudy.mock.server.handlers import Handlers
 from understudy.mock.server.rate_limit import ANONYMOUS
 from understudy.mock.server.windows import WINDOW, Window
 from understudy.mock.server.worlds import World

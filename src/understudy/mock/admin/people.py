@@ -13,12 +13,10 @@ import msgspec
 from understudy.errors import BadRequest, Conflict, FixtureError, NotFound, nearest
 from understudy.interface.vocabulary import Vocabulary
 from understudy.mock.fixtures.archive import person_fixture
-from understudy.mock.fixtures.conversion import converted
 from understudy.mock.fixtures.listing import person_members
-from understudy.mock.fixtures.record_checks import WorldRecords, check_person, claims
-from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.fixtures.record_checks import WorldRecords, check_person, claims, converted
+from understudy.mock.server.call import Call, HandlerResponse, Handlers
 from understudy.mock.server.clock import written
-from understudy.mock.server.handlers import Handlers
 from understudy.mock.server.worlds import World
 from understudy.mock.store.applications import COOKIE, USED_SCOPES, begin, cookie_path, set_cookie
 from understudy.mock.store.people import (

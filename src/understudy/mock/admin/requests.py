@@ -19,15 +19,13 @@ from understudy.limits import PATTERNS, SEARCH_SECONDS
 from understudy.mock.admin.clock import instant_of
 from understudy.mock.admin.context import AdminContext, AdminHandlers
 from understudy.mock.admin.faults import response_header
-from understudy.mock.server.call import Call, HandlerResponse, SharedBody
+from understudy.mock.server.call import Call, HandlerResponse, Handlers, SharedBody
 from understudy.mock.server.clock import written
 from understudy.mock.server.faults import RequestCondition
-from understudy.mock.server.handlers import Handlers
 from understudy.mock.server.json_bodies import json_bytes_in_pieces
-from understudy.mock.server.request_conditions import misfits
+from understudy.mock.server.request_conditions import fits, is_like, misfits
 from understudy.mock.server.request_context import HeaderFields, RequestContext
 from understudy.mock.server.stubbing import STUB
-from understudy.mock.server.text_comparisons import fits, is_like
 from understudy.mock.server.worlds import World
 from understudy.openapi.paths import LONGEST_COMPARED, fill
 

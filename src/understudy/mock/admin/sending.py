@@ -16,9 +16,8 @@ from understudy.errors import BadRequest, NotFound, StartupError, nearest
 from understudy.exchange.asgi import exchanged, http_scope
 from understudy.exchange.masking import MASK, masked_header
 from understudy.mock.admin.context import AdminContext, AdminHandlers, EdgeCaseSource, SiteName
-from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.call import Call, HandlerResponse, Handlers
 from understudy.mock.server.callbacks import SENDER, Callbacks
-from understudy.mock.server.handlers import Handlers
 from understudy.mock.server.own_paths import PRIVATE_PATHS
 from understudy.mock.server.request_context import RequestContext, context_of
 

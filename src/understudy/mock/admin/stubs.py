@@ -11,10 +11,9 @@ from msgspec import UNSET
 from understudy.errors import BadRequest, FixtureError, Problem, nearest
 from understudy.mock.admin.context import AdminContext, AdminHandlers
 from understudy.mock.admin.faults import Kept, keep, next_id, response_header
-from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.call import Call, HandlerResponse, Handlers
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.faults import Fault, RequestCondition, StubResponse
-from understudy.mock.server.handlers import Handlers
 from understudy.mock.server.request_conditions import Misfit, expect_comparisons, misfits
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.stubbing import STUB, violations

@@ -6,8 +6,7 @@ from typing import Any
 from understudy.mock.authserver import applications
 from understudy.mock.authserver.client_advice import advice_for
 from understudy.mock.authserver.token_lifecycle import revoke
-from understudy.mock.server.call import Call, HandlerResponse
-from understudy.mock.server.handlers import Handlers
+from understudy.mock.server.call import Call, HandlerResponse, Handlers
 from understudy.mock.server.worlds import World
 from understudy.mock.store.applications import APPLICATIONS, Application
 

@@ -12,16 +12,16 @@ from urllib.parse import quote
 from understudy.interface.rules import upholds
 from understudy.mock.authserver.authorization_request import (
     AuthorizationRequest,
+    RefusedPage,
+    RefusedRedirect,
     ReturnAddress,
     find_return_address,
     parameters_of,
     validate,
 )
 from understudy.mock.authserver.client_advice import note_problem
-from understudy.mock.authserver.oauth_errors import RefusedPage, RefusedRedirect
 from understudy.mock.authserver.token_lifecycle import IMPLICIT_LIFETIME, issue
-from understudy.mock.server.call import Call, HandlerResponse
-from understudy.mock.server.handlers import PageHandler
+from understudy.mock.server.call import Call, HandlerResponse, PageHandler
 from understudy.mock.server.response_sending import PAGE_HEADERS
 from understudy.mock.server.worlds import World
 from understudy.mock.store.applications import APPLICATIONS, CODES, AuthorizationCode

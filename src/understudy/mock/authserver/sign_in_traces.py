@@ -14,9 +14,8 @@ import orjson
 from understudy.exchange.masking import MASK, SECRET_NAMES
 from understudy.mock.authserver.authorization_request import is_scope_parameter
 from understudy.mock.authserver.client_advice import ADVICE
-from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.call import Call, HandlerResponse, Handlers
 from understudy.mock.server.clock import written
-from understudy.mock.server.handlers import Handlers
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.worlds import World
 from understudy.mock.store.applications import APPLICATIONS, Application

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from understudy.interface.rules import upholds
 from understudy.mock.authserver import accounts, authorization_request
-from understudy.mock.authserver.client_advice import note_problem
-from understudy.mock.authserver.oauth_errors import (
+from understudy.mock.authserver.accounts import hold_off
+from understudy.mock.authserver.authorization_request import (
     INVALID_GRANT,
     INVALID_REQUEST,
     INVALID_SCOPE,
@@ -26,10 +26,9 @@ from understudy.mock.authserver.oauth_errors import (
     OAuthError,
     TokenRefused,
 )
-from understudy.mock.authserver.throttling import hold_off
+from understudy.mock.authserver.client_advice import note_problem
 from understudy.mock.authserver.token_lifecycle import issue, revoke
-from understudy.mock.server.call import Call, HandlerResponse
-from understudy.mock.server.handlers import Handlers
+from understudy.mock.server.call import Call, HandlerResponse, Handlers
 from understudy.mock.server.worlds import World
 from understudy.mock.store.applications import (
     APPLICATIONS,

@@ -28,12 +28,13 @@ from understudy.mock.authserver.authorization_request import (
     CALLBACK_PATH,
     AuthorizationRequest,
     Parameters,
+    RefusedPage,
+    RefusedRedirect,
     ReturnAddress,
     find_return_address,
     parameters_of,
     validate,
 )
-from understudy.mock.authserver.oauth_errors import RefusedPage, RefusedRedirect
 from understudy.mock.pages import sessions
 from understudy.mock.pages.wsgi_bridge import (
     address,

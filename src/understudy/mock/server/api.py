@@ -10,8 +10,13 @@ from datetime import datetime
 from typing import Any, Final, Literal, NamedTuple
 
 from understudy.errors import Problem
-from understudy.mock.server.call import HandlerResponse, Principal
-from understudy.mock.server.handlers import DocumentHandler, Handlers, PageHandlers
+from understudy.mock.server.call import (
+    DocumentHandler,
+    HandlerResponse,
+    Handlers,
+    PageHandlers,
+    Principal,
+)
 from understudy.mock.server.worlds import World
 from understudy.openapi.loader import Document
 

@@ -19,12 +19,11 @@ from understudy.errors import InsufficientStorage
 from understudy.mock.server.call import HandlerResponse
 from understudy.mock.server.dispatcher import Dispatcher, call_handler
 from understudy.mock.server.endpoint import Endpoint
-from understudy.mock.server.errors import ErrorResponses
 from understudy.mock.server.faults import WireResponse
 from understudy.mock.server.guards import expect_bounded_fields
 from understudy.mock.server.journaling import Journaling, note_response, settle
 from understudy.mock.server.request_context import Matching, Peer, RequestContext, RequestHead, Step
-from understudy.mock.server.response_sending import send_wire
+from understudy.mock.server.response_sending import ErrorResponses, send_wire
 from understudy.mock.server.route_table import RouteTable
 from understudy.mock.server.stubbing import needs_stack, stubbed
 

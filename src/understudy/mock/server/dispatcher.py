@@ -7,11 +7,10 @@ from typing import Any, Literal
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.errors import BadRequest, LimitExceeded
-from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.call import Call, DocumentCall, HandlerResponse
 from understudy.mock.server.document_responses import GENERATED, generated, generated_again
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.faults import WireResponse
-from understudy.mock.server.handlers import DocumentCall
 from understudy.mock.server.rate_limit import sent_headers
 from understudy.mock.server.request_context import RequestContext, context_of
 from understudy.mock.server.response_sending import (

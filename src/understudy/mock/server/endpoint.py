@@ -8,10 +8,16 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from understudy.mock.server.api import Api
 from understudy.mock.server.bodies import BodyReader
-from understudy.mock.server.call import HandlerResponse, OperationSummary
-from understudy.mock.server.declared_errors import DeclaredErrors, usual_errors
-from understudy.mock.server.declared_headers import DeclaredHeaders
-from understudy.mock.server.handlers import Binding, DocumentHandler, PageHandler, bind, shape
+from understudy.mock.server.call import (
+    Binding,
+    DocumentHandler,
+    HandlerResponse,
+    OperationSummary,
+    PageHandler,
+    bind,
+    shape,
+)
+from understudy.mock.server.declared_responses import DeclaredErrors, DeclaredHeaders, usual_errors
 from understudy.mock.server.parameters import ParameterReader
 from understudy.mock.server.recent import Recent
 from understudy.mock.server.response_validation import ResponseValidator

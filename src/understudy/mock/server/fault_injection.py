@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from understudy.errors import Problem
 from understudy.mock.server.call import HandlerResponse
-from understudy.mock.server.declared_headers import field_value
+from understudy.mock.server.declared_responses import field_value
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.faults import (
     EffectNotApplicable,

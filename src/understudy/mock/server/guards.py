@@ -15,8 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from understudy.errors import BadRequest, Forbidden, NotFound, Problem, UnsupportedMediaType
 from understudy.limits import BODY_BYTES, BODY_SECONDS, FORM_BYTES, FORM_FIELDS
 from understudy.mock.server.api import Api
-from understudy.mock.server.call import Call, HandlerResponse
-from understudy.mock.server.handlers import Handlers
+from understudy.mock.server.call import Call, HandlerResponse, Handlers
 from understudy.mock.server.hosts import host_name, is_local, origin_host
 from understudy.mock.server.own_paths import (
     CONSOLE_PATH,

@@ -12,13 +12,13 @@ from urllib.parse import urlencode
 from understudy.errors import LimitExceeded
 from understudy.exchange.curl import plain_command
 from understudy.exchange.multipart import MULTIPART
+from understudy.mock.server.bodies import URLENCODED, form_fields
 from understudy.mock.server.endpoint import (
     BEARER,
     Credential,
     Endpoint,
     credentials_of,
 )
-from understudy.mock.server.forms import URLENCODED, form_fields
 from understudy.mock.server.json_bodies import json_bytes
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Node

@@ -5,8 +5,8 @@ from typing import Any
 from understudy.errors import BadRequest, NotAcceptable, Problem, UnsupportedMediaType, Violation
 from understudy.mock.server.api import STRICT_QUERY, QueryReading
 from understudy.mock.server.bodies import BodyReader
+from understudy.mock.server.call import BODY
 from understudy.mock.server.endpoint import Endpoint
-from understudy.mock.server.handlers import BODY
 from understudy.mock.server.parameters import (
     ABSENT,
     Texts,

@@ -12,7 +12,6 @@ from understudy.mock.server.api import Api
 from understudy.mock.server.direct import Continuation, Direct
 from understudy.mock.server.dispatcher import Dispatcher, ResponseValidation, route
 from understudy.mock.server.endpoint import Endpoint, endpoints
-from understudy.mock.server.errors import ErrorResponses
 from understudy.mock.server.fault_injection import answer_early, inject_faults
 from understudy.mock.server.faults import WireResponse
 from understudy.mock.server.guards import (
@@ -42,7 +41,7 @@ from understudy.mock.server.request_context import (
     context_of,
 )
 from understudy.mock.server.request_validation import validate
-from understudy.mock.server.response_sending import send_wire
+from understudy.mock.server.response_sending import ErrorResponses, send_wire
 from understudy.mock.server.route_table import RouteTable, by_route
 from understudy.mock.server.security import authorize
 from understudy.mock.server.transactions import (

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from understudy.errors import BadRequest, Headers, MockRefusal, Problem, TooManyRequests
 from understudy.mock.server.call import HandlerResponse, SharedBody
-from understudy.mock.server.declared_headers import LOCATION
-from understudy.mock.server.document_responses import declared_response
+from understudy.mock.server.declared_responses import LOCATION
+from understudy.mock.server.document_responses import declared_response, written_body
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.faults import Fault, StubResponse
 from understudy.mock.server.json_bodies import merged
@@ -23,7 +23,6 @@ from understudy.mock.server.rate_limit import sent_headers
 from understudy.mock.server.recent import Recent
 from understudy.mock.server.request_conditions import misfits
 from understudy.mock.server.request_context import RequestContext
-from understudy.mock.server.sample_bodies import written_body
 from understudy.mock.server.validation_errors import describe, validation_errors
 from understudy.mock.server.windows import WINDOW, QuotaDecision
 from understudy.mock.server.worlds import World

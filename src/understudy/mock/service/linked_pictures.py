@@ -11,10 +11,13 @@ from xml.sax.saxutils import escape
 
 from understudy.errors import NotFound
 from understudy.interface.rules import upholds
-from understudy.mock.server.call import Call, HandlerResponse
-from understudy.mock.server.handlers import Handlers
-from understudy.mock.service.misread_identifiers import note_misread
-from understudy.mock.service.person_lookup import find_by_md5, own_email_index, takes_md5
+from understudy.mock.server.call import Call, HandlerResponse, Handlers
+from understudy.mock.service.person_lookup import (
+    find_by_md5,
+    note_misread,
+    own_email_index,
+    takes_md5,
+)
 from understudy.mock.service.picture_work import resized
 from understudy.mock.store.hashing import email_hash, is_md5
 from understudy.mock.store.people import (

@@ -12,8 +12,7 @@ from understudy.errors import BadRequest, NotFound
 from understudy.interface.rules import upholds
 from understudy.interface.scopes import AUTH
 from understudy.interface.vocabulary import Vocabulary
-from understudy.mock.server.call import Call, HandlerResponse
-from understudy.mock.server.handlers import Handlers
+from understudy.mock.server.call import Call, HandlerResponse, Handlers
 from understudy.mock.service import representations
 from understudy.mock.service.person_lookup import caller, own_email_index
 from understudy.mock.store.hashing import email_hash

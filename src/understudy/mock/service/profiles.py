@@ -11,11 +11,9 @@ from msgspec.structs import replace
 
 from understudy.errors import Forbidden, Headers, NotFound, Problem
 from understudy.interface.rules import upholds
-from understudy.mock.server.call import Call, HandlerResponse, Principal, SharedBody
-from understudy.mock.server.handlers import Handlers
+from understudy.mock.server.call import Call, HandlerResponse, Handlers, Principal, SharedBody
 from understudy.mock.service import person_lookup, representations
-from understudy.mock.service.misread_identifiers import note_misread
-from understudy.mock.service.person_lookup import find_person, takes_md5
+from understudy.mock.service.person_lookup import find_person, note_misread, takes_md5
 from understudy.mock.store.hashing import is_md5
 from understudy.mock.store.people import PEOPLE, Person, named_person
 from understudy.mock.store.vocabulary import vocabulary_of

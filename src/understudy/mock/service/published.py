@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from understudy.interface.rules import upholds
-from understudy.mock.server.call import Call, HandlerResponse
-from understudy.mock.server.handlers import Handler
+from understudy.mock.server.call import Call, Handler, HandlerResponse
 from understudy.openapi.loader import Document
 
 PATH = "/openapi"

@@ -11,8 +11,7 @@ from understudy.interface.vocabulary import ProfileStatusWords
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.recent import Recent
 from understudy.mock.service import representations
-from understudy.mock.service.misread_identifiers import note_misread
-from understudy.mock.service.person_lookup import find_person
+from understudy.mock.service.person_lookup import find_person, note_misread
 from understudy.mock.service.qr_options import (
     DEFAULT_SIZE,
     STANDARD,

@@ -8,9 +8,8 @@ from msgspec import to_builtins
 from understudy.interface.scopes import AUTH, MANAGE_PROFILE, READ_PROFILE
 from understudy.interface.vocabulary import OWN_WORDS, Vocabulary
 from understudy.mock.server.api import Precondition
-from understudy.mock.server.call import Principal
+from understudy.mock.server.call import Handlers, Principal
 from understudy.mock.server.endpoint import Endpoint
-from understudy.mock.server.handlers import Handlers
 from understudy.mock.service import (
     avatars,
     linked_pictures,
