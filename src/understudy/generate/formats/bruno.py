@@ -22,8 +22,10 @@ from understudy.generate.formats.export import (
     OutputPiece,
     OutputPieces,
     comment,
+    expected_location,
     hides_secret,
     in_braces,
+    indented,
     is_template,
     javascript,
     plain_text,
@@ -51,13 +53,6 @@ _ENCODING = f"""script:pre-request {{
 }}
 """
 
-_KEEPING = """script:post-response {
-  const parameter = /[?&]%(member)s=([^&#]*)/.exec(res.getHeader("location") || "");
-  const value = parameter ? decodeURIComponent(parameter[1]) : res.body.%(member)s;
-  bru.setVar("%(variable)s", value);
-}
-"""
-"""Keeps what a set-up request obtains."""
 
 _MOST_OF_NAME = 100
 """Characters of a title in the name of a file: systems allow 255 for it, and some for the whole path."""
@@ -185,13 +180,13 @@ def _set_up_file(
     name: str, number: int, case: Case, set_up: SetUp, settings: ExportSettings
 ) -> str:
     request = set_up.request
-    names = {"member": set_up.member, "variable": set_up.variable}
+    keeping = script("bruno_keep.js", member=set_up.member, variable=set_up.variable)
     return "\n".join(
         [
             f"meta {{\n  name: {SET_UP.replace(':', ',')}\n  type: http\n  seq: {number}\n}}\n",
             *_request(name, request, settings),
             _before(case, request),
-            _KEEPING % names,
+            _block("script:post-response", keeping),
             _SETTINGS,
         ]
     )
@@ -205,7 +200,7 @@ def _case_file(number: int, case: Case, settings: ExportSettings) -> str:
             *_request(case.id, case.request, settings),
             _before(case, case.request),
             _SETTINGS,
-            *_tests(case),
+            _block("tests", _tests(case)),
             f"docs {{\n  {description}\n}}\n",
         ]
     )
@@ -262,35 +257,22 @@ def _before(case: Case, request: CaseRequest) -> str:
     return "\n".join([*lines, "}\n"])
 
 
-def _tests(case: Case) -> Iterator[str]:
-    pattern = javascript(status_pattern(case))
-    yield "tests {"
-    yield f"  const isExpected = new RegExp({pattern}).test(String(res.getStatus()));"
-    yield "  const isLimited = res.getStatus() === 429 && !isExpected;"
-    yield "  const note = isLimited ? ': not judged, the rate limit is used up' : '';"
-    yield f"  test({javascript(title(case))} + note, function () {{"
-    yield "    if (isLimited) return;"
-    yield f"    expect(String(res.getStatus())).to.match(new RegExp({pattern}));"
-    if case.expected.location:
-        negation = "" if case.expected.location == "with error" else ".not"
-        yield "    const location = res.getHeader('location');"
-        yield f"    if (location) expect(location).to{negation}.match(/[?&#]error=/);"
-    yield "  });"
-    if case.step is not None:
-        yield from _step(case.step)
-    yield "}\n"
+def _block(name: str, code: str) -> str:
+    return f"{name} {{\n{indented(code)}\n}}\n"
 
 
-def _step(step: SequenceStep) -> Iterator[str]:
-    """Yields the lines that keep what later steps need, and test what the response shows."""
-    yield from (f"  {text}" for text in script("steps.js").splitlines())
-    yield "  const keep = (name, value) => {"
-    yield f"    bru.setVar(name + '{ENCODED}', encodeURIComponent(value));"
-    yield "    bru.setVar(name, value);"
-    yield "  };"
-    yield "  const located = res.getHeader('location');"
-    data = javascript(step.as_json())
-    yield f"  const faults = stepFaults({data}, res.getBody(), located, (name) => bru.getVar(name), keep);"
-    yield f"  test({javascript(f'{step.sequence}, step {step.number}, shown')}, function () {{"
-    yield "    expect(faults).to.eql([]);"
-    yield "  });"
+def _tests(case: Case) -> str:
+    code = script(
+        "bruno_test.js",
+        statuses=javascript(status_pattern(case)),
+        title=javascript(title(case)),
+        location=expected_location(case, "res.getHeader('location')", "expect"),
+    )
+    return code if case.step is None else f"{code}\n{_step(case.step)}"
+
+
+def _step(step: SequenceStep) -> str:
+    """Returns the script that keeps what later steps need, and tests what the response shows."""
+    name = javascript(f"{step.sequence}, step {step.number}, shown")
+    shown = script("bruno_step.js", step=javascript(step.as_json()), title=name)
+    return f"{script('steps.js')}\n{shown}"

@@ -13,7 +13,6 @@ from understudy.exchange.curl import field_text
 from understudy.generate.formats.export import (
     BASE_URL_NAMES,
     HIDDEN,
-    PYTHON,
     TITLE,
     ExportSettings,
     OutputPieces,
@@ -38,34 +37,6 @@ _ABOUT = r"""# Secrets come from the environment, such as TOKEN; cases whose sec
 set -f"""
 
 
-_READER = f"""\
-import json, os, shlex, sys
-from urllib.parse import quote, unquote, urlsplit
-
-
-{PYTHON}
-
-
-step, path, location = json.loads(sys.argv[1]), sys.argv[2], sys.argv[3]
-values = {{name: text for name, text in os.environ.items() if name.startswith("ITEM_")}}
-faults = step_faults(step, open(path, "rb").read(), location, values)
-for name in [it["variable"] for it in step["captures"] if it["variable"] in values]:
-    print("export", name + "=" + shlex.quote(values[name]))
-    print("export", name + "{ENCODED}=" + shlex.quote(quote(values[name], safe="")))
-sys.exit("; ".join(faults) or 0)"""
-"""Reads a response in Python, as sh has no JSON; the command line has it in single quotes."""
-
-
-_TAIL = r"""
-echo "$ran sent, $failed failed, $limited not judged (rate limit used up)," \
-  "$skipped skipped (a secret or an item is missing)"
-[ "$failed" -eq 0 ] || exit 1
-[ -z "$unset" ] || [ -n "${SKIP:-}" ] || {
-  echo "Not set:$unset, so cases were not sent; set them, or SKIP=1 to leave the cases out." >&2
-  exit 2
-}"""
-
-
 def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     """Yields the script."""
     yield line(f"#!/bin/sh\n# {TITLE}. Sends every case and judges the responses.")
@@ -77,9 +48,11 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
         yield line(f'{name}{ENCODED}=$(encoded "${name}")')
     is_in_sequences, cases = looked_ahead(cases)
     if is_in_sequences:
-        yield line(f"\n{script('curl_steps.sh')}\n\nreader={_literal(_READER)}")
+        # sh has no JSON, so Python reads the responses; the command line has it in single quotes
+        reader = script("curl_reader.py-tpl", steps=script("steps.py-tpl"))
+        yield line(f"\n{script('curl_steps.sh')}\n\nreader={_literal(reader)}")
     yield from written(cases, _reason, lambda *case: [line("\n".join(_lines(*case)))])
-    yield line(_TAIL)
+    yield line("\n" + script("curl_end.sh"))
 
 
 def _reason(case: Case) -> str:

@@ -236,6 +236,23 @@ def status_pattern(case: Case) -> str:
     return f"^({'|'.join(statuses)})$"
 
 
+def expected_location(case: Case, header: str, expect: str) -> str:
+    """Returns the lines of a test in JavaScript that expect an error in a redirect, or none.
+
+    Args:
+        case: The case.
+        header: What reads the header Location.
+        expect: The function of Chai's, as the tool calls it.
+    """
+    if not case.expected.location:
+        return ""
+    negation = "" if case.expected.location == "with error" else ".not"
+    return (
+        f"\n  const location = {header};"
+        f"\n  if (location) {expect}(location).to{negation}.match(/[?&#]error=/);"
+    )
+
+
 def title(case: Case) -> str:
     """Returns the title of a case on one line."""
     return printable(case.title)
@@ -255,58 +272,35 @@ def printable(text: str) -> str:
     return "".join(character if character.isprintable() else "?" for character in text)
 
 
-@cache
-def script(name: str) -> str:
-    """Returns code that formats write as it is, from its file in ``scripts``.
+_PLACE: Final = re.compile("__([A-Z]+)__")
+"""A place in a script, for a value of the name in lower case."""
+
+
+def script(name: str, /, **values: str) -> str:
+    """Returns code that formats write, from its file in ``scripts``, with values in its places.
 
     ``steps.js`` defines ``stepFaults``, which keeps what the response to a step of a sequence gives for
     later ones, and returns what it does not show; its data is the JSON form of a ``SequenceStep``.
+    ``steps.py-tpl`` defines ``step_faults``, the same in Python; it needs ``json``, ``unquote`` and
+    ``urlsplit``, and has no single quote, as a command line of sh holds it in these.
+
+    Args:
+        name: The file; Python ends in ``.py-tpl`` there, as it is no module of this package.
+        values: The value for each place ``__NAME__``; without any, the code is written as it is.
     """
+    code = _code(name)
+    return _PLACE.sub(lambda place: values[place[1].lower()], code) if values else code
+
+
+def indented(code: str) -> str:
+    """Returns code two columns further in; a text in it may have other ends of lines, which stay."""
+    return "\n".join(f"  {text}" for text in code.split("\n"))
+
+
+@cache
+def _code(name: str) -> str:
     path = Path(__file__).parent / "scripts" / name
     return path.read_text(encoding="utf-8").removesuffix("\n")
-
-
-PYTHON = """\
-def step_place(body, place):
-    for name in place:
-        body = body.get(name) if isinstance(body, dict) else None
-    return body
-
-
-def step_capture(body, location, place):
-    if place is None:
-        return unquote(urlsplit(location).path.rstrip("/").rpartition("/")[2])
-    value = step_place(body, place)
-    return str(value) if isinstance(value, (str, int, float)) and value is not True else ""
-
-
-def step_shows(body, assertion, values):
-    def is_expected(actual):
-        if "variable" in assertion:
-            return str(actual) == values.get(assertion["variable"])
-        expected = assertion["value"]
-        return actual == expected and isinstance(actual, bool) == isinstance(expected, bool)
-
-    value = step_place(body, assertion["place"])
-    if assertion["kind"] == "equals":
-        return is_expected(value)
-    if not isinstance(value, list):
-        return False
-    has_item = any(is_expected(step_place(item, [assertion["member"]])) for item in value)
-    return has_item == (assertion["kind"] == "contains")
-
-
-def step_faults(step, content, location, values):
-    try:
-        body = json.loads(content)
-    except ValueError:
-        body = None
-    captures = [(it["variable"], step_capture(body, location, it["place"])) for it in step["captures"]]
-    values.update({name: value for name, value in captures if value})
-    missing = ["a value for " + name for name, value in captures if not value]
-    broken = [it for it in step["assertions"] if not step_shows(body, it, values)]
-    return missing + [json.dumps(it) for it in broken]"""
-"""Defines ``step_faults``, which is ``stepFaults`` in Python; it needs ``json``, ``unquote`` and ``urlsplit``, and no single quote."""
 
 
 LISTING: Final = ".understudy.json"

@@ -23,6 +23,7 @@ from understudy.generate.formats.export import (
     comment,
     hides_secret,
     in_braces,
+    indented,
     is_template,
     javascript,
     line,
@@ -40,16 +41,6 @@ OBTAINED = frozenset({CODE, CLIENT_TOKEN})
 
 _SPECIAL = re.compile(r"\{\{|\}\}|\{%|^\s*(#|//|<|>|\?\?|@|!!|HTTP/)|\n", re.MULTILINE)
 
-_KEEPING = """
-> {%%
-  const headers = JSON.stringify(response.headers);
-  const parameter = /[?&]%(member)s=([^&#"]*)/.exec(headers);
-  const value = parameter ? decodeURIComponent(parameter[1]) : response.body.%(member)s;
-  client.global.set("%(variable)s", value);
-  client.global.set("%(variable)s_ENCODED", encodeURIComponent(value));
-%%}"""
-"""Keeps what was obtained; JetBrains' client and httpYac run it, REST Client does not."""
-
 
 def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     """Yields the file, and bodies beside it."""
@@ -63,7 +54,9 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
         if set_up is not None:
             yield line(f"\n### {SET_UP}\n# @no-redirect{_skipping(case)}")
             yield from _pieces(f"set-up-{next(numbers)}", set_up.request, settings)
-            yield line(_KEEPING % {"variable": set_up.variable, "member": set_up.member})
+            # JetBrains' client and httpYac run it, REST Client does not
+            code = script("http_keep.js", variable=set_up.variable, member=set_up.member)
+            yield line(f"\n> {{%\n{indented(code)}\n%}}")
         yield line(
             f"\n### {title(case)}\n# {case.kind}: {comment(case)}\n# @no-redirect{_skipping(case)}"
         )
@@ -78,26 +71,13 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
 
 def _step(step: SequenceStep, statuses: str) -> str:
     """Returns the script that keeps what later steps need, and tests what the response shows."""
-    return "\n".join(
-        [
-            "\n> {%",
-            script("steps.js"),
-            "const keep = (name, value) => {",
-            "  client.global.set(name, value);",
-            f"  client.global.set(name + '{ENCODED}', encodeURIComponent(value));",
-            "};",
-            "const body = typeof response.body === 'string' ? null : response.body;",
-            "const location = response.headers.valueOf('location');",
-            f"const faults = stepFaults({javascript(step.as_json())}, body, location,",
-            "  (name) => client.global.get(name), keep);",
-            f"client.test({javascript(f'{step.sequence}, step {step.number}')}, () => {{",
-            f"  const isExpected = new RegExp({javascript(statuses)}).test(String(response.status));",
-            "  client.assert(isExpected, 'the status is ' + response.status);",
-            "  client.assert(faults.length === 0, faults.join(', '));",
-            "});",
-            "%}",
-        ]
+    shown = script(
+        "http_step.js",
+        step=javascript(step.as_json()),
+        statuses=javascript(statuses),
+        title=javascript(f"{step.sequence}, step {step.number}"),
     )
+    return f"\n> {{%\n{script('steps.js')}\n{shown}\n%}}"
 
 
 def _definition(name: str, settings: ExportSettings) -> Iterator[OutputPiece]:

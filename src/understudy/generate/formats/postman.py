@@ -20,6 +20,7 @@ from understudy.generate.formats.export import (
     OutputPiece,
     OutputPieces,
     comment,
+    expected_location,
     hides_secret,
     in_braces,
     is_template,
@@ -153,15 +154,13 @@ def _set_up_item(case: Case, set_up: SetUp, settings: ExportSettings) -> dict[st
 
 
 def _keeping(set_up: SetUp) -> list[str]:
-    member = set_up.member
-    return [
-        f"const parameter = /[?&]{member}=([^&#]*)/.exec(pm.response.headers.get('Location') || '');",
-        "const value = parameter ? decodeURIComponent(parameter[1])",
-        f"  : pm.response.json()[{javascript(member)}];",
-        f"pm.collectionVariables.set({javascript(set_up.variable)}, value);",
-        # a variable of the environment comes before one of the collection
-        f"pm.environment.set({javascript(set_up.variable)}, value);",
-    ]
+    # a variable of the environment comes before one of the collection, so both are set
+    return script(
+        "postman_keep.js",
+        name=set_up.member,
+        member=javascript(set_up.member),
+        variable=javascript(set_up.variable),
+    ).split("\n")
 
 
 def _item(case: Case, settings: ExportSettings) -> dict[str, Any]:
@@ -189,36 +188,16 @@ def _skipping(variables: tuple[str, ...]) -> list[str]:
 
 
 def _test(case: Case) -> list[str]:
-    pattern = javascript(status_pattern(case))
-    lines = [
-        f"const isExpected = new RegExp({pattern}).test(String(pm.response.code));",
-        "const isLimited = pm.response.code === 429 && !isExpected;",
-        f"(isLimited ? pm.test.skip : pm.test)({javascript(title(case))}, () => {{",
-        f"  pm.expect(String(pm.response.code)).to.match(new RegExp({pattern}));",
-    ]
-    if case.expected.location:
-        negation = "" if case.expected.location == "with error" else ".not"
-        lines += [
-            "  const location = pm.response.headers.get('Location');",
-            f"  if (location) pm.expect(location).to{negation}.match(/[?&#]error=/);",
-        ]
-    return [*lines, "});"]
+    return script(
+        "postman_test.js",
+        statuses=javascript(status_pattern(case)),
+        title=javascript(title(case)),
+        location=expected_location(case, "pm.response.headers.get('Location')", "pm.expect"),
+    ).split("\n")
 
 
 def _step(step: SequenceStep) -> list[str]:
     """Returns the lines that keep what later steps need, and test what the response shows."""
-    return [
-        *script("steps.js").splitlines(),
-        "let body = null;",
-        "try { body = pm.response.json(); } catch (error) { /* no JSON, and so without members */ }",
-        "const keep = (name, value) => {",
-        f"  pm.collectionVariables.set(name + '{ENCODED}', encodeURIComponent(value));",
-        "  pm.collectionVariables.set(name, value);",
-        "};",
-        "const valueOf = (name) => pm.collectionVariables.get(name);",
-        "const location = pm.response.headers.get('Location');",
-        f"const faults = stepFaults({javascript(step.as_json())}, body, location, valueOf, keep);",
-        f"pm.test({javascript(f'{step.sequence}, step {step.number}: shown')}, () => {{",
-        "  pm.expect(faults).to.eql([]);",
-        "});",
-    ]
+    name = javascript(f"{step.sequence}, step {step.number}: shown")
+    shown = script("postman_step.js", step=javascript(step.as_json()), title=name)
+    return [*script("steps.js").split("\n"), *shown.split("\n")]
