@@ -1,11 +1,6 @@
-"""Collects what generated cases are made of, and sends them to a deployment.
-
-They are made of documents in force, test data and addresses in files, and sent as verify sends requests:
-permitted, counted and undone.
-"""
+"""Collects what generated cases are made of: documents in force, test data, addresses in files."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,9 +12,7 @@ from understudy.cases.plans import Planner
 from understudy.cases.test_data import TestData
 from understudy.errors import StartupError
 from understudy.exchange.messages import headers_of, media_type
-from understudy.verify.case_sender import CaseSender
-from understudy.verify.deployment import Deployment, locked, wording_of
-from understudy.verify.run import Run, RunOptions, start
+from understudy.verify.deployment import wording_of
 from understudy.verify.target import PUBLISHED, data_for_target
 from understudy.verify.wording import Wording
 
@@ -103,41 +96,3 @@ def _request(request: CaseRequest, wording: Wording) -> CaseRequest:
     if body is not None:
         body = wording.body(request.path, media_type(headers_of(request.headers)), body)
     return request._replace(query=wording.query(request.path, request.query), body=body)
-
-
-@contextmanager
-def sending(deployment: Deployment, report: Callable[[str], None]) -> Iterator[CaseSource]:
-    """Opens the way to a deployment; at the end undoes what was changed and closes it.
-
-    Args:
-        deployment: Where cases are sent.
-        report: Gets a line for each thing that could not be undone.
-
-    Yields:
-        The source of cases, by the document in force there.
-
-    Raises:
-        StartupError: The ledger or the published document cannot be used, or another run uses the
-            journal or the ledger.
-    """
-    with closing(deployment), locked(deployment):
-        run = start(deployment, RunOptions(needs_interface=False))
-        try:
-            yield _source(run)
-        finally:
-            for line in run.undo.restore():
-                report(line)
-            run.gateway.ledger.close()
-
-
-def _source(run: Run) -> CaseSource:
-    target = run.deployment.target
-    sender = CaseSender(run, data_for_target(target))
-    test_data = sender.prepare()
-    if target.document is None:
-        planners = selection.planners(None, test_data)
-    else:
-        planners = (Planner(run.document, "resource", test_data),)
-    auth_url = target.auth_url or AUTHORIZATION
-    wording = run.deployment.wording
-    return CaseSource(planners, test_data, target.base_url, auth_url, sender.send, wording)

@@ -197,8 +197,8 @@ def generate(options: GenerateOptions, environment: Mapping[str, str]) -> int:
             source = offline_source(options.where, environment)
             return _write(options, source, interrupted, environment)
         # Importing the judge and the mock takes a second, which writing alone need not wait for.
-        from understudy.api.case_source import sending
         from understudy.api.opening import logged_in, open_deployment
+        from understudy.api.sending import sending
 
         deployment = logged_in(open_deployment(options.where, environment))
         with sending(deployment, _report_left) as source:
