@@ -78,7 +78,7 @@ lock: $(VENV)/.serving  ## renew constraints.txt: the newest packages that Pytho
 	  --group dev --group docs --no-header --no-annotate pyproject.toml --output-file constraints.txt
 
 .PHONY: check
-check: lint types layers coverage  ## style, types, layers, and the tests with branch coverage
+check: lint types layers test  ## style, types, layers, and the tests
 
 .PHONY: lint
 lint: install  ## style, and the format of every file
@@ -106,7 +106,7 @@ stranger:  ## make serve and make test in a fresh clone as another user; PROGRAM
 	bash .ci/run stranger $(PROGRAMS)
 
 .PHONY: coverage
-coverage: $(VENV)/.docs tools-if-possible  ## the tests with branch coverage, which doubles their cost
+coverage: $(VENV)/.docs tools-if-possible  ## the tests, and the statements that they run (Python 3.12 and later count cheaply)
 	$(BIN)/coverage run -m pytest $(ARGS)
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
