@@ -43,7 +43,10 @@ MISTAKES = {
         ["verify", "--rules", "zzz"],
         "zzz: there is no such rule; `understudy rules`",
     ),
-    "an option of serve": (["exec", "--nope", "--", "true"], "Usage: main exec [OPTIONS]"),
+    "an option of serve": (
+        ["exec", "--nope", "--", "true"],
+        "No such option '--nope'. Did you mean '--infer'?\nTry 'main exec --help' for help.\n",
+    ),
     "nothing listens": (
         ["verify", "--base-url", "http://127.0.0.1:9/v3", "--rules", "profile-unknown-404"],
         "Nothing listens at 127.0.0.1:9. Is the deployment up?",
@@ -52,7 +55,7 @@ MISTAKES = {
         ["verify", "--base-url", "http://staging.invalid/v3", "--rules", "profile-unknown-404"],
         "The host name staging.invalid is unknown here. Check base_url, DNS or VPN.",
     ),
-    "an argument": (["lint"], "Missing argument 'FILE'."),
+    "an argument": (["lint"], "Missing argument 'FILE'.\nTry 'main lint --help' for help.\n"),
     "no address of a mock": (
         ["journal", "--mock", "localhost"],
         "'localhost' is not a URL; write it as https://host/path.",
@@ -99,7 +102,7 @@ def test_a_mistake_is_said_with_what_would_be_right(words: list[str], text: str)
     refused = run(*words)
     assert refused.exit_code == 2
     assert text in refused.stderr
-    assert "Traceback" not in refused.output
+    assert len(refused.stderr.splitlines()) <= 2
 
 
 KEYS = {

@@ -100,19 +100,21 @@ class Commands(click.Group):
             raise Unusable(msg) from error
 
 
-def _in_words(error: click.UsageError, command: click.Command | None) -> click.UsageError:
-    """Returns an error that names what a user can mend."""
+def _in_words(error: click.UsageError, command: click.Command | None) -> Unusable:
+    """Returns an error that names what a user can mend, and where to read on."""
+    text = error.format_message()
     if isinstance(error, click.BadParameter) and not isinstance(error, click.MissingParameter):
         _name_variable(error)
-        message = _with_remedy(error.param, error.message)
-        return click.BadParameter(message, error.ctx, error.param, error.param_hint)
+        text = _with_remedy(error.param, error.message)
+        named = click.BadParameter(text, error.ctx, error.param, error.param_hint)
+        return Unusable(named.format_message())
     if isinstance(error, click.BadOptionUsage) and command is not None:
         name = error.option_name
         for option in command.params:
             if name in option.opts and option.nargs > 1:
-                msg = f"{name} takes {option.nargs} values: {name} {option.metavar}"
-                return click.BadOptionUsage(name, msg, error.ctx)
-    return error
+                text = f"{name} takes {option.nargs} values: {name} {option.metavar}"
+    called = error.ctx.command_path if error.ctx else "understudy"
+    return Unusable(f"{text}\nTry '{called} --help' for help.")
 
 
 def _name_variable(error: click.BadParameter) -> None:
