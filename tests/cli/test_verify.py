@@ -167,7 +167,7 @@ def test_a_run_that_checked_nothing_is_not_green(call, tmp_path):
     (tmp_path / "empty.har").write_text(json.dumps(archive))
     done = call("verify", "--target", str(path), "--har", "empty.har")
     assert done.exit_code == 2, done.output
-    assert "empty.har holds no exchange with this deployment (http://127.0.0.1:9/v3)" in done.output
+    assert "empty.har holds no exchange. Save one in" in done.output
 
 
 @pytest.fixture(scope="module")
@@ -196,6 +196,22 @@ def test_another_deployment_is_judged_over_sockets(call, mock, tmp_path):
     assert not (tmp_path / "target.journal").exists()
     listed = call("rules", "--coverage", "out/r.json")
     assert "qr-default-size                            passed" in listed.output
+
+
+def test_a_run_that_spends_the_hour_says_from_when_on_it_can_run_again(call, mock, tmp_path):
+    path = target(tmp_path, mock, "[budget]\nanonymous = 1")
+    rules = ("--rules", "qr-default-size,profile-unknown-404", "--fail-on", "not-checked")
+    call("verify", "--target", path, *rules)
+    done = call("verify", "--target", path, *rules)
+    assert "checked and were not (the hour's budget for requests without a token" in done.output
+    assert " UTC)." in done.output
+
+
+def test_a_path_that_a_definition_lacks_is_named_as_the_document_has_it(call, mock, tmp_path):
+    path = tmp_path / "elsewhere.toml"
+    path.write_text(f'base_url = "{mock.auth_url}"\n')
+    done = call("verify", "--target", str(path), "--rules", "published-document")
+    assert "lacking GET /profiles/{profileIdentifier}\n" in done.output
 
 
 def test_a_baseline_accepts_a_finding_until_a_day(call, mock, tmp_path):

@@ -20,6 +20,7 @@ from understudy.reports.terminal import print_report
 from understudy.terminal import counted, echo
 from understudy.verify.clock import machine_time
 from understudy.verify.findings import Accepted, Outcome, load_baseline, unaccepted
+from understudy.verify.gateway import STARTS_AGAIN
 from understudy.verify.reports import report_of
 
 
@@ -230,10 +231,13 @@ def ending(outcome: Outcome, wanted: frozenset[str], findings: int, lost: int = 
             "rule that could have been checked and was not",
         ),
     )
+    again = next((f" ({it.reason})" for it in outcome.rules if STARTS_AGAIN in it.reason), "")
+    if ended.code == ExitCode.INCOMPLETE:
+        return ended._replace(reason=ended.reason + again)
     if ended.code:
         return ended
     if outcome.stopped:
         return Ending(ExitCode.INCOMPLETE, f"the run ended early ({outcome.stopped})")
     if not outcome.count("passed") + outcome.count("failed") + len(outcome.notes):
-        return Ending(ExitCode.UNUSABLE, "no rule was checked, so nothing is known")
+        return Ending(ExitCode.UNUSABLE, f"no rule was checked, so nothing is known{again}")
     return Ending(ExitCode.DONE)

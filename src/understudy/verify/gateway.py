@@ -193,10 +193,13 @@ class RequestBudget:
     def _pause(self, until: datetime, reason: str) -> None:
         span = until - self._time.now()
         if span > self.allowance.pause:
-            msg = f"{reason}; it starts again at {until:%H:%M:%S} UTC"
+            msg = f"{reason}; {STARTS_AGAIN} {until:%H:%M:%S} UTC"
             raise BudgetSpent(msg)
         self._time.wait(span + timedelta(seconds=1))
 
+
+STARTS_AGAIN: Final = "it starts again at"
+"""Says in a reason from when on the requests of the hour can be sent."""
 
 OPEN_KINDS = frozenset({"none", "invalid"})
 """Kinds of credentials that are counted as anonymous."""

@@ -32,6 +32,11 @@ from understudy.verify.run import evaluator_of, judged, routes_of
 from understudy.verify.shapes import bundled
 from understudy.verify.target import Target
 
+_SAVE_ONE = (
+    "Save one in a browser's developer tools, with `understudy journal --har FILE` or with "
+    "`--report har=FILE`."
+)
+
 
 def read_recording(
     path: Path, target: Target, routes: Routes, *, is_sent: bool = True
@@ -51,16 +56,13 @@ def read_recording(
         entries = orjson.loads(path.read_bytes())["log"]["entries"]
         exchanges = [_exchange(number, e, target, routes) for number, e in enumerate(entries, 1)]
     except OSError as error:
-        msg = (
-            f"--har {path} cannot be read: {error.strerror}. Save one in a browser's developer tools, "
-            "with `understudy journal --har FILE` or with `--report har=FILE`."
-        )
+        msg = f"--har {path} cannot be read: {error.strerror}. {_SAVE_ONE}"
         raise StartupError(msg) from error
     except KeyError as error:
-        msg = f"{path} is not an HTTP archive (HAR 1.2): it has no member {error}."
+        msg = f"{path} is not an HTTP archive (HAR 1.2): it has no member {error}. {_SAVE_ONE}"
         raise StartupError(msg) from error
     except (ValueError, TypeError, AttributeError) as error:
-        msg = f"{path} is not an HTTP archive (HAR 1.2): {error}."
+        msg = f"{path} is not an HTTP archive (HAR 1.2): {error}. {_SAVE_ONE}"
         raise StartupError(msg) from error
     return [exchange for exchange in exchanges if exchange.response.status or not is_sent]
 
@@ -188,12 +190,14 @@ def judge_recorded(archive: Path, deployment: Deployment, rules: Sequence[str]) 
     target, document = deployment.target, deployment.document or bundled("service.yaml")
     evaluator = evaluator_of(target, document, rules)
     exchanges = tuple(read_recording(archive, target, routes_of(target, document)))
+    if not exchanges:
+        msg = f"--har {archive} holds no exchange. {_SAVE_ONE}"
+        raise StartupError(msg)
     if not any(each.site for each in exchanges):
         others = sorted({urlsplit(each.request.url).netloc for each in exchanges})
-        found = f"; it has {len(exchanges)} with {', '.join(others[:3])}" if others else ""
         msg = (
-            f"{archive} holds no exchange with this deployment ({target.base_url}){found}. "
-            "Name the address that was recorded with --base-url or --target."
+            f"{archive} holds no exchange with this deployment ({target.base_url}); it has "
+            f"{len(exchanges)} with {', '.join(others[:3])}. Name the address that was recorded with --base-url or --target."
         )
         raise StartupError(msg)
     wording = deployment.wording

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from understudy.exchange.messages import Exchange, split
 from understudy.interface.operations import DOCUMENT, LOOKUP, RESOURCE, key_of
+from understudy.openapi.operations import operations
 from understudy.verify.checks import (
     CheckResult,
     accepts_anything,
@@ -18,6 +19,7 @@ from understudy.verify.checks import (
 from understudy.verify.history import History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import probe
+from understudy.verify.shapes import bundled
 
 _SEMANTIC: Final = re.compile(r"(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 OURS: Final = "3.0.0"  # interface, Versioning, 1
@@ -67,7 +69,12 @@ def definition_is_openapi(exchange: Exchange, history: History) -> CheckResult:
     }
     wanted = set(RESOURCE) - {DOCUMENT} if history.target.is_mock else {LOOKUP}
     is_openapi = str(exchange.json_object.get("openapi", "")).startswith("3.")
-    actual = f"status {exchange.status}, lacking {' and '.join(sorted(wanted - published))}"
+    lacking = [
+        f"{it.method} {it.path}"
+        for it in operations(bundled("service.yaml"))
+        if key_of(it.method, it.path) in wanted - published
+    ]
+    actual = f"status {exchange.status}, lacking {' and '.join(lacking)}"
     is_right = exchange.response.is_success and is_openapi and wanted <= published
     return expect(is_right, "an OpenAPI document with the operations", actual)
 
