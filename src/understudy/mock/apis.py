@@ -24,7 +24,7 @@ from understudy.mock.server.api import Api, takes_any_token
 from understudy.mock.server.call import Handler, HandlerResponse, Handlers, Principal, shape
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.listing import Listing
-from understudy.mock.server.own_paths import BASE_PATH
+from understudy.mock.server.own_paths import BASE_PATH, METADATA_PATH
 from understudy.mock.server.worlds import World
 from understudy.mock.service import (
     linked_pictures,
@@ -161,7 +161,7 @@ def authorization_api(document: Document, auto_approve: str | None = None) -> Ap
 def metadata_api(like: Api) -> Api:
     """Returns what describes the authorization server (RFC 8414), which the interface does not have."""
     summary = "Read what the authorization server can do"
-    return _of_one(token_endpoint.METADATA, summary, token_endpoint.metadata, like)
+    return _of_one(METADATA_PATH, summary, token_endpoint.metadata, like)
 
 
 def user_info_api(document: Document, vocabulary: Vocabulary) -> Api:

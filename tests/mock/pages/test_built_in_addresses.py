@@ -70,6 +70,9 @@ def test_clients_that_configure_themselves_find_the_endpoints(ask):
     assert metadata["issuer"] == SIGN_IN
     assert metadata["token_endpoint"] == f"{SIGN_IN}/oauth2/token"
     assert metadata["token_endpoint_auth_methods_supported"] == ["client_secret_post"]
+    for place in (SITE, f"{SITE}/v3"):
+        refused = ask(f"{place}/.well-known/oauth-authorization-server")
+        assert f"; read {SIGN_IN}/.well-known/oauth-auth" in refused.json()["error"]
 
 
 @pytest.mark.parametrize(

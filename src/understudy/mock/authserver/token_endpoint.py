@@ -303,7 +303,6 @@ def validate_token(call: Call, *, client_id: str, token: str) -> HandlerResponse
 AUTHORIZE = ("GET", "/oauth2/authorize")
 TOKEN = ("POST", "/oauth2/token")
 TOKEN_INFO = ("GET", "/oauth2/token-info")
-METADATA = "/.well-known/oauth-authorization-server"
 
 HANDLERS: Handlers = {TOKEN: issue_token, TOKEN_INFO: validate_token}
 

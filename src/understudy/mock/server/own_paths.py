@@ -12,6 +12,9 @@ HEALTH_PATH = f"{BASE_PATH}/health"
 READY_PATH = f"{BASE_PATH}/ready"
 """Asks what keeps the worlds, too: replicas without their store are healthy, and not ready."""
 
+METADATA_PATH = "/.well-known/oauth-authorization-server"
+"""Describes the authorization server to clients that configure themselves (RFC 8414, 3)."""
+
 
 def is_reserved(path: str) -> bool:
     """Tells whether a path is the console's or below it, whatever the document says."""

@@ -28,6 +28,7 @@ from understudy.mock.server.declared_responses import REASON, field_value
 from understudy.mock.server.endpoint import endpoints
 from understudy.mock.server.faults import WireResponse
 from understudy.mock.server.json_bodies import json_bytes
+from understudy.mock.server.own_paths import METADATA_PATH
 from understudy.mock.server.rate_limit import sent_headers
 from understudy.mock.server.request_context import HeaderFields, RequestContext, StreamPlan
 from understudy.openapi.media_types import JSON_SEQUENCES
@@ -365,7 +366,10 @@ class ErrorResponses:
         if isinstance(problem, MethodNotAllowed):
             return method_not_allowed(context, self._paths.allowed(self._paths.based(context.path)))
         if isinstance(problem, NotFound):
-            msg = f"There is nothing at {context.path}{self._paths.hint(context.path) or '.'}"
+            hint = self._paths.hint(context.path) or "."
+            if "/.well-known/" in context.path:  # a client that configures itself
+                hint = f"; read {context.authorization_url}{METADATA_PATH}"
+            msg = f"There is nothing at {context.path}{hint}"
             return NotFound(msg, code="unknown_path")
         return problem
 
