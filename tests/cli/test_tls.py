@@ -113,6 +113,7 @@ def test_a_client_with_fixed_hosts_reaches_the_mock_at_the_named_ones_and_nothin
         "Tunnel connection failed: 403 Forbidden",
         "403",
     ], done.stderr
+    assert "other.example.com was refused; add --as-host other.example.com for" in done.stderr
 
 
 def test_what_is_no_host_name_is_refused(run):

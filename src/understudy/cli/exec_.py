@@ -19,6 +19,7 @@ from understudy.cli.exit_codes import ExitCode
 from understudy.cli.mock_commands import serve
 from understudy.errors import StartupError
 from understudy.mock.server.hosts import is_host
+from understudy.terminal import echo
 
 PATIENCE = 60
 """Seconds that the mock may take to start, with many people on a slow machine."""
@@ -129,14 +130,21 @@ def _proxied(hosts: list[str], addresses: Mapping[str, str]) -> Iterator[dict[st
     with ForwardProxy(hosts, (site.hostname or "", site.port or 0), Path(authority)) as proxy:
         here = dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost,::1")
         loading = f'--require "{Path(__file__).with_name("fixed_hosts.cjs").as_posix()}"'
-        yield {
-            **dict.fromkeys(_PROXY_VARIABLES, proxy.url),
-            **here,
-            "NODE_USE_ENV_PROXY": "1",
-            "NODE_OPTIONS": f"{os.environ.get('NODE_OPTIONS', '')} {loading}".strip(),
-            "UNDERSTUDY_AS_HOSTS": ",".join(hosts),
-            "UNDERSTUDY_AS_PORTS": f"{site.port},{proxy.server_address[1]}",
-        }
+        try:
+            yield {
+                **dict.fromkeys(_PROXY_VARIABLES, proxy.url),
+                **here,
+                "NODE_USE_ENV_PROXY": "1",
+                "NODE_OPTIONS": f"{os.environ.get('NODE_OPTIONS', '')} {loading}".strip(),
+                "UNDERSTUDY_AS_HOSTS": ",".join(hosts),
+                "UNDERSTUDY_AS_PORTS": f"{site.port},{proxy.server_address[1]}",
+            }
+        finally:  # many clients show the status of a refusal, and not its text
+            for host in sorted(proxy.refused):
+                echo(
+                    f"{host} was refused; add {AS_HOST} {host} for the mock to answer there.",
+                    err=True,
+                )
 
 
 def _start(ready: Path, options: list[str]) -> "subprocess.Popen[bytes]":

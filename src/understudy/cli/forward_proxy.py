@@ -24,6 +24,9 @@ _CHUNK = 64 * 1024
 class ForwardProxy(ThreadingTCPServer):
     """Listens on a free port of loopback while it is entered.
 
+    Attributes:
+        refused: The hosts that were refused.
+
     Args:
         hosts: The host names that lead to the mock, in lower case.
         mock: Host and port of the mock, which speaks TLS.
@@ -37,6 +40,7 @@ class ForwardProxy(ThreadingTCPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.hosts = hosts
         self.mock = mock
+        self.refused: set[str] = set()
         self.trusted = ssl.create_default_context(cafile=str(authority))
 
     @property
@@ -97,6 +101,7 @@ class _Handler(BaseRequestHandler):
         return head, rest
 
     def _refuse(self, host: str) -> None:
+        self.server.refused.add(host)
         known = ", ".join(sorted(self.server.hosts))
         text = f"understudy exec answers for {known} only; add --as-host {host} for this one.\n"
         body = text.encode("latin-1", "replace")
