@@ -174,7 +174,9 @@ def test_a_set_is_not_copied_into_itself(base):
 def test_a_place_that_cannot_be_written_is_one_line(base):
     refused = run("--people", 3, "--out", base / "people/mira.yaml/out")
     assert refused.exit_code == 2
-    assert refused.stderr.endswith("out cannot be written: Not a directory.\n")
+    assert refused.stderr.endswith(
+        "out cannot be written (Not a directory); name a directory that can be.\n"
+    )
 
 
 def test_a_broken_fixture_is_one_line(base):

@@ -56,7 +56,7 @@ def test_generate_applies_overlays_first(document: Path) -> None:
 def test_what_is_no_overlay_is_refused(document: Path, command: list[str]) -> None:
     result = run(*command, document, "--overlay", document)
     assert result.exit_code == 2
-    assert f"{document} is not an overlay" in result.stderr
+    assert f"{document} is not an overlay: it has no member `overlay`; write" in result.stderr
 
 
 @pytest.mark.parametrize("command", ["verify", "generate"])

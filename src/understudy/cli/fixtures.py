@@ -110,7 +110,7 @@ def write(base: Path, out: Path, made: dict[str, Iterator[Person]]) -> None:
                     file.write(msgspec.json.encode(person) + b"\n")
                     count += 1
     except OSError as error:
-        msg = f"{out} cannot be written: {error.strerror or error}."
+        msg = f"--out {out} cannot be written ({error.strerror or error}); name a directory that can be."
         raise StartupError(msg) from error
     invented = "1 person was" if count == 1 else f"{count:,} people were"
     click.echo(f"{invented} invented into {out}, beside those of {base}.")

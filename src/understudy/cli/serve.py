@@ -233,7 +233,7 @@ def certificate(directory: Path, names: Iterable[str]) -> Certificate:
             directory.mkdir(parents=True, exist_ok=True)
             _make(chain, key, authority, dict.fromkeys([*LOCAL_NAMES, *names]))
         except OSError as error:
-            msg = f"--tls {directory} cannot be written: {error.strerror}."
+            msg = f"--tls {directory} cannot be written ({error.strerror}); name a directory that can be."
             raise StartupError(msg) from error
     try:
         ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(chain, key)

@@ -64,7 +64,8 @@ def _actions(path: Path) -> list[dict[str, Any]]:
     content = with_text_keys(read_yaml(path))
     version = content.get("overlay") if isinstance(content, dict) else None
     if not (isinstance(version, str) and version.startswith(_OVERLAY_VERSIONS)):
-        msg = f"{path} is not an overlay: it says overlay: {version!r}; understudy reads 1.0.x and 1.1.x."
+        found = "it has no member `overlay`" if version is None else f"it says overlay: {version!r}"
+        msg = f"{path} is not an overlay: {found}; write overlay: 1.0.0 or 1.1.0."
         raise StartupError(msg)
     actions = content.get("actions")
     if not isinstance(actions, list) or not all(isinstance(action, dict) for action in actions):

@@ -105,4 +105,8 @@ def _reason(response: httpx.Response) -> str:
     try:
         return str(response.json()["detail"])
     except (ValueError, KeyError, TypeError):
-        return f"{response.url} responds with {response.status_code}; is that a mock?"
+        root = f"{response.url.scheme}://{response.url.netloc.decode()}"
+        return (
+            f"{response.url} responds with {response.status_code}; name the address of a mock "
+            f"without a path, such as --mock {root}"
+        )
