@@ -9,6 +9,7 @@ import pytest
 from tests.mock.service.test_oracle import ADA_HASH
 
 from understudy.mock.app import Mock
+from understudy.mock.server.request_context import Addresses
 from understudy.mock.settings import Settings
 
 SITE, SIGN_IN = "http://127.0.0.1:8080", "http://127.0.0.1:8081"
@@ -19,7 +20,7 @@ Ask = Callable[..., httpx.Response]
 
 @pytest.fixture(scope="module")
 def ask() -> Iterator[Ask]:
-    mock = Mock(Settings())
+    mock = Mock(Settings(), addresses=Addresses(SITE, SIGN_IN))
 
     async def send(url: str, method: str = "GET", **options: Any) -> httpx.Response:
         site = mock.resource if url.startswith(SITE) else mock.authorization
