@@ -9,17 +9,21 @@ from understudy.cases import selection
 from understudy.cases.plans import Planner
 from understudy.verify.case_sender import CaseSender
 from understudy.verify.deployment import Deployment, locked
+from understudy.verify.findings import Listener, ignore
 from understudy.verify.run import Run, RunOptions, start
 from understudy.verify.target import data_for_target
 
 
 @contextmanager
-def sending(deployment: Deployment, report: Callable[[str], None]) -> Iterator[CaseSource]:
+def sending(
+    deployment: Deployment, report: Callable[[str], None], listen: Listener = ignore
+) -> Iterator[CaseSource]:
     """Opens the way to a deployment; at the end undoes what was changed and closes it.
 
     Args:
         deployment: Where cases are sent.
         report: Gets a line for each thing that could not be undone.
+        listen: Called with every event of the run.
 
     Yields:
         The source of cases, by the document in force there.
@@ -29,7 +33,7 @@ def sending(deployment: Deployment, report: Callable[[str], None]) -> Iterator[C
             journal or the ledger.
     """
     with closing(deployment), locked(deployment):
-        run = start(deployment, RunOptions(needs_interface=False))
+        run = start(deployment, RunOptions(needs_interface=False, listen=listen))
         try:
             yield _source(run)
         finally:

@@ -6,7 +6,6 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
 
 from rich.console import Console
 
@@ -38,8 +37,7 @@ from understudy.drift.sightings import (
 )
 from understudy.errors import StartupError
 from understudy.interface.facts import Facts
-from understudy.record.personal_values import PersonalValues, words_of
-from understudy.record.pseudonyms import Pseudonyms
+from understudy.record.personal_values import personal_values
 from understudy.record.recorder import key_file, load_key
 from understudy.reports.console import Terminal
 from understudy.terminal import echo
@@ -48,7 +46,6 @@ from understudy.verify.clock import machine_time
 from understudy.verify.deployment import Deployment
 from understudy.verify.findings import Listener, load_baseline
 from understudy.verify.run import RunOptions
-from understudy.verify.shapes import bundled
 
 MOCK: Final = "the mock"
 HISTORY_SUFFIX: Final = ".drift.json"
@@ -169,14 +166,14 @@ def _report_of(
         documents,
         (ours.target.base_url, MOCK if other is None else theirs.target.base_url),
         ours.target.secrets() | theirs.target.secrets(),
-        personal_values(options, (ours, theirs)),
+        personal_values(_key(options), (ours, theirs)),
     )
     _keep(documents, last_seen, report)
     return report
 
 
-def personal_values(options: DriftOptions, deployments: Sequence[Deployment]) -> PersonalValues:
-    """Returns what hides the values of people, under the key of the project's recordings.
+def _key(options: DriftOptions) -> bytes:
+    """Returns the key of the project's recordings, which is made where there is none.
 
     Raises:
         StartupError: The key cannot be read or made.
@@ -188,19 +185,7 @@ def personal_values(options: DriftOptions, deployments: Sequence[Deployment]) ->
             f"Wrote the key of the project's pseudonyms to {path}; keep it out of version control.",
             err=True,
         )
-    targets = [each.target for each in deployments]
-    documents = [each.document or bundled("service.yaml") for each in deployments]
-    personal = PersonalValues(
-        Pseudonyms(key, targets[0], machine_time()),
-        frozenset(word for document in documents for word in words_of(document.raw)),
-        tuple(
-            f"{urlsplit(each.base_url).scheme}://{urlsplit(each.base_url).netloc}/"
-            for each in targets
-        ),
-    )
-    for target in targets:
-        personal.know(target)
-    return personal
+    return key
 
 
 def _keep(documents: DocumentsOfRun, path: Path | None, report: DriftReport) -> None:

@@ -5,7 +5,7 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import chain, compress, count, groupby, islice, takewhile
 from threading import Event
@@ -196,13 +196,29 @@ def generate(options: GenerateOptions, environment: Mapping[str, str]) -> int:
         if not options.is_sent:
             source = offline_source(options.where, environment)
             return _write(options, source, interrupted, environment)
-        # Importing the judge and the mock takes a second, which writing alone need not wait for.
-        from understudy.api.opening import logged_in, open_deployment
-        from understudy.api.sending import sending
+        return _send(options, interrupted, environment)
 
-        deployment = logged_in(open_deployment(options.where, environment))
+
+def _send(options: GenerateOptions, interrupted: Event, environment: Mapping[str, str]) -> int:
+    """Sends cases as they are written, and returns the exit code."""
+    # Importing the judge and the mock takes a second, which writing alone need not wait for.
+    from understudy.api.opening import logged_in, open_deployment
+    from understudy.api.sending import sending
+    from understudy.record.personal_values import personal_values
+    from understudy.record.recorder import key_of_reports
+
+    deployment = logged_in(open_deployment(options.where, environment))
+    if options.where.is_mock or deployment.target.is_mock:
         with sending(deployment, _report_left) as source:
             return _write(options, source, interrupted, environment)
+    personal = personal_values(key_of_reports(options.where.target_file), (deployment,))
+
+    def report_left(line: str) -> None:
+        _report_left(personal.hidden(line))
+
+    with sending(deployment, report_left, personal.listen) as source:
+        hidden = replace(source, send=lambda cases: map(personal.hidden_case, source.send(cases)))
+        return _write(options, hidden, interrupted, environment)
 
 
 def _expect_consistent(options: GenerateOptions) -> None:

@@ -6,18 +6,27 @@ everything stays but the values of people, wherever a text repeats them.
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
-from urllib.parse import quote, quote_plus
+from urllib.parse import quote, quote_plus, urlsplit
 
+from msgspec import structs
+
+from understudy.cases.model import Case
 from understudy.exchange.masking import SECRET_NAMES
 from understudy.exchange.messages import Exchange, Request, Response
-from understudy.interface.operations import ME, PROFILES
+from understudy.interface.facts import Facts
+from understudy.interface.operations import ME, PROFILES, QR_CODE
 from understudy.record.allow_list import CODES, KINDS
+from understudy.record.generated_pictures import drawn, form_of
 from understudy.record.pseudonyms import Pseudonyms, last_segment
+from understudy.verify.clock import machine_time
+from understudy.verify.deployment import Deployment
+from understudy.verify.findings import Event, Exchanged, Finding, Outcome
 from understudy.verify.gateway import BOOKKEEPING
+from understudy.verify.shapes import bundled
 from understudy.verify.target import Target, email_hash
 
 SHORTEST: Final = 2
@@ -27,8 +36,11 @@ LONGEST_CODE: Final = 3
 """Letters of a language's code, which is many people's and a word of English now and then."""
 
 _OF_PEOPLE: Final = frozenset({*ME, *PROFILES})
-_IMPERSONAL: Final = frozenset({*CODES, "error", "rating", "updated_date"})
+_IMPERSONAL: Final = frozenset({*CODES, "error"})
 """Members whose values are the deployment's own words."""
+
+_INSTANT: Final = re.compile(r"\d{4}-\d\d-\d\d[T ]?[\d:.,Z+-]*", re.ASCII)
+"""Matches when an avatar was changed, which is the run's doing or tells nobody from others."""
 
 
 @dataclass
@@ -45,6 +57,7 @@ class PersonalValues:
     words: Collection[str] = ()
     sites: tuple[str, ...] = ()
     _replaced: dict[str, str] = field(default_factory=dict)
+    _sent: set[str] = field(default_factory=set)
 
     def know(self, target: Target) -> None:
         """Takes what a target names: slugs, hashes and secrets stay, as commands are sent with them."""
@@ -58,22 +71,27 @@ class PersonalValues:
 
     def read(self, exchanges: Iterable[Exchange]) -> None:
         """Takes what responses show of people that no request of the run has set before."""
-        sent: set[str] = set()
         for exchange in exchanges:
             if exchange.operation not in _OF_PEOPLE:
                 continue
             if exchange.source not in BOOKKEEPING:
-                sent |= {text for _, text in _texts("", exchange.request.json)} - set(
-                    self._replaced
-                )
+                sent = (text for _, text in _texts("", exchange.request.json))
+                self._sent |= {text for text in sent if text not in self._replaced}
             for name, text in _texts("", exchange.body):
-                if text not in sent:
+                if text not in self._sent:
                     self._take(name, text)
+
+    def listen(self, event: Event) -> None:
+        """Takes what the exchanges of a run show, as they come."""
+        if isinstance(event, Exchanged):
+            self.read((event.exchange,))
 
     def _take(self, name: str, text: str) -> None:
         own = name.rpartition(".")[2]
         is_language = name == "languages.code" and len(text) > LONGEST_CODE
         if text in self.words or (own in SECRET_NAMES | _IMPERSONAL and not is_language):
+            return
+        if own == "updated_date" and _INSTANT.fullmatch(text):
             return
         if text.startswith(self.sites):
             segment = last_segment(text)
@@ -106,9 +124,11 @@ class PersonalValues:
     def _pattern(self) -> re.Pattern[str]:
         """Matches every value where no word goes on, the longest first."""
         listed = sorted(self._replaced, key=len, reverse=True)
-        texts = (rf"(?<!\w){re.escape(it)}" if it[0].isalnum() else re.escape(it) for it in listed)
-        ended = (f"{text}(?!\\w)" for text in texts)
-        return re.compile("|".join(ended) or r"(?!)")
+        words = "|".join(re.escape(text) for text in listed if text[0].isalnum())
+        others = "|".join(re.escape(text) for text in listed if not text[0].isalnum())
+        # alternatives that begin with a letter are passed over quickly, others are not
+        begun = [rf"(?<!\w)(?:{words})"] * bool(words) + [others] * bool(others)
+        return re.compile(rf"(?:{'|'.join(begun) or '(?!)'})(?!\w)")
 
     def hidden(self, text: str) -> str:
         """Returns a text with pseudonyms in place of people's values."""
@@ -116,29 +136,82 @@ class PersonalValues:
 
     def hidden_exchange(self, exchange: Exchange) -> Exchange:
         """Returns an exchange with pseudonyms in place of people's values."""
-        request, response = exchange.request, exchange.response
         return replace(
             exchange,
-            request=Request(
-                request.method,
-                self.hidden(request.url),
-                tuple((name, self.hidden(text)) for name, text in request.headers),
-                self._hidden_body(request.body),
-            ),
-            response=Response(
-                response.status,
-                tuple((name, self.hidden(text)) for name, text in response.headers),
-                self._hidden_body(response.body),
-            ),
+            request=self._hidden_request(exchange.request, exchange),
+            response=self._hidden_response(exchange.response, exchange),
             path=self.hidden(exchange.path),
             values=tuple(map(self.hidden, exchange.values)),
+            wire=exchange.wire
+            and (
+                self._hidden_request(exchange.wire[0], exchange),
+                self._hidden_response(exchange.wire[1], exchange),
+            ),
         )
 
-    def _hidden_body(self, body: bytes) -> bytes:
+    def _hidden_request(self, request: Request, exchange: Exchange) -> Request:
         try:
-            return self.hidden(body.decode()).encode()
+            body = self.hidden(request.body.decode()).encode()
+        except UnicodeDecodeError:  # an own upload, or a person's picture that is put back
+            body = b"" if exchange.source in BOOKKEEPING else request.body
+        return Request(
+            request.method, self.hidden(request.url), self._hidden_fields(request.headers), body
+        )
+
+    def _hidden_response(self, response: Response, exchange: Exchange) -> Response:
+        try:
+            body = self.hidden(response.body.decode()).encode()
         except UnicodeDecodeError:
-            return body  # reports show no bytes
+            body = response.body if exchange.operation == QR_CODE else self._picture(response.body)
+        return Response(response.status, self._hidden_fields(response.headers), body)
+
+    def _hidden_fields(self, fields: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+        return tuple((name, self.hidden(text)) for name, text in fields)
+
+    def _picture(self, content: bytes) -> bytes:
+        """Returns a picture of the same form in place of a person's; nothing in place of other bytes."""
+        form = form_of(content)
+        digest = self.pseudonyms.digest("picture", content.decode("latin-1"))
+        return b"" if form is None else drawn(form, digest)
+
+    def hidden_case(self, case: Case) -> Case:
+        """Returns a case with pseudonyms in its outcome; its request is made up."""
+        return replace(case, outcome=self.hidden(case.outcome))
+
+    def hidden_facts(self, facts: Facts) -> Facts:
+        """Returns facts with pseudonyms in what a deployment does that is no option of a switch."""
+        return structs.replace(
+            facts,
+            facts=tuple(structs.replace(it, actual=self.hidden(it.actual)) for it in facts.facts),
+            unsettled=tuple(structs.replace(it, why=self.hidden(it.why)) for it in facts.unsettled),
+        )
+
+    def hidden_outcome(self, outcome: Outcome) -> Outcome:
+        """Returns the outcome of a run with pseudonyms in place of people's values."""
+        self.read(outcome.exchanges)
+
+        def hidden(finding: Finding) -> Finding:
+            return replace(
+                finding,
+                expected=self.hidden(finding.expected),
+                actual=self.hidden(finding.actual),
+                steps=tuple(map(self.hidden_exchange, finding.steps)),
+            )
+
+        def lines(texts: Iterable[str]) -> tuple[str, ...]:
+            return tuple(map(self.hidden, texts))
+
+        return replace(
+            outcome,
+            rules=tuple(replace(it, reason=self.hidden(it.reason)) for it in outcome.rules),
+            findings=tuple(map(hidden, outcome.findings)),
+            notes=tuple(map(hidden, outcome.notes)),
+            internal_errors=lines(outcome.internal_errors),
+            not_restored=lines(outcome.not_restored),
+            remaining=lines(outcome.remaining),
+            differences=lines(outcome.differences),
+            exchanges=tuple(map(self.hidden_exchange, outcome.exchanges)),
+        )
 
     def hidden_texts(self, value: Any, kept: Collection[str] = ()) -> Any:
         """Returns a JSON value with pseudonyms in its texts, save in members that are kept."""
@@ -154,17 +227,39 @@ class PersonalValues:
         return value
 
 
-def words_of(value: Any) -> Iterator[str]:
+def personal_values(key: bytes, deployments: Sequence[Deployment]) -> PersonalValues:
+    """Returns what hides the values of the people of deployments, which are judged or compared.
+
+    Args:
+        key: What pseudonyms are made under, such as the key of the project's recordings.
+        deployments: The deployments, of which the first one's applications keep their names.
+    """
+    targets = [each.target for each in deployments]
+    documents = [each.document or bundled("service.yaml") for each in deployments]
+    personal = PersonalValues(
+        Pseudonyms(key, targets[0], machine_time()),
+        frozenset(word for document in documents for word in _words_of(document.raw)),
+        tuple(
+            f"{urlsplit(each.base_url).scheme}://{urlsplit(each.base_url).netloc}/"
+            for each in targets
+        ),
+    )
+    for target in targets:
+        personal.know(target)
+    return personal
+
+
+def _words_of(value: Any) -> Iterator[str]:
     """Yields the names of members in a document, and the values that its enumerations list."""
     if isinstance(value, Mapping):
         yield from value
         listed = value.get("enum")
         yield from (it for it in listed or () if isinstance(it, str))
         for member in value.values():
-            yield from words_of(member)
+            yield from _words_of(member)
     elif isinstance(value, list):
         for item in value:
-            yield from words_of(item)
+            yield from _words_of(item)
 
 
 def _texts(name: str, value: Any) -> Iterator[tuple[str, str]]:

@@ -277,6 +277,16 @@ def load_key(path: Path) -> tuple[bytes, bool]:
     return bytes.fromhex(text.strip()), False
 
 
+def key_of_reports(target_file: Path | None) -> bytes:
+    """Returns the key of the project's recordings, or one for these reports alone where there is none.
+
+    Raises:
+        StartupError: The key cannot be read.
+    """
+    path = key_file(None, target_file)
+    return load_key(path)[0] if path.exists() else os.urandom(KEY_BYTES)
+
+
 def _made(path: Path) -> bytes:
     """Makes a key.
 
