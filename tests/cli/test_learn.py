@@ -98,6 +98,16 @@ def test_a_budget_that_ends_before_the_repetition_leaves_a_fact_that_was_seen_on
     assert "picture (seen once)" in done.output
 
 
+def test_a_number_that_a_spent_budget_left_untried_says_that_it_is_spent() -> None:
+    words = ("--rules", "qr-unknown-hash,display-name-length", "--max-requests", "1")
+    done = run("learn", *words)
+    assert (
+        "display-name-length                the run may send 1 request (--max-requests)"
+        in done.output
+    )
+    assert "understudy learn tries" not in done.output
+
+
 def test_rules_prints_several_files_side_by_side_and_where_they_differ(out: Path) -> None:
     run("learn", "--rules", "profile-private,qr-unknown-hash", "--out", str(out))
     other = out.with_name("other.yaml")

@@ -24,7 +24,7 @@ from understudy.interface.rules import Rule, SwitchEntry, switch_of
 from understudy.verify.catalogue import catalogue
 from understudy.verify.checks import CheckResult, InternalError, Unmet, check_results
 from understudy.verify.deployment import Deployment
-from understudy.verify.evaluator import RuleRecord
+from understudy.verify.evaluator import UNJUDGED, RuleRecord
 from understudy.verify.experiments import SENDERS, carry_out_experiments
 from understudy.verify.findings import Event, Exchanged, Finding, Outcome, RuleOutcome
 from understudy.verify.history import History
@@ -400,7 +400,9 @@ def _with_cost(settled: Fact | Unsettled, requests: int) -> Fact | Unsettled:
 def _number(ended: RuleOutcome, learner: Learner, day: date, target: Target) -> Fact | Unsettled:
     """Returns the number that the trials of a run have left."""
     rule, trials = ended.rule.id, learner.trials
-    why = learner.lacking.get(rule) or ended.reason or learner.stopped
+    # that no check judges a number is no reason here
+    unchecked = "" if rule in UNJUDGED else ended.reason
+    why = learner.lacking.get(rule) or unchecked or learner.stopped
     if trials is None:
         return Unsettled(rule, why or NOT_TRIED)
     bracket = trials.bracket(rule)
