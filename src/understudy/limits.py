@@ -85,6 +85,12 @@ SAMPLE_SECONDS: Final = Limit("sample-seconds", 5, "seconds for a generated resp
 SAMPLE_CHARACTERS: Final = Limit(
     "sample-characters", 1_000_000, "characters of a generated text", 501
 )
+BACKTRACKED_CHARACTERS: Final = Limit(
+    "backtracked-characters",
+    256,
+    "characters of a text held to a pattern that looks around or back",
+)
+"""Longer texts are not held to such a pattern, as that takes the square of their length."""
 COMPOSED_SCHEMAS: Final = Limit("composed-schemas", 100_000, "schemas that apply to one value")
 ARCHIVE_ENTRIES: Final = Limit("archive-entries", 5_000, "entries of an archive", 413)
 ARCHIVE_BYTES: Final = Limit("archive-bytes", 128 * 1024 * 1024, "bytes of an archive", 413)

@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from understudy.errors import StartupError
+from understudy.limits import BACKTRACKED_CHARACTERS
 from understudy.openapi import validators
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.schemas import ALL, Schemas
@@ -186,6 +187,15 @@ def test_what_is_no_schema_is_refused_by_file_and_pointer(read, version: str, sc
     with pytest.raises(StartupError, match=r"api\.yaml: #/x-schema is not a schema: "):
         compiler.expect_valid(node)
     assert compiler.validator(node).is_valid("anything")  # it is open, and lint reports it
+
+
+@pytest.mark.parametrize("version", ["3.0.3", "3.1.0"])
+def test_a_pattern_that_looks_back_is_not_tried_where_it_takes_long(read, version: str) -> None:
+    compiler, node = schemas(read, r"{type: string, pattern: '(?=(a+))\1b'}", version)
+    assert compiler.validator(node).is_valid("xb a") is False
+    (error,) = compiler.validator(node).iter_errors("a" * BACKTRACKED_CHARACTERS.most)
+    assert error.message.endswith(r'does not match "(?=(a+))\1b"')
+    assert compiler.validator(node).is_valid("a" * 1_000_000)  # it took the square of that
 
 
 def test_one_place_has_one_validator(read) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from understudy.errors import nearest
 from understudy.openapi.diagnostics import Diagnostic, loss
 from understudy.openapi.grammar import MEMBERS, OPTIONAL_SINCE, REQUIRED
-from understudy.openapi.patterns import portable
+from understudy.openapi.patterns import backtracks, portable
 from understudy.openapi.pointers import Scope, escape
 
 _LONGEST_SHOWN = 60
@@ -174,7 +174,15 @@ def mend_pattern(losses: Losses, at: Position) -> None:
 
 def mend_pattern_names(losses: Losses, place: Position) -> None:
     """Does the same for the members of ``patternProperties``."""
-    _rename(place, lambda pattern, at: _portable(losses, at, pattern))
+
+    def read(pattern: str, at: Position) -> str | None:
+        text = _portable(losses, at, pattern)
+        if text is not None and backtracks(text):
+            losses.drop("invalid-pattern", at, f"{text!r} would take too long to match names")
+            return None
+        return text
+
+    _rename(place, read)
 
 
 def _rename(place: Position, read: Callable[[str, Position], str | None]) -> None:

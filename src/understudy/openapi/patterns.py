@@ -8,9 +8,11 @@ engine takes either, but people write (``/â€¦/``, ``(?i)``, ``\A``, ``(?P<name>â
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import jsonschema_rs
+
+from understudy.limits import BACKTRACKED_CHARACTERS
 
 _TOKEN = re.compile(
     r"""
@@ -121,6 +123,35 @@ def _without_flags(pattern: str) -> tuple[str, str]:
     if flags:
         return pattern[flags.end() :], flags[1]
     return pattern, ""
+
+
+_LONGER: Final = f"^(?s:.{{{BACKTRACKED_CHARACTERS.most + 1}}})|"
+"""Matches a longer text, so that the pattern behind it is not tried."""
+
+BACKTRACKING: Final = jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000)
+"""Steps back that a validator takes for one text, which does not match then."""
+
+
+@lru_cache(maxsize=4096)
+def backtracks(pattern: str) -> bool:
+    """Tells whether an engine has to step back in a text, which takes the square of its length or longer."""
+    try:
+        jsonschema_rs.Draft7Validator(
+            {"pattern": pattern}, pattern_options=jsonschema_rs.RegexOptions()
+        )
+    except jsonschema_rs.ValidationError:
+        return True
+    return False
+
+
+def bounded(pattern: str) -> str:
+    """Returns a pattern that takes every text that is too long to step back in."""
+    return _LONGER + pattern if backtracks(pattern) else pattern
+
+
+def unbounded(message: str) -> str:
+    """Returns what a validator says, with the patterns that ``bounded`` was given."""
+    return message.replace(_LONGER, "")
 
 
 class _Rewriter:

@@ -27,6 +27,7 @@ import jsonschema_rs
 from understudy.errors import StartupError
 from understudy.limits import COMPOSED_SCHEMAS
 from understudy.openapi.loader import LITERALS, NAME_MAPS, Document, Node
+from understudy.openapi.patterns import BACKTRACKING, backtracks, bounded, unbounded
 from understudy.openapi.pointers import as_reference, objects_in, steps_of, value_at
 
 COMPOSING: Final = ("allOf", "anyOf", "oneOf")
@@ -123,16 +124,25 @@ class SchemaValidator:
             is_valid = self.is_valid(value)
             return iter(() if is_valid else [_endless(self._pointer, value)])
         errors = self._compiler.compiled(self._pointer).iter_errors(value)
-        return self._placed(errors) if self._compiler.is_split else errors
+        if self._compiler.is_split:
+            return self._placed(errors)
+        return self._readable(errors) if self._compiler.has_bounded_patterns else errors
+
+    def _readable(self, errors: Iterator[jsonschema_rs.ValidationError]) -> Iterator[SchemaError]:
+        """Yields errors with the patterns of the document."""
+        for error in errors:
+            message = unbounded(error.message)
+            yield _PlacedError(
+                message, error.instance_path, error.schema_path, error.kind, error.instance
+            )
 
     def _placed(self, errors: Iterator[jsonschema_rs.ValidationError]) -> Iterator[SchemaError]:
         """Yields errors at their places in the document, those of references from where they lead."""
         for error in errors:
             path = [*steps_of(self._pointer), *error.schema_path]
             if path[-1] != _REFERENCE:
-                yield _PlacedError(
-                    error.message, error.instance_path, path, error.kind, error.instance
-                )
+                message = unbounded(error.message)
+                yield _PlacedError(message, error.instance_path, path, error.kind, error.instance)
                 continue
             at = error.instance_path
             for it in self._compiler.referring(path[:-1]).iter_errors(error.instance):
@@ -256,10 +266,19 @@ class Compiler:
     @cached_property
     def _registry(self) -> jsonschema_rs.Registry:
         """The document, as compiled schemas follow its references."""
-        content, draft = self._document.raw, jsonschema_rs.Draft202012
-        if self._document.is_30:
-            content, draft = in_draft_7(content), jsonschema_rs.Draft7
-        return jsonschema_rs.Registry([(_URI, content)], draft=draft)
+        draft = jsonschema_rs.Draft7 if self._document.is_30 else jsonschema_rs.Draft202012
+        return jsonschema_rs.Registry([(_URI, self._translated(self._document.raw))], draft=draft)
+
+    @cached_property
+    def has_bounded_patterns(self) -> bool:
+        """True where the document has a pattern that long texts are not held to."""
+        patterns = (it.get("pattern") for it in objects_in(self._document.raw))
+        return any(isinstance(it, str) and backtracks(it) for it in patterns)
+
+    def _translated(self, written: Any) -> Any:
+        """Returns a part of the document as it is compiled; its pointers still hold."""
+        content = in_draft_7(written) if self._document.is_30 else written
+        return _with_bounded_patterns(content) if self.has_bounded_patterns else content
 
     def _compiled(self, pointer: str) -> jsonschema_rs.Validator:
         try:
@@ -279,12 +298,14 @@ class Compiler:
                     registry=self._registry,
                     validate_formats=True,
                     formats=self._formats,
+                    pattern_options=BACKTRACKING,
                 )
             return compiler(
                 self._split(pointer),
                 validate_formats=True,
                 formats=self._formats,
                 keywords=self._keywords,
+                pattern_options=BACKTRACKING,
             )
         except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
             reason = getattr(error, "message", error)
@@ -293,8 +314,8 @@ class Compiler:
 
     def _split(self, pointer: str) -> Any:
         """Returns a schema in which the keyword of ours stands for references."""
-        written, is_30 = value_at(self._document.raw, pointer), self._document.is_30
-        return _without_references(in_draft_7(written) if is_30 else written, is_30=is_30)
+        written = value_at(self._document.raw, pointer)
+        return _without_references(self._translated(written), is_30=self._document.is_30)
 
     def referred(self, reference: str) -> SchemaValidator:
         """Returns the validator of what a reference leads to."""
@@ -434,6 +455,22 @@ def in_draft_7(value: Any, *, has_names: bool = False) -> Any:
         for k, v in value.items()
     }
     return rewritten if has_names else _bounds_and_null(rewritten)
+
+
+def _with_bounded_patterns(value: Any, *, has_names: bool = False) -> Any:
+    """Returns a schema whose patterns take long texts where they would take long to match; a copy."""
+    if isinstance(value, list):
+        return [_with_bounded_patterns(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        k: bounded(v)
+        if k == "pattern" and isinstance(v, str) and not has_names
+        else v
+        if k in LITERALS and not has_names
+        else _with_bounded_patterns(v, has_names=not has_names and k in NAME_MAPS)
+        for k, v in value.items()
+    }
 
 
 def _bounds_and_null(schema: dict[str, Any]) -> dict[str, Any]:
