@@ -83,6 +83,12 @@ def test_another_machine_is_only_looked_at_unless_the_file_says_more(load):
             'base_url = "http://a"\nmode = "all"',
             'mode = "all" is not a mode; write observe, own, full',
         ),
+        (
+            'base_url = "http://a"\n[credentials]\naccess_token = 17',
+            r"\] access_token must be a text",
+        ),
+        ('base_url = "http://a"\n"a\\nb" = 1', r"there is no key 'a\\nb'"),
+        pytest.param(f'base_url = ["{"a" * 900}"]', r'base_url = \["a{198} must be a', id="long"),
         ('base_url = "staging"', "is not a URL"),
         ('base_url = "http://[::1/v3"', "is not a URL"),
         ('base_url = "https:///v3"', "is not a URL"),

@@ -25,14 +25,24 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
 """The commands by what a user wants, in the order of the help."""
 
 
+LONGEST_MESSAGE: Final = 4_000
+"""Characters of an error that are printed."""
+
+
 class Unusable(click.ClickException):
     """A usage or configuration error; the command ends with 2."""
 
     exit_code = ExitCode.UNUSABLE
 
     def format_message(self) -> str:
-        """Returns the message, which may quote a document or a response."""
-        return printable(self.message)
+        """Returns the message, or its ends: it may quote a file or a response, and says at the end what to do."""
+        text = printable(self.message)
+        middle = len(text) - LONGEST_MESSAGE
+        return (
+            text
+            if middle <= 0
+            else f"{text[: LONGEST_MESSAGE // 2]} … {text[-LONGEST_MESSAGE // 2 :]}"
+        )
 
 
 class Commands(click.Group):

@@ -22,6 +22,7 @@ from understudy.cases.test_data import TestData, basic_credential
 from understudy.errors import StartupError, nearest
 from understudy.exchange.messages import ANONYMOUS_IDENTITY, Identity
 from understudy.interface.scopes import AUTH, READ_PROFILE, SCOPES
+from understudy.terminal import printable_line
 
 Mode = Literal["observe", "own", "full"]
 Count = Annotated[int, Meta(ge=0)]
@@ -485,7 +486,7 @@ def _expect_known_keys(raw: Mapping[str, Any], kind: type[Struct], where: str) -
     for key, value in raw.items():
         if key not in known:
             hint = nearest(key, list(known)) or f"; there are {', '.join(known)}."
-            msg = f"{where}: there is no key '{key}'{hint}"
+            msg = f"{where}: there is no key '{printable_line(key):.200}'{hint}"
             raise StartupError(msg)
         table = known[key]
         if isinstance(value, dict) and isinstance(table, type) and issubclass(table, Table):
@@ -513,18 +514,20 @@ def _invalid(raw: Mapping[str, Any], error: ValidationError, where: str) -> str:
     for name in (*tables, key):
         value = value[name]
     named = f"[{tables[0]}] {key}" if tables else key
+    is_secret = tables == ["credentials"] or key.endswith(("secret", "password"))
+    shown = named if is_secret else f"{named} = {_as_toml(value)}"
     if key == "mode":
         return f"{where}: {named} = {_as_toml(value)} is not a mode; write {', '.join(MODES)}."
     expected = re.search(r"Expected `(\w+)", match["what"])
     wanted = _EXPECTED.get(expected[1], expected[1]) if expected else match["what"]
     wanted += ", 0 or more" if ">=" in match["what"] else ""
     wanted = "a list of texts" if match["item"] else wanted
-    return f"{where}: {named} = {_as_toml(value)} must be {wanted}."
+    return f"{where}: {shown} must be {wanted}."
 
 
 def _as_toml(value: Any) -> str:
-    """Returns a value as the file has it; a date, which JSON has not, as a text."""
-    return json.dumps(value, ensure_ascii=False, default=str)
+    """Returns a value as the file has it, or its start; a date, which JSON has not, as a text."""
+    return f"{json.dumps(value, ensure_ascii=False, default=str):.200}"
 
 
 def _variables(value: Any, environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
