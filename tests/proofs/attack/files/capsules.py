@@ -112,10 +112,12 @@ def places(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
         yield from places(member, (*above, key))
 
 
-def mutated(capsule: Any, spots: list[tuple[Any, ...]], chance: Random) -> tuple[str, Any]:
+def mutated(
+    capsule: Any, spots: list[tuple[Any, ...]], chance: Random, more: tuple[Any, ...] = ()
+) -> tuple[str, Any]:
     """Returns a capsule with one value, or one key, replaced; and what was done."""
     *steps, last = chance.choice(spots)
-    junk = chance.choice(JUNK)
+    junk = chance.choice((*JUNK, *more))
     changed = deepcopy(capsule)
     parent = changed
     for step in steps:
@@ -153,10 +155,10 @@ def opened(driver: Driver, time: Time, capsule: Any) -> Iterator[str]:
         if ":" not in answer.json()["detail"]:
             yield f"the refusal names no place: {answer.text[:200]}"
         return
-    yield from _left_behind(driver)
+    yield from left_behind(driver)
 
 
-def _left_behind(driver: Driver) -> Iterator[str]:
+def left_behind(driver: Driver) -> Iterator[str]:
     """Reads everything of a world, and yields what fails."""
     driver.mock.world.faults.clear()
     for path in READS:

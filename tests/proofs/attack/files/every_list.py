@@ -6,7 +6,16 @@ from typing import Final
 
 from tests.proofs.attack.files.attempts import FileList
 
-_NAMES: Final = ("archives", "capsules", "documents", "pictures", "upstreams")
+_NAMES: Final = (
+    "archives",
+    "calls",
+    "capsules",
+    "documents",
+    "pictures",
+    "states",
+    "targets",
+    "upstreams",
+)
 
 
 def _list(name: str) -> Callable[[], FileList]:
