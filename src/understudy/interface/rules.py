@@ -256,12 +256,12 @@ def _choice(switches: Mapping[str, Switch], text: str) -> tuple[str, str]:
     name, equals, value = (part.strip() for part in text.partition("="))
     switch = switches.get(name)
     if switch is None:
-        fault = f"{name!r} is not a switch"
+        fault = f"{name[:200]!r} is not a switch"
         hint = nearest(name, list(switches))
         msg = f"{fault}{hint or _offering(switches)}"
         raise StartupError(msg)
     if value not in switch:
-        fault = f"{name} has no option {value!r}" if equals else f"{name} is given no option"
+        fault = f"{name} has no option {value[:200]!r}" if equals else f"{name} is given no option"
         hint = nearest(value, list(switch.options)) if switch.values is None else ""
         msg = f"{fault}{hint or _offering(switch.offers)}"
         raise StartupError(msg)
