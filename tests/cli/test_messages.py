@@ -64,6 +64,10 @@ MISTAKES = {
         ["generate", "--report", "html=r.html"],
         "--report goes with --send: what was not sent cannot have failed.",
     ),
+    "no mock to make handlers from": (
+        ["generate", "--format", "msw", "--base-url", "http://127.0.0.1:9/v3"],
+        "or name another with --base-url URL.",
+    ),
     "a number": (["verify", "--cases", "few"], "'few' is not a whole number of 0 or more"),
     "a number from a range": (["serve", "--workers", "0"], "0 is not a whole number from 1 to 64"),
     "a number above zero": (["verify", "--max-time", "0"], "0.0 is not a number above 0"),

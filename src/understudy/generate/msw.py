@@ -206,7 +206,7 @@ def write(url: str, out: Path | None, *, is_forced: bool) -> None:
     if place is None:
         msg = f"{url!r} is not the address of a mock; write it as http://127.0.0.1:8080."
         raise StartupError(msg)
-    with closing(AdminClient(place[0])) as mock:
+    with closing(AdminClient(place[0], option="--base-url")) as mock:
         is_commonjs = out is not None and out.suffix == ".cjs"
         content = handlers_module(mock, is_commonjs=is_commonjs).encode()
     form = ExportFormat(_unwritable, "handlers of MSW, from a mock's answers", ".js")

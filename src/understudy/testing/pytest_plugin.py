@@ -107,7 +107,7 @@ def _client(config: pytest.Config) -> Any:
     from understudy.verify.admin_client import AdminClient
 
     token = config.getoption("--understudy-admin-token") or os.environ.get("UNDERSTUDY_ADMIN_TOKEN")
-    return AdminClient(_url(config), token=token)
+    return AdminClient(_url(config), token=token, option="--understudy-url")
 
 
 @pytest.fixture(scope="session")

@@ -18,13 +18,22 @@ class AdminClient:
         url: The mock's address without a path, or that of a world, ``…/__world/NAME``.
         world: The world's name; None for the default world.
         token: The admin token, which a mock on another machine requires.
+        option: The option by which the address was given, for messages.
 
     Attributes:
         url: The address of the world that is meant.
         token: The admin token; None if none was given.
     """
 
-    def __init__(self, url: str, world: str | None = None, token: str | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        world: str | None = None,
+        token: str | None = None,
+        *,
+        option: str = "--mock",
+    ) -> None:
+        self._option = option
         self.url = url.rstrip("/") + (f"/__world/{world}" if world else "")
         self.token = token
         # by the label the log of the mock tells commands from clients of the service
@@ -66,7 +75,7 @@ class AdminClient:
         except httpx.HTTPError as error:
             raise self._absent(error) from error
         if response.status_code >= _FIRST_ERROR:
-            raise StartupError(_reason(response))
+            raise StartupError(_reason(response, self._option))
         return response
 
     def follow(self) -> Iterator[Any]:
@@ -80,7 +89,7 @@ class AdminClient:
             with self._client.stream("GET", path, timeout=None) as response:
                 if response.status_code >= _FIRST_ERROR:
                     response.read()
-                    raise StartupError(_reason(response))
+                    raise StartupError(_reason(response, self._option))
                 for line in response.iter_lines():
                     if line.startswith("data: "):
                         yield httpx.Response(200, content=line.removeprefix("data: ")).json()
@@ -97,16 +106,16 @@ class AdminClient:
         why = "" if isinstance(error, httpx.ConnectError) else f" ({error})"
         return StartupError(
             f"No mock responds at {self.url}{why}; start one with `understudy serve`, "
-            "or name another with --mock URL."
+            f"or name another with {self._option} URL."
         )
 
 
-def _reason(response: httpx.Response) -> str:
+def _reason(response: httpx.Response, option: str) -> str:
     try:
         return str(response.json()["detail"])
     except (ValueError, KeyError, TypeError):
         root = f"{response.url.scheme}://{response.url.netloc.decode()}"
         return (
             f"{response.url} responds with {response.status_code}; name the address of a mock "
-            f"without a path, such as --mock {root}"
+            f"without a path, such as {option} {root}"
         )
