@@ -94,7 +94,7 @@ def test_stubs_are_made_listed_and_deleted(run) -> None:
     assert run("stub").stdout.splitlines() == [
         "stub-2  getQrCode  answered 0  2 more",
         "stub-1  getProfile  answered 0",
-        "  The stub stub-1 answered no request of getProfile; of the nearest, 1, "
+        "  The stub stub-1 answered no request of getProfile; in the nearest, request 1, "
         "path profileIdentifier is 'ada', not 'ben'.",
     ]
     assert run("stub", "--delete", "all").exit_code == 0

@@ -23,5 +23,5 @@ export function unusedLine({ id, operation, nearest }: Stub): string {
   const parts = nearest.misfits.map(
     ({ where, expected, actual }) => `${where} is ${JSON.stringify(actual)}, not ${JSON.stringify(expected)}`,
   );
-  return `${line}; of the nearest, ${nearest.request}, ${parts.join(", ")}.`;
+  return `${line}; in the nearest, request ${nearest.request}, ${parts.join(", ")}.`;
 }

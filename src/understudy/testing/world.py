@@ -276,7 +276,7 @@ def unused_stub(stub: JsonObject) -> str:
         return f"{line}; there was none."
     near = stub["nearest"]
     parts = (f"{it['where']} is {it['actual']!r}, not {it['expected']!r}" for it in near["misfits"])
-    return f"{line}; of the nearest, {near['request']}, {', '.join(parts)}."
+    return f"{line}; in the nearest, request {near['request']}, {', '.join(parts)}."
 
 
 def _as_text(value: Any) -> Any:
