@@ -130,6 +130,7 @@ def test_what_the_document_does_not_allow_is_refused_with_every_place(
     assert problem["status"] == 422
     places = [it["where"] for it in problem["violations"]]
     assert set(where) <= set(places)
+    assert [problem["detail"].count(f"{it}: ") for it in where] == [1] * len(where)
     assert driver.admin("GET", "/stubs") == []
 
 

@@ -37,7 +37,10 @@ class InvalidStub(Exception):
 
     def __init__(self, violations: Sequence[Mapping[str, str]]) -> None:
         self.violations = violations
-        listed = "; ".join(f"{it['where']}: {it['message'].removesuffix('.')}" for it in violations)
+        places: dict[str, list[str]] = {}  # a body may lack a dozen members
+        for it in violations:
+            places.setdefault(it["where"], []).append(it["message"].removesuffix("."))
+        listed = "; ".join(f"{where}: {', '.join(said)}" for where, said in places.items())
         super().__init__(
             f"The document does not allow this response: {listed}. Mend it, give a merge that "
             'changes members of the mock\'s own, or insist by "allow_invalid": true.'
