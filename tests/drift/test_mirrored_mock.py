@@ -25,7 +25,8 @@ from understudy.mock.store.people import IMAGES, PEOPLE
 from understudy.record.generated_pictures import PictureForm
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.run import RunOptions, start
-from understudy.verify.target import MANGLED, Known
+from understudy.verify.target import Known
+from understudy.verify.value_texts import NEARLY
 
 MEMBERS = ("display_name", "languages", "links", "payments", "number_verified_accounts")
 
@@ -73,7 +74,7 @@ def test_private_people_tokens_and_applications_are_there(deployment, mock):
     private = deployment.target.known.private_slug
     assert client.get(f"/profiles/{private}").response.is_refusal
     assert client.get("/me/profile", "private").response.is_success
-    refused = ("expired", *MANGLED)
+    refused = ("expired", *NEARLY)
     assert [client.get("/me/profile", it).status for it in refused] == [401] * len(refused)
     assert client.get("/me/profile", "auth_only").status == 403
 

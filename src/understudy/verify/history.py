@@ -191,12 +191,15 @@ class History:
         """Returns the exchange that an access token was first seen in."""
         return self._tokens.get(token or "")
 
-    def is_nearly_issued(self, token: str) -> bool:
-        """Tells whether a token was not issued, and is another one but for a character or its case."""
-        return token not in self._tokens and any(
-            issued.casefold() == token.casefold() or token in {issued[:-1], f"{issued}0"}
-            for issued in self._tokens
+    def issued_nearly(self, secret: str) -> Exchange | None:
+        """Returns what issued the code or token that a text is but for a character or its case."""
+        issued = self._tokens | self._codes
+        alike = (
+            exchange
+            for known, exchange in issued.items()
+            if known.casefold() == secret.casefold() or secret in {known[:-1], f"{known}0"}
         )
+        return None if secret in issued else next(alike, None)
 
     def redirect_with(self, code: str | None) -> Exchange | None:
         """Returns the redirect that an authorization code was first seen in."""
@@ -215,8 +218,9 @@ class History:
 
     def _origins(self, exchange: Exchange) -> Iterator[Exchange | None]:
         request = exchange.request
-        yield self.issued_by(request.token or request.query.get("token"))
-        yield self.redirect_with(request.form.get("code"))
+        for secret in (request.token, request.query.get("token"), request.form.get("code")):
+            issued = self.issued_by(secret) or self.redirect_with(secret)
+            yield issued or self.issued_nearly(secret or "")
         yield self._page_before(exchange)
         if exchange.value:
             uploads = self.of(UPLOAD_AVATAR)

@@ -5,13 +5,14 @@ Each is of one run only, so a script that reproduces a finding reads it from the
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html.parser import HTMLParser
 from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import quote, quote_plus, unquote
 
 from understudy.exchange.messages import Exchange, Request
 from understudy.interface.operations import RESOURCE
+from understudy.verify.value_texts import NEARLY, nearly
 
 Source = Literal["member", "redirect", "cookie", "field", "field_value_first", "item"]
 """The part of a response that has a value; of a hidden field, ``value`` may stand before ``name``.
@@ -31,24 +32,6 @@ _VARIABLES: Final = {"code": "CODE", "access_token": "TOKEN", "image_id": "IMAGE
 _COOKIE: Final = re.compile(r"([^=;\s]+)=([^;\s]+)")
 
 
-class NearText(NamedTuple):
-    """A text that is nearly another: as it is made here, from a shell's variable, and in Python."""
-
-    make: Callable[[str], str]
-    shell: str
-    python: str
-
-
-NEARLY: Final[Mapping[str, NearText]] = {
-    "SHORT": NearText(lambda text: text[:-1], "${%s%%?}", "[:-1]"),
-    "LONG": NearText(lambda text: f"{text}0", "${%s}0", ' + "0"'),
-    "SWAPPED": NearText(
-        str.swapcase, "$(printf %%s \"$%s\" | tr 'A-Za-z' 'a-zA-Z')", ".swapcase()"
-    ),
-}
-"""The ways to make a token that is nearly an issued one, by the ends of their variables."""
-
-
 class IssuedValue(NamedTuple):
     """A value that a response issues and a later request needs.
 
@@ -59,7 +42,7 @@ class IssuedValue(NamedTuple):
         variable: The variable that replaces it.
         start: Of an item, the path before its identifier, with variables for the items above.
         position: Of an item, the number of members of that name before its own.
-        form: The name of what is nearly the value of the variable ``start``, among ``NEARLY``.
+        form: The way to make it from the value of the variable ``start``, among ``NEARLY``.
     """
 
     value: str
@@ -120,15 +103,22 @@ def issued_values(steps: Sequence[Exchange]) -> dict[int, list[IssuedValue]]:
             name = _VARIABLES.get(key) or re.sub(r"\W", "_", key).upper()
             found = IssuedValue(value, key, source, f"{name}_{place + 1}")
             issued.setdefault(place, []).append(found)
-            sent = {each.request.query.get("token") for each in steps[place + 1 :]}
-            for form, nearly in NEARLY.items():
-                text = nearly.make(value)
-                if key == "access_token" and text in sent:
-                    name = f"{found.variable}_{form}"
+            sent = {text for each in steps[place + 1 :] for text in _secrets_in(each.request)}
+            for form, text in nearly(value) if key in SECRETS else ():
+                if text in sent:
+                    name = f"{found.variable}_{form.upper()}"
                     issued[place].append(
                         IssuedValue(text, key, "member", name, found.variable, form=form)
                     )
     return issued
+
+
+SECRETS: Final = frozenset({"access_token", "code"})
+"""The issued values of which one may be sent that is nearly it."""
+
+
+def _secrets_in(request: Request) -> tuple[str | None, ...]:
+    return request.query.get("token"), request.form.get("code")
 
 
 def created_items(steps: Sequence[Exchange]) -> Iterator[tuple[int, IssuedValue]]:

@@ -229,19 +229,27 @@ def restore_avatars(
     if before.avatars is None:
         return []
     _delete(client, tuple(uploads), writer)
-    now = avatars(client, writer)
-    undeleted = [each for each in now if each in client.gateway.made and each not in before.avatars]
+    now = _state(client, before, writer)
+    if not _differing_avatars(before, now, writer):
+        return []
+    images = now.avatars or {}
+    undeleted = [each for each in images if each in client.gateway.made - {*before.avatars}]
     _delete(client, undeleted, writer)
-    _put_back(client, before, writer, kept, now)
+    _put_back(client, before, writer, kept, images)
     for image, fields in before.avatars.items():
-        if image in now and now[image] != fields:
+        if image in images and images[image] != fields:
             persistent(client, "PATCH", f"/me/avatars/{image}", writer, json=fields)
     for hash_, image_or_none in before.selected.items():
-        chosen = selected(client, writer, hash_)
-        if image_or_none is not None and chosen != image_or_none:
+        if image_or_none is not None and now.selected[hash_] != image_or_none:
             body = {"email_hash": hash_ or primary}
             persistent(client, "POST", f"/me/avatars/{image_or_none}/email", writer, json=body)
-    return _differing_avatars(client, before.avatars, before.selected, writer)
+    return _differing_avatars(before, _state(client, before, writer), writer)
+
+
+def _state(client: ProbeClient, before: AccountBefore, writer: str) -> AccountBefore:
+    """Reads the avatars of an account, and what is selected for the addresses as before."""
+    chosen = {hash_: selected(client, writer, hash_) for hash_ in before.selected}
+    return AccountBefore(avatars=avatars(client, writer), selected=chosen)
 
 
 def _delete(client: ProbeClient, images: Collection[str], writer: str) -> None:
@@ -287,23 +295,19 @@ def _uploaded_again(
     return None
 
 
-def _differing_avatars(
-    client: ProbeClient,
-    before: dict[str, dict[str, str]],
-    selected_before: dict[str, str | None],
-    writer: str,
-) -> list[str]:
-    now = avatars(client, writer)
+def _differing_avatars(before: AccountBefore, now: AccountBefore, writer: str) -> list[str]:
+    """Returns a line for each avatar and each selection that is not as before."""
+    then, images = before.avatars or {}, now.avatars or {}
     lines = [
-        f"{writer}: the avatar {image} was not removed" for image in now if image not in before
+        f"{writer}: the avatar {image} was not removed" for image in images if image not in then
     ]
     lines += [
-        f"{writer}: the avatar {image} is {_listed(now.get(image))} and was {_listed(fields)}"
-        for image, fields in before.items()
-        if now.get(image) != fields
+        f"{writer}: the avatar {image} is {_listed(images.get(image))} and was {_listed(fields)}"
+        for image, fields in then.items()
+        if images.get(image) != fields
     ]
-    for hash_, image_or_none in selected_before.items():
-        chosen = selected(client, writer, hash_)
+    for hash_, image_or_none in before.selected.items():
+        chosen = now.selected[hash_]
         if chosen != image_or_none:
             address = hash_ or "the primary address"
             lines.append(

@@ -29,7 +29,7 @@ from understudy.reports.content import (
 )
 from understudy.terminal import counted
 from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED, Finding, Outcome
-from understudy.verify.reproducing import commands, snippet
+from understudy.verify.reproducing import commands, made_variables, snippet
 from understudy.verify.target import key_of_variable
 
 Secrets = Mapping[str, str]
@@ -285,7 +285,10 @@ def _where(finding: Finding) -> str:
 def _variables(outcome: Outcome, secrets: Secrets) -> Iterator[tuple[str, str]]:
     """Yields the variables that the findings' commands read, and the key of the target that has each."""
     text = "\n".join(line for each in outcome.findings for line in commands(each, secrets))
-    for name in sorted({name for name in secrets.values() if f"${name}" in text}):
+    made = {name for name, _, _ in made_variables(secrets)}
+    for name in sorted(
+        {name for name in secrets.values() if f"${name}" in text or f"${{{name}" in text} - made
+    ):
         yield name, key_of_variable(name) if outcome.target_file is not None else ""
 
 

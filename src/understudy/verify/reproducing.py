@@ -5,7 +5,7 @@ the new response, since it differs each time. A value with reserved characters h
 it is, for headers and JSON, and percent-encoded, for addresses and forms.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import timedelta
 from itertools import chain
 from math import ceil
@@ -17,8 +17,9 @@ from understudy.exchange.masking import BODY_SHOWN
 from understudy.exchange.messages import Exchange
 from understudy.exchange.python_code import call_arguments
 from understudy.verify.findings import Finding
-from understudy.verify.issued_values import NEARLY, IssuedValue, issued_values
+from understudy.verify.issued_values import IssuedValue, issued_values
 from understudy.verify.permits import SAFE
+from understudy.verify.value_texts import NEARLY, nearly
 
 _MOMENT: Final = timedelta(seconds=1)
 """The shortest time between two steps that a script waits."""
@@ -104,7 +105,17 @@ def commands(finding: Finding, secrets: Mapping[str, str]) -> list[str]:
         lines.append(_turn(turn, finding.steps, named, issued))
     text = "\n".join(lines)
     used = [name for name in secrets.values() if f"${name}{ENCODED}" in text]
-    return [*map(_encoding, used), *lines]
+    made = [f"{name}={NEARLY[way].shell % base}" for name, way, base in made_variables(secrets)]
+    made = [line for line in made if f"${line.partition('=')[0]}" in text]
+    return [*made, *map(_encoding, used), *lines]
+
+
+def made_variables(secrets: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Yields each variable whose secret is nearly that of another, the way, and that other."""
+    for secret, base in secrets.items():
+        for way, text in nearly(secret):
+            if text in secrets and way.upper() in secrets[text]:
+                yield secrets[text], way, base
 
 
 def _named(secrets: Mapping[str, str], issued: Issued) -> dict[str, str]:
@@ -202,7 +213,12 @@ def snippet(finding: Finding, secrets: Mapping[str, str]) -> str:
                 body += _python_variables(one)
     text = "\n".join(body)
     used = [name for name in secrets.values() if f"${name}{ENCODED}" in text]
-    text = "\n".join([*map(_python_encoding, used), text])
+    made = [
+        f'os.environ["{name}"] = os.environ["{base}"]{NEARLY[way].python}'
+        for name, way, base in made_variables(secrets)
+        if f"${name}" in text or f'"{name}"' in text
+    ]
+    text = "\n".join([*made, *map(_python_encoding, used), text])
     modules = ("base64", "gzip", "concurrent.futures", "os", "re", "time", "urllib.parse")
     imports = [f"import {name}" for name in modules if f"{name}." in text]
     return "\n".join([*imports, "", "import httpx", "", text]).lstrip()

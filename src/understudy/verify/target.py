@@ -23,6 +23,7 @@ from understudy.errors import StartupError, nearest
 from understudy.exchange.messages import ANONYMOUS_IDENTITY, Identity
 from understudy.interface.scopes import AUTH, READ_PROFILE, SCOPES
 from understudy.terminal import printable_line
+from understudy.verify.value_texts import nearly
 
 Mode = Literal["observe", "own", "full"]
 Count = Annotated[int, Meta(ge=0)]
@@ -285,6 +286,8 @@ class Target(Table, frozen=True):
         for prefix, table in _APPLICATIONS.items():
             for name in ("client_secret", "password", "application_password"):
                 secret = getattr(getattr(self, table), name)
+                for way, text in nearly(secret) if secret else ():
+                    tokens.setdefault(text, f"{prefix}{name.upper()}_{way.upper()}")
                 if secret:
                     tokens[secret] = f"{prefix}{name.upper()}"
         for prefix, login in (
@@ -352,22 +355,11 @@ def _identities(credentials: Credentials) -> Mapping[str, tuple[Identity, str]]:
         ),
         (Identity("api_key", "api_key"), credentials.api_key),
         (Identity("wrong", "invalid"), WRONG_TOKEN),
-        *((Identity(name, "invalid"), token) for name, token in _mangled(credentials.access_token)),
+        *((Identity(way, "invalid"), text) for way, text in nearly(credentials.access_token or "")),
     )
     return MappingProxyType(
         {each.name: (each, token) for each, token in named if token is not None}
     )
-
-
-MANGLED: Final = ("lengthened", "shortened", "recased")
-"""The names of tokens that are nearly the owner's, and were never issued."""
-
-
-def _mangled(token: str | None) -> Iterator[tuple[str, str]]:
-    """Yields tokens that are nearly one, by their names: who compares carelessly takes them."""
-    if token is not None:
-        named = zip(MANGLED, (f"{token}0", token[:-1], token.swapcase()), strict=True)
-        yield from ((name, other) for name, other in named if other not in {"", token})
 
 
 @lru_cache(maxsize=256)  # checks ask for the same few addresses at every exchange

@@ -1,8 +1,8 @@
 """Writes values as findings show them: as JSON, which readers in any language know."""
 
 import json
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
 
 from understudy.exchange.messages import NO_JSON
 
@@ -12,6 +12,34 @@ BITING = (
     '"it\'s" <b> \\ ;',
 )
 """Texts that something changes which is not careful: addresses, markup, bytes for characters."""
+
+
+class NearText(NamedTuple):
+    """A text that is nearly another: as it is made here, from a shell's variable, and in Python."""
+
+    make: Callable[[str], str]
+    shell: str
+    python: str
+
+
+NEARLY: Final[Mapping[str, NearText]] = {
+    "lengthened": NearText(lambda text: f"{text}0", "${%s}0", ' + "0"'),
+    "shortened": NearText(lambda text: text[:-1], "${%s%%?}", "[:-1]"),
+    "recased": NearText(
+        str.swapcase, "$(printf %%s \"$%s\" | tr 'A-Za-z' 'a-zA-Z')", ".swapcase()"
+    ),
+}
+"""The ways to make a secret that is nearly another: who compares carelessly takes it."""
+
+
+SHORTEST_SECRET: Final = 6
+"""Characters of the shortest text that is hidden as nearly a secret: a shorter one may be a word."""
+
+
+def nearly(secret: str) -> Iterator[tuple[str, str]]:
+    """Yields each way to make a text that is nearly a secret, and the text where it is another."""
+    made = ((way, near.make(secret)) for way, near in NEARLY.items())
+    yield from ((way, it) for way, it in made if it != secret and len(it) >= SHORTEST_SECRET)
 
 
 def as_json(value: object) -> str:

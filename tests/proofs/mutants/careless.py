@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from io import BytesIO
+from urllib.parse import parse_qsl, urlsplit
 
 import httpx
 import orjson
@@ -19,6 +20,7 @@ from tests.proofs.mutants.edge import (
     at,
     editing,
     edits,
+    form,
     form_of,
     is_avatar,
     is_profile,
@@ -30,6 +32,8 @@ from tests.proofs.mutants.edge import (
     said,
     who,
 )
+
+from understudy.verify.rules.code_grant import VERIFIER
 
 CALLER, SCOPE, FULL = "me-needs-oauth-token", "scope-per-operation", "authenticated-only-fields"
 ASSOCIATED, INVALID = "/me/associated-email", "invalid-token-refused"
@@ -369,3 +373,101 @@ for _what, _part, _rules, _where, _write in STALE:
 )
 def lists_of_accounts_are_cut_for_tokens_too(body):
     return {**body, "verified_accounts": body["verified_accounts"][:4]}
+
+
+# Secrets that are nearly right, or missing.
+
+SECRET = ("token-client-credentials",)
+
+
+def _comparing(name, rules, field, right, is_taken, is_meant=_anything):
+    """Registers a token endpoint that takes other texts for the right secret."""
+
+    def change(request, send):
+        given = form_of(request) if at(request, "POST", TOKEN) else {}
+        text = given.get(field, "")
+        is_own = "server-app" in given.values() and is_meant(given)
+        if is_own and text != right and is_taken(text, right):
+            return send(form(request, **{field: right}))
+        return send(request)
+
+    register(name, rules, change)
+
+
+COMPARISONS = {
+    "without_case": lambda text, right: text.lower() == right.lower(),
+    "as_far_as_they_are_given": lambda text, right: right.startswith(text),
+    "as_far_as_they_are_stored": lambda text, right: text.startswith(right),
+    "unless_they_are_missing": lambda text, right: not text,
+}
+for _name, _is_taken in COMPARISONS.items():
+    _comparing(
+        f"client_secrets_are_compared_{_name}",
+        SECRET,
+        "client_secret",
+        "server-app-secret",
+        _is_taken,
+    )
+    _comparing(
+        f"passwords_are_compared_{_name}",
+        ("password-grant-owner-only",),
+        "password",
+        "ada-password",
+        _is_taken,
+        lambda given: given.get("username") == "ada",
+    )
+for _name, _is_taken in list(COMPARISONS.items())[:3]:
+    _comparing(
+        f"verifiers_are_compared_{_name}",
+        ("pkce-honoured",),
+        "code_verifier",
+        VERIFIER,
+        lambda text, right, is_taken=_is_taken: bool(text) and is_taken(text, right),
+    )
+_comparing(
+    "a_verifier_stands_in_for_the_secret",
+    SECRET,
+    "client_secret",
+    "server-app-secret",
+    lambda text, right: not text,
+    lambda given: "code_verifier" in given,
+)
+_comparing(
+    "a_verifier_makes_any_secret_good",
+    SECRET,
+    "client_secret",
+    "server-app-secret",
+    lambda text, right: True,
+    lambda given: "code_verifier" in given,
+)
+
+
+def _redeemed(name, is_taken):
+    """Registers a token endpoint that takes nearly a code for the code."""
+
+    def change(request, send, issued):
+        code = form_of(request).get("code") if at(request, "POST", TOKEN) else None
+        for known in issued:
+            if code and code != known and is_taken(code, known):
+                return send(form(request, code=known))
+        response = send(request)
+        location = urlsplit(response.headers.get("location", ""))
+        issued += dict(parse_qsl(location.query)).get("code", "").split()
+        return response
+
+    register(name, ("code-exchange",), change, issued=list)
+
+
+for _name, _is_taken in list(COMPARISONS.items())[:3]:
+    _redeemed(f"codes_are_compared_{_name}", _is_taken)
+
+
+@mutant("consent-by-person", issued=list)
+def a_code_is_of_whoever_signed_in_last(request, send, issued):
+    code = form_of(request).get("code") if at(request, "POST", TOKEN) else None
+    if code in issued[-2:-1]:
+        return send(form(request, code=issued[-1]))
+    response = send(request)
+    location = urlsplit(response.headers.get("location", ""))
+    issued += dict(parse_qsl(location.query)).get("code", "").split()
+    return response

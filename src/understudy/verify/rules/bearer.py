@@ -47,8 +47,7 @@ from understudy.verify.switches import (
     reading,
     reading_of_two_errors,
 )
-from understudy.verify.target import MANGLED
-from understudy.verify.value_texts import as_json
+from understudy.verify.value_texts import NEARLY, as_json
 
 # Tells which scopes open an operation of the account, as far as the interface or facts say. The
 # interface names the scope that edits, and ``auth`` for everything (Scopes); which scopes open
@@ -266,7 +265,7 @@ def reads_without_oauth_token(client: ProbeClient) -> Parts:
 @probe("me-needs-oauth-token", needs=("writes",))
 def changes_without_oauth_token(client: ProbeClient) -> Parts:
     """Tries every change with every credential that opens nothing, and the update with any token."""
-    for who in ("anonymous", "api_key", "expired", *MANGLED):
+    for who in ("anonymous", "api_key", "expired", *NEARLY):
         if client.has(who):
             yield from _every_change(client, who)
     yield from islice(_every_change(client, "wrong"), 1)
@@ -276,9 +275,9 @@ def changes_without_oauth_token(client: ProbeClient) -> Parts:
 def reads_with_mangled_tokens(client: ProbeClient) -> Parts:
     """Reads the account with tokens that are nearly the owner's."""
     address = {"email_hash": made_up_hash(1)}
-    for who in filter(client.has, (*MANGLED, "expired", "api_key")):
+    for who in filter(client.has, (*NEARLY, "expired", "api_key")):
         yield client.get("/me/associated-email", who, address)
-        if who in MANGLED:
+        if who in NEARLY:
             yield client.get("/me/avatars", who)
             yield client.get("/me/profile", who)
 

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import math
+from collections.abc import Mapping
 from datetime import timedelta
 from math import ceil
 from typing import Final
@@ -66,6 +67,7 @@ from understudy.verify.history import MADE_UP, History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.switches import ISSUED, PUT_BACK, experiment, number_reading, range_of
+from understudy.verify.value_texts import nearly
 
 GRANTED = ("auth_url", "app", "tokens", "approval")
 LONG: Final = timedelta(days=1)
@@ -91,9 +93,14 @@ issues_something = tells(
 request_was_seen = tells(
     "the authorization request was seen", lambda it, history: history.request_behind(it) is not None
 )
-code_is_made_up = tells(
-    "the code is made up", lambda it, history: history.is_made_up(it.request.form.get("code", ""))
-)
+
+
+def code_is_made_up(exchange: Exchange, history: History) -> bool:
+    """Tells whether the code is made up, or nearly one that was issued."""
+    code = exchange.request.form.get("code", "")
+    return history.is_made_up(code) or history.issued_nearly(code) is not None
+
+
 code_is_a_day_old = tells(
     "the code is older than a day", lambda it, history: age_of_code(it, history) >= LONG
 )
@@ -200,13 +207,14 @@ def code_redeemed_twice(client: ProbeClient) -> Parts:
     needs=GRANTED,
 )
 def code_redeemed_with_wrong_fields(client: ProbeClient) -> Parts:
-    """Redeems a code with another redirect URI, none, another secret; then as it should be."""
+    """Redeems a code with another redirect URI, another secret, nearly itself; then as it should be."""
     spare = spare_code(client)
     uri = client.app.redirect_uri or ""
     for other in (f"{uri}/", None, ""):
         yield post(client, form_of(client.app, spare, redirect_uri=other))
     yield post(client, form_of(client.app, spare, client_secret=f"{MADE_UP}-secret"))
-    yield post(client, form_of(client.app, f"{MADE_UP}-code"))
+    for _, mangled in nearly(spare):
+        yield post(client, form_of(client.app, mangled))
     exchange = post(client, form_of(client.app, spare))
     yield exchange
     yield client.get("/me/profile", token_in(client, exchange, SCOPES[:2]))
@@ -375,19 +383,29 @@ def code_redeemed_twice_at_once(client: ProbeClient) -> None:
     client.send_together("POST", url, "anonymous", {"form": form}, {"form": form})
 
 
-@probe("pkce-honoured", needs=GRANTED)
+_WRONG_PROOFS: Final[Mapping[str, tuple[Mapping[str, str | None], ...]]] = {
+    "S256": (
+        {"code_verifier": VERIFIER.swapcase()},
+        {"code_verifier": VERIFIER, "client_secret": None},
+    ),
+    "plain": ({}, {"code_verifier": f"{VERIFIER}0"}, {"code_verifier": VERIFIER[:-1]}),
+}
+"""Method of a challenge to fields that prove too little; a verifier stands in for no secret."""
+
+
+@probe("pkce-honoured", "token-client-credentials", needs=GRANTED)
 def codes_redeemed_with_verifiers(client: ProbeClient) -> Parts:
-    """Redeems codes with no verifier, a wrong one, the right one, and one without a challenge.
+    """Redeems codes with no verifier, nearly the right one, it alone, and one without a challenge.
 
     The code without a challenge is the last that was issued, when the others are redeemed.
     """
     plain = None
-    for method in ("S256", "plain"):
+    for method, wrong in _WRONG_PROOFS.items():
         challenge = challenge_of(VERIFIER, method)
         issued = code(client, code_challenge=challenge, code_challenge_method=method)
         plain = plain or code(client, state="kept for the end")
-        yield post(client, form_of(client.app, issued))
-        yield post(client, form_of(client.app, issued, code_verifier=VERIFIER[::-1]))
+        for changes in wrong:
+            yield post(client, form_of(client.app, issued, **changes))
         form = form_of(client.app, issued, code_verifier=VERIFIER)
         yield post(client, form, headers=AS_LIBRARIES_POST)
     yield post(client, form_of(client.app, plain or code(client), code_verifier=VERIFIER))

@@ -6,7 +6,7 @@ from html import unescape
 
 from understudy.exchange.messages import Exchange
 from understudy.interface.operations import AUTHORIZE, TOKEN_INFO
-from understudy.interface.scopes import AUTH, MANAGE_PROFILE, READ_PROFILE
+from understudy.interface.scopes import MANAGE_PROFILE, READ_PROFILE, SCOPES
 from understudy.verify.browsing import (
     STATE,
     WORDS,
@@ -235,33 +235,33 @@ def denied_requests(client: ProbeClient) -> Parts:
 
 
 @probe(
-    "consent-by-person",
-    "consent-names-scopes",
-    "authorize-page-not-framed",
-    "denial-access-denied",
-    "scope-per-operation",
+    *("consent-by-person", "consent-names-scopes", "authorize-page-not-framed"),
+    *("denial-access-denied", "scope-per-operation", "state-echoed", "scope-indexed-array"),
     needs=("auth_url", "app", "tokens", "password"),
 )
-def pages_of_the_flow(client: ProbeClient) -> Parts:
-    """Signs in and approves that profiles are read, tries to edit with the token; then denies."""
-    redirect = open_request(client, parameters(client.app)).decide("approve")
-    yield redirect
-    if "code" in redirect.redirect_parameters:
-        token = token_in(
-            client, post(client, form_of(client.app, code_in(redirect))), (AUTH, READ_PROFILE)
-        )
-        yield info(client, token)
-        yield from _edits_nothing(client, token)
-    yield open_request(client, parameters(client.app)).decide("deny")
-
-
-@probe("consent-by-person", needs=("auth_url", "app", "tokens", "password", "other_person"))
-def consent_of_other_person(client: ProbeClient) -> Parts:
-    """Lets its owner and another person approve the application, and compares their tokens."""
-    for person in (client.target.application, client.target.other_application):
-        redirect = open_request(client, parameters(client.app), person).decide("approve")
-        issued = post(client, form_of(client.app, code_in(redirect)))
-        yield info(client, token_in(client, issued, (AUTH, READ_PROFILE)))
+def pages_of_two_flows(client: ProbeClient) -> Parts:
+    """Signs in two people in two browsers, then lets each approve, tries to edit, and denies."""
+    other, app = client.target.other_application, client.app
+    wider = {"state": "second", "scope[2]": MANAGE_PROFILE}
+    second_client = replace(client, source=f"{client.source}, second browser")
+    flows = (
+        open_request(client, parameters(app)),
+        open_request(
+            second_client,
+            parameters(app, **wider),
+            other if other.username and other.password else None,
+        ),
+    )
+    for flow in flows:
+        flow.sign_in()
+    redirects = [flow.decide("approve") for flow in flows]
+    tokens = []
+    for redirect, granted in zip(redirects, (SCOPES[:2], SCOPES), strict=True):
+        issued = post(client, form_of(app, code_in(redirect)))
+        tokens.append(token_in(client, issued, granted))
+        yield info(client, tokens[-1])
+    yield from _edits_nothing(client, tokens[0])
+    yield open_request(client, parameters(app)).decide("deny")
 
 
 def _edits_nothing(client: ProbeClient, token: str) -> Parts:
@@ -271,20 +271,3 @@ def _edits_nothing(client: ProbeClient, token: str) -> Parts:
     location = client.get("/me/profile", token).json_object.get("location")
     if isinstance(location, str):
         yield client.send("PATCH", "/me/profile", token, json={"location": location})
-
-
-@probe(
-    "state-echoed",
-    "scope-indexed-array",
-    needs=("auth_url", "app", "tokens", "password"),
-)
-def two_flows_at_once(client: ProbeClient) -> None:
-    """Opens two requests in two browsers, approves both, and redeems the code of the first."""
-    wider = {"state": "second", "scope[2]": MANAGE_PROFILE}
-    second_client = replace(client, source=f"{client.source}, second browser")
-    first = open_request(client, parameters(client.app, state="first"))
-    second = open_request(second_client, parameters(client.app, **wider))
-    redirect = first.decide("approve")
-    second.decide("approve")
-    issued = post(client, form_of(client.app, code_in(redirect)))
-    info(client, token_in(client, issued, (AUTH, READ_PROFILE)))

@@ -27,7 +27,7 @@ from understudy.verify.history import MADE_UP, History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.switches import oauth_error_form, reading
-from understudy.verify.value_texts import as_json
+from understudy.verify.value_texts import as_json, nearly
 
 REFUSED = 400
 
@@ -36,7 +36,7 @@ def names_person(exchange: Exchange, _history: History) -> bool:
     """Tells whether a password grant names a user and a password."""
     form = exchange.request.form
     is_grant = form.get("grant_type") == "password"
-    return is_grant and bool(form.get("username") and form.get("password"))
+    return is_grant and bool(form.get("username")) and "password" in form
 
 
 def owner_is_known(exchange: Exchange, history: History) -> bool:
@@ -122,6 +122,19 @@ def password_of_owner(client: ProbeClient) -> Parts:
     exchange = post(client, password_form(client.app, scope=scope))
     yield exchange
     yield client.get("/me/profile", token_in(client, exchange, SCOPES[:2]))
+
+
+@probe(
+    "password-grant-owner-only",
+    "token-client-credentials",
+    needs=("auth_url", "app", "tokens", "password"),
+)
+def nearly_right_secrets(client: ProbeClient) -> Parts:
+    """Uses the password grant with an empty secret or password, or nearly the right one."""
+    for name, right in password_form(client.app):
+        if name in {"client_secret", "password"}:
+            for wrong in ("", *dict(nearly(right)).values()):
+                yield post(client, password_form(client.app, **{name: wrong}))
 
 
 @probe("password-grant-owner-only", needs=("auth_url", "app", "tokens", "other_person"))

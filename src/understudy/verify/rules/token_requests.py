@@ -72,9 +72,9 @@ def has_other_body(exchange: Exchange, _history: History) -> bool:
     return bool(exchange.request.body) and not is_form
 
 
-names_client_and_secret = tells(
-    "the form has a client ID and a client secret",
-    lambda it, _: {"client_id", "client_secret"} <= set(it.request.form),
+names_client = tells(
+    "the form has a client ID, and a secret is sent nowhere else",
+    lambda it, _: "client_id" in it.request.form and not it.request.header("authorization"),
 )
 
 
@@ -382,7 +382,7 @@ of_token = demands(TOKEN)
 of_token("token-form-encoded", [has_other_body], expect_no_token, "a form and no other body")
 of_token(
     "token-client-credentials",
-    [names_client_and_secret, is_clean, client_is_not_proven],
+    [names_client, is_clean, client_is_not_proven],
     expect_no_token,
     "the ID and secret of one application",
 )

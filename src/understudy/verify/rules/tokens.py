@@ -48,7 +48,7 @@ from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.rules.code_grant import code_was_sent_once
 from understudy.verify.switches import oauth_error_form, reading
-from understudy.verify.value_texts import as_json
+from understudy.verify.value_texts import as_json, nearly
 
 # The token grant: what is in the fragment of the redirect (interface, Token grant).
 
@@ -211,7 +211,7 @@ def blog_is_that_of_the_issue(exchange: Exchange, history: History) -> CheckResu
 
 names_nearly_an_issued_token = tells(
     "the token in question is nearly one that was issued",
-    lambda it, history: history.is_nearly_issued(it.request.query.get("token", "")),
+    lambda it, history: history.issued_nearly(it.request.query.get("token", "")) is not None,
 )
 
 
@@ -295,7 +295,7 @@ def tokens_of_other_clients(client: ProbeClient) -> Parts:
     client.recall(url, query=own, is_lasting=True)
     yield info(client, token, client.target.other_application.client_id)
     yield info(client, f"{MADE_UP}-token")
-    for mangled in (f"{token}0", token[:-1], token.swapcase()):
+    for _, mangled in nearly(token):
         yield info(client, mangled)
     yield info(client, token, f"{MADE_UP}-client")
     yield client.auth("GET", "/oauth2/token-info", query={"client_id": client.app.client_id})
