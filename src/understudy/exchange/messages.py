@@ -74,12 +74,13 @@ class _Message:
 
     @cached_property
     def _header_texts(self) -> dict[str, str]:
-        return dict(reversed(self.headers))  # the first of a repeated one
+        # the first of a repeated one
+        return {name.lower(): text for name, text in reversed(self.headers)}
 
 
 @dataclass(frozen=True)
 class Request(_Message):
-    """A request as it was sent; header names are in lower case."""
+    """A request as it was sent; header names are in lower case, save in a dress of verify's."""
 
     method: str
     url: str

@@ -157,7 +157,7 @@ def picture(form: str = "PNG", size: tuple[int, int] = (SIDE, SIDE)) -> bytes:
 
 
 THUMBNAIL: Final = (8, 8)
-ALIKE: Final = 40
+ALIKE: Final = 25
 """The mean difference of colours up to which two pictures are one, whatever they were encoded as."""
 
 
@@ -169,7 +169,8 @@ def patterned(number: int) -> bytes:
     for place in range(4):
         shade = (number * 3 + place) % 4
         fields.putpixel(
-            (place % 2, place // 2), (255 * (shade & 1), 255 * (shade >> 1), 60 * place)
+            (place % 2, place // 2),
+            (255 * (shade & 1), 255 * (shade >> 1), 255 * (place // 2)),
         )
     fields.resize((SIDE, SIDE), Image.Resampling.NEAREST).save(content, "PNG")
     return content.getvalue()

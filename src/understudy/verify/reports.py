@@ -131,7 +131,7 @@ class KnownCause(NamedTuple):
 
 def _is_in_lower_case(exchange: Exchange) -> bool:
     """Tells whether a token was sent in a way that some refuse and others take for none."""
-    return dict(exchange.request.headers).get("authorization", "").startswith("bearer ")
+    return exchange.request.header("authorization").startswith("bearer ")
 
 
 KNOWN_CAUSES: Final = (

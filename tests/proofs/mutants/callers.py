@@ -6,6 +6,7 @@ from tests.proofs.mutants.edge import (
     LIST,
     LOOKUP,
     OWN,
+    QR,
     TOKEN,
     answer,
     asking,
@@ -213,3 +214,44 @@ def any_application_may_ask_about_a_token(request, send):
         if own.status_code == 200:
             return answer(own, body={**said(own), "client_id": "two-redirects"})
     return response
+
+
+# A credential that needs none, in a place that is no place, and one of nearly nobody.
+
+
+def _coded(name, token):
+    """Registers QR codes that need no credential, and are refused with one."""
+
+    def change(request, send):
+        if at(request, "GET", QR) and who(request) == token:
+            return httpx.Response(403, json={"error": "Not with this token."})
+        return send(request)
+
+    register(name, ("qr-no-authentication",), change)
+
+
+_coded("the_owner_gets_no_codes", "ada-full")
+_coded("api_keys_get_no_codes", "ada-api-key")
+_coded("expired_tokens_get_no_codes", "ada-expired")
+
+
+@mutant(CALLER)
+def tokens_in_the_query_list_avatars(request, send):
+    token = query_of(request).get("access_token")
+    if at(request, "GET", LIST) and token and not who(request):
+        return send(asking(request, token=token))
+    return send(request)
+
+
+@mutant("bearer-header", CALLER)
+def no_token_is_that_of_the_first_account(request, send):
+    if request.headers.get("authorization", "").strip() == "Bearer":
+        return send(asking(request, token="ada-full"))
+    return send(request)
+
+
+@mutant("token-info-foreign")
+def whoever_names_no_client_is_told_about_tokens(request, send):
+    if at(request, "GET", INFO) and "client_id" not in query_of(request):
+        return send(asking(request, query={"client_id": "server-app"}))
+    return send(request)

@@ -471,3 +471,34 @@ def a_code_is_of_whoever_signed_in_last(request, send, issued):
     location = urlsplit(response.headers.get("location", ""))
     issued += dict(parse_qsl(location.query)).get("code", "").split()
     return response
+
+
+@mutant("registration-date-shapes")
+def people_register_in_the_future(request, send):
+    response = send(request)
+    body = said(response)
+    if is_profile(request) and isinstance(body, dict) and "registration_date" in body:
+        return answer(response, body={**body, "registration_date": "2099-01-01T00:00:00Z"})
+    return response
+
+
+@mutant("avatar-members")
+def changes_of_avatars_go_back_by_an_hour(request, send):
+    response = send(request)
+    body = said(response)
+    if is_avatar(request, "PATCH") and response.status_code == 200:
+        return answer(response, body={**body, "updated_date": _ahead(body["updated_date"], -1)})
+    return response
+
+
+_shown(
+    "pictures_lose_their_blue",
+    lambda image: Image.merge("RGB", (*image.split()[:2], Image.new("L", image.size))),
+)
+for _token, _name in (("ada-full0", "longer"), ("ada-ful", "shorter")):
+    _taken(
+        f"lookups_take_{_name}_tokens",
+        (FULL, INVALID),
+        lambda token, wrong=_token: token == wrong,
+        lambda r: at(r, "GET", LOOKUP),
+    )

@@ -1,5 +1,6 @@
 """Mutants that read a request in one dress only: what means the same gets another answer."""
 
+import re
 from urllib.parse import unquote
 
 import httpx
@@ -157,4 +158,70 @@ def encoded_addresses_are_of_nobody(request, send):
 def every_tag_is_the_clients(request, send):
     if "if-none-match" in request.headers and who(request):
         return httpx.Response(304)
+    return send(request)
+
+
+# What means the same in every part: names of headers, letters of queries, spellings of content.
+
+
+@mutant(HEADERS, "bearer-header")
+def the_names_of_headers_are_compared_with_case(request, send):
+    names = {name for name, _ in request.headers.raw}
+    if who(request) and not names & {b"authorization", b"Authorization"}:
+        kept = {n: t for n, t in request.headers.items() if n != "authorization"}
+        return send(httpx.Request(request.method, request.url, headers=kept))
+    return send(request)
+
+
+def _query(request):
+    return str(request.url).partition("?")[2]
+
+
+_refusing(
+    "encoded_names_of_parameters_are_unknown",
+    ADDRESS,
+    lambda r: "%" in re.sub("=[^&]*", "", _query(r)) and "scope" not in _query(r),
+)
+_refusing(
+    "small_letters_of_an_escape_are_malformed",
+    ADDRESS,
+    lambda r: bool(re.search("%[0-9A-F]?[a-f]", str(r.url).partition("?")[0])),
+)
+_refusing("only_json_is_not_acceptable", HEADERS, lambda r: _accept(r) == "application/json", 406)
+_refusing("weights_are_not_acceptable", HEADERS, lambda r: "q=" in _accept(r), 406)
+_refusing(
+    "pictures_are_not_acceptable",
+    HEADERS,
+    lambda r: at(r, "GET", QR) and "image" in _accept(r),
+    406,
+)
+_refusing(
+    "media_types_in_capitals_are_not_known",
+    CONTENT,
+    lambda r: _content_type(r).startswith("APPLICATION"),
+    415,
+)
+_refusing(
+    "json_in_lines_is_malformed", CONTENT, lambda r: at(r, "PATCH", OWN) and b"\n" in r.read()
+)
+_refusing(
+    "forms_have_plus_for_spaces", CONTENT, lambda r: at(r, "POST", TOKEN) and b"%20" in r.read()
+)
+_refusing(
+    "head_of_token_info_is_unknown", HEAD, lambda r: r.method == "HEAD" and INFO in path_of(r), 404
+)
+
+
+@mutant(ADDRESS, "associated-email")
+def encoded_digits_of_a_hash_are_not_decoded(request, send):
+    response = send(request)
+    if at(request, "GET", "/me/associated-email") and "%" in _query(request):
+        return answer(response, body={"associated": False})
+    return response
+
+
+@mutant(CONTENT, "profile-patch-seven-fields")
+def escapes_in_json_are_stored_as_they_are_written(request, send):
+    if at(request, "PATCH", OWN) and b"\\u" in request.read():
+        return send(asking(request, body=request.read().replace(b"\\u", b"\\\\u")))
     return send(request)

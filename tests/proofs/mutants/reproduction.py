@@ -76,7 +76,12 @@ class Recorder(ThreadingHTTPServer):
         sent = Request(
             request.method,
             str(request.url),
-            headers_of(request.headers.multi_items()),
+            tuple(  # in what case the name of the token's header is written may be what is shown
+                (name if name.lower() == "authorization" else name.lower(), text)
+                for name, text in (
+                    (name.decode(), text.decode()) for name, text in request.headers.raw
+                )
+            ),
             request.content,
         )
         with self.lock:

@@ -228,10 +228,9 @@ def refused_token_opens_nothing(exchange: Exchange, history: History) -> CheckRe
 
 @probe("invalid-token-refused", "profile-lookup-other-refusals", needs=("slug",))
 def lookups_with_invalid_tokens(client: ProbeClient) -> Parts:
-    """Looks up with tokens that were never issued, and with one that has expired."""
-    for who in ("wrong", "expired", "recased"):
-        if client.has(who):
-            yield client.get(f"/profiles/{client.known.slug}", who)
+    """Looks up with tokens that were never issued, some of them nearly, and with an expired one."""
+    for who in filter(client.has, ("wrong", "expired", *NEARLY)):
+        yield client.get(f"/profiles/{client.known.slug}", who)
 
 
 @probe("invalid-token-unknown-profile", needs=("slug",))
@@ -250,6 +249,8 @@ def tokens_elsewhere(client: ProbeClient) -> Parts:
     yield client.get("/me/profile", headers={"authorization": f"Token {token}"})
     yield client.get("/me/profile", headers={"authorization": token})
     yield client.get("/me/profile", query={"access_token": token})
+    yield client.get("/me/avatars", query={"access_token": token})
+    yield client.get("/me/profile", headers={"authorization": "Bearer"})
 
 
 @probe("me-needs-oauth-token", "error-shape", "error-members", "error-invalid-token")
@@ -285,7 +286,7 @@ def reads_with_mangled_tokens(client: ProbeClient) -> Parts:
 @probe("profile-hash-is-primary", "avatar-list-of-caller", needs=("owner", "other", "hashes"))
 def reads_of_two_accounts_at_once(client: ProbeClient) -> Parts:
     """Reads profile and avatars of two accounts at the same moment."""
-    for path in ("/me/profile", "/me/avatars", "/me/profile"):
+    for path in ("/me/profile", "/me/avatars"):
         yield client.send_together("GET", path, "owner", {}, {"who": "other"})
 
 

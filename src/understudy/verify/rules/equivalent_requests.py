@@ -6,14 +6,15 @@ of both, so that recorded traffic is judged too; and the probes repeat in anothe
 succeeded, with a dress for each operation that the seed draws.
 """
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import unquote_plus, urlsplit
 
-from understudy.exchange.messages import NO_JSON, Exchange, Request
+from understudy.exchange.messages import NO_JSON, Exchange, Request, media_type
 from understudy.interface.operations import (
     ASSOCIATED_EMAIL,
     LOOKUP,
@@ -28,6 +29,7 @@ from understudy.interface.operations import (
     UPLOAD_AVATAR,
     with_plain_letters,
 )
+from understudy.interface.scopes import SCOPES
 from understudy.verify.account_history import changes_in, update
 from understudy.verify.browsing import password_form, post, token_in
 from understudy.verify.causes import latest_attempts, same_request_before
@@ -60,6 +62,7 @@ _DRESS: Final = frozenset(
 )
 """Headers that may differ between two requests of one meaning; all others are part of it."""
 
+_JSON: Final = "application/json"
 _CHARSET: Final = re.compile(r"; *charset=\"?utf-8\"?", re.IGNORECASE)
 _BOUNDARY: Final = re.compile(r"boundary=\"?([^\";]+)\"?", re.IGNORECASE)
 
@@ -90,20 +93,28 @@ def normal_form(request: Request, unknown: frozenset[str] = frozenset()) -> tupl
     """
     parts = urlsplit(request.url)
     path = with_plain_letters(parts.path)
-    content_type, body = request.header("content-type"), request.body
+    content_type, body = request.header("content-type"), _meant(request)
     boundary = _BOUNDARY.search(content_type)
     if boundary is not None:
         content_type = _BOUNDARY.sub("boundary", content_type)
-        body = body.replace(boundary[1].encode(), b"")
-    others = sorted(pair for pair in request.headers if pair[0] not in _DRESS)
-    if "*/*" not in (request.header("accept") or "*/*"):
-        others.append(("accept", request.header("accept")))
+        body = request.body.replace(boundary[1].encode(), b"")
+    others = sorted(pair for pair in request.headers if pair[0].lower() not in _DRESS)
+    accepted = request.header("accept") or "*/*"
+    if "*/*" not in accepted and accepted != _JSON:
+        others.append(("accept", accepted))
     if "q=0" in request.header("accept-encoding"):
         others.append(("accept-encoding", request.header("accept-encoding")))
     media = _CHARSET.sub("", content_type).strip().lower()
     method = "GET" if request.method == "HEAD" else request.method
     query = sorted(pair for pair in request.pairs if pair[0] not in unknown)
     return (method, parts.netloc, path, *query, media, body, *others)
+
+
+def _meant(request: Request) -> object:
+    """Returns a body as it is read: JSON without its spelling, the fields of a form, or bytes."""
+    if request.json is not NO_JSON:
+        return json.dumps(request.json, sort_keys=True)
+    return request.form_pairs or request.body
 
 
 def _meaning_of(exchange: Exchange) -> tuple[object, ...]:
@@ -131,11 +142,13 @@ def _is_repeated(exchange: Exchange, before: Exchange, history: History) -> bool
     is_refused = request.method == "HEAD" and before.response.is_refusal
     if not (before.response.is_success or (is_refused and before.status != TOO_MANY)):
         return False
-    if unknown_parameters(before) or _meaning_of(before) != _meaning_of(exchange):
+    is_json = before.response.media_type == _JSON or request.header("accept") != _JSON
+    is_plain = is_json and not unknown_parameters(before)
+    if not is_plain or _meaning_of(before) != _meaning_of(exchange):
         return False
     if exchange.site == "authorization":  # a code works once, and a page is of its browser
-        is_token = exchange.operation == TOKEN and request.form.get("grant_type") == "password"
-        return is_token or exchange.operation == TOKEN_INFO
+        is_token = before.operation == TOKEN and request.form.get("grant_type") == "password"
+        return is_token or before.operation == TOKEN_INFO
     if exchange.operation == UPLOAD_AVATAR and not leaves_room(exchange, history):
         return False  # a deployment may bound how many avatars an account has
     is_update = exchange.operation in UPDATES and not history.is_gone(exchange.value)
@@ -176,12 +189,25 @@ def _differs(rule: str) -> Condition:
 
 
 def _address(exchange: Exchange) -> object:
-    unknown, request = unknown_parameters(exchange), exchange.request
-    return urlsplit(request.url).path, [each for each in request.pairs if each[0] not in unknown]
+    """Returns path and query as they are written, without parameters that mean nothing."""
+    unknown, parts = unknown_parameters(exchange), urlsplit(exchange.request.url)
+    return parts.path, [
+        pair
+        for pair in parts.query.split("&")
+        if unquote_plus(pair.partition("=")[0]) not in unknown
+    ]
 
 
-def _headers(*names: str) -> Part:
-    return lambda exchange: [exchange.request.header(name) for name in names]
+def _negotiation(exchange: Exchange) -> object:
+    names = [name for name, _ in exchange.request.headers if name.lower() == "authorization"]
+    return [names, *(exchange.request.header(name) for name in ("accept", "accept-encoding"))]
+
+
+def _content(exchange: Exchange) -> object:
+    """Returns how content is written, without what differs between uploads that mean the same."""
+    request = exchange.request
+    body = b"" if media_type(request.headers).startswith("multipart/") else request.body
+    return body, *(request.header(name) for name in ("content-type", "transfer-encoding"))
 
 
 def _scheme(exchange: Exchange) -> object:
@@ -229,9 +255,9 @@ def _unordered(value: Any) -> object:
 
 DRESSES: Final[Mapping[str, Part]] = {
     "equivalent-address": _address,
-    "equivalent-headers": _headers("accept", "accept-encoding"),
+    "equivalent-headers": _negotiation,
     "bearer-scheme-any-case": _scheme,
-    "equivalent-content": _headers("content-type", "transfer-encoding"),
+    "equivalent-content": _content,
     "unknown-query-parameters-accepted": unknown_parameters,
 }
 """Rule to the part of a request that it says may be written otherwise."""
@@ -365,7 +391,33 @@ def _percent_encoded(request: Request) -> Request:
 
 def _encoded_name(request: Request) -> Request:
     """Encodes a letter of the resource and not of an identifier, which commands read anew."""
-    return replace(request, url=request.url.replace("/me/avatars", "/me/%61vatars", 1))
+    url = request.url.replace("/me/avatars", "/me/%61vatars", 1)
+    return replace(request, url=url.replace("/profile", "/pr%6ffile", 1))
+
+
+def _encoded_query(request: Request) -> Request:
+    """Encodes the first letter of the name and of the value of each parameter."""
+    address, mark, query = request.url.partition("?")
+    encoded = re.sub(r"(^|[&=])([A-Za-z0-9])", lambda it: f"{it[1]}%{ord(it[2]):02x}", query)
+    return replace(request, url=f"{address}{mark}{encoded}")
+
+
+def _capital_name(request: Request) -> Request:
+    """Writes the name of the header with the token in capitals."""
+    headers = tuple((n.upper() if n == "authorization" else n, t) for n, t in request.headers)
+    return replace(request, headers=headers)
+
+
+def _capital_type(request: Request) -> Request:
+    kind, mark, parameters = request.header("content-type").partition(";")
+    return _with("content-type", f"{kind.upper()}{mark}{parameters}")(request)
+
+
+def _escaped(request: Request) -> Request:
+    """Writes JSON with escapes and in lines, and the spaces of a form as %20."""
+    if request.json is NO_JSON:
+        return replace(request, body=request.body.replace(b"+", b"%20"))
+    return replace(request, body=json.dumps(request.json, indent=1).encode())
 
 
 def _turned(request: Request) -> Request:
@@ -389,6 +441,8 @@ def _chunked(request: Request) -> Request:
 
 
 _AS_LIBRARIES: Final = _with("accept", "application/json, text/plain, */*")
+_AS_PICTURES: Final = _with("accept", "image/avif,image/webp,image/*,*/*;q=0.8")
+_AS_JSON: Final = _with("accept", _JSON)
 _GZIP: Final = _with("accept-encoding", "gzip")
 _IDENTITY: Final = _with("accept-encoding", "identity")
 _LOWER, _UPPER = _by_scheme("bearer"), _by_scheme("BEARER")
@@ -433,10 +487,28 @@ def reads_in_another_dress(client: ProbeClient) -> Parts:
     reads: tuple[tuple[str, str, Mapping[str, str], Sequence[Dress], Sequence[Dress]], ...] = (
         (f"/profiles/{slug}", "owner", {}, (_percent_encoded, _with_source, _LOWER), (_UPPER,)),
         (f"/profiles/{slug}", "anonymous", {}, (_percent_encoded, _with_source), ()),
-        ("/me/profile", "owner", {}, (_LOWER, _with_source), (_UPPER,)),
-        ("/me/avatars", "owner", {}, (_LOWER,), (_UPPER, _encoded_name)),
-        ("/me/associated-email", "owner", address, (_percent_encoded, _LOWER), (_turned,)),
-        (f"/qr-code/{slug}", "anonymous", code, (_turned, _percent_encoded), ()),
+        (
+            "/me/profile",
+            "owner",
+            {},
+            (_LOWER, _with_source),
+            (_UPPER, _AS_JSON, _encoded_name, _capital_name),
+        ),
+        ("/me/avatars", "owner", {}, (_LOWER,), (_UPPER, _AS_JSON, _encoded_name)),
+        (
+            "/me/associated-email",
+            "owner",
+            address,
+            (_percent_encoded, _LOWER),
+            (_encoded_query, _capital_name),
+        ),
+        (
+            f"/qr-code/{slug}",
+            "anonymous",
+            code,
+            (_turned, _percent_encoded),
+            (_encoded_query, _AS_PICTURES),
+        ),
     )
     if client.has("owner"):  # what the public reads differs in nothing that a dress changes
         reads = (reads[0], *reads[2:])
@@ -451,9 +523,10 @@ def reads_in_another_dress(client: ProbeClient) -> Parts:
 
 @probe("equivalent-content", needs=("owner", "writes"))
 def update_in_another_dress(client: ProbeClient) -> None:
-    """Updates the profile twice, and then as at first: with a charset, and chunked."""
-    first, other = (update(client, location=text) for text in ("Port Understudy", "Understudy"))
-    _again(client, first, _with_charset, _chunked, _AS_LIBRARIES, _LOWER, other=other)
+    """Updates the profile twice, and then as at first: with a charset, escapes, and chunked."""
+    first, other = (update(client, location=text) for text in ("Pórt 🎭", "Understudy"))
+    dresses = (_with_charset, _chunked, _AS_LIBRARIES, _LOWER, _escaped)
+    _again(client, first, *dresses, other=other)
 
 
 @probe(
@@ -469,7 +542,7 @@ def avatar_writes_in_another_dress(client: ProbeClient) -> Parts:
     paths = [f"/me/avatars/{id_of(each)}" for each in uploaded]
     ratings = ({"rating": "PG"}, {"rating": "R"})
     rated, other = (client.send("PATCH", paths[0], "owner", json=each) for each in ratings)
-    yield _again(client, rated, _with_charset, _chunked, other=other)
+    yield _again(client, rated, _with_charset, _chunked, _capital_type, other=other)
     address = client.known.own_hashes[-1]
     assigned, other = (
         client.send("POST", f"{path}/email", "owner", json={"email_hash": address})
@@ -480,16 +553,17 @@ def avatar_writes_in_another_dress(client: ProbeClient) -> Parts:
 
 
 @probe(
-    *("equivalent-content", "equivalent-headers", "equivalent-address"),
+    *("equivalent-content", "equivalent-headers", "equivalent-address", "head-like-get"),
     needs=("app", "password", "tokens", "auth_url"),
 )
 def token_requests_in_another_dress(client: ProbeClient) -> Parts:
     """Requests tokens with a charset, chunked, and as libraries accept; asks in another order."""
-    plain = post(client, password_form(client.app))
-    yield _again(client, plain, _with_charset, _chunked, _AS_LIBRARIES)
+    plain = post(client, password_form(client.app, scope=" ".join(SCOPES)))
+    yield _again(client, plain, _with_charset, _chunked, _AS_LIBRARIES, _escaped, _capital_type)
     query = {"client_id": client.app.client_id, "token": token_in(client, plain)}
     described = client.auth("GET", "/oauth2/token-info", query=query)
-    yield _again(client, described, _turned, _AS_LIBRARIES, _GZIP)
+    yield _again(client, described, _turned, _AS_LIBRARIES, _GZIP, _encoded_query)
+    yield _again(client, described, lambda it: replace(it, method="HEAD"))
 
 
 @probe("conditional-reads", needs=("owner", "other", "writes", "slug"))

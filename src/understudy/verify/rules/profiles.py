@@ -188,6 +188,19 @@ def _expect_recent(exchange: Exchange, value: object, *evidence: Exchange | None
     return expect(not is_old, f"a time since {since:%H:%M} UTC", value, *evidence)
 
 
+@check("avatar-members", on=[UPDATE_AVATAR], when=[holds_avatars])
+def no_change_goes_back(exchange: Exchange, history: History) -> CheckResult:
+    """A change of an avatar is not earlier than its upload or its last change."""
+    image, text = (str(exchange.json_object.get(each)) for each in ("image_id", "updated_date"))
+    changes = history.of(UPLOAD_AVATAR, UPDATE_AVATAR)
+    same = (each for each in changes if each.json_object.get("image_id") == image)
+    before = next((each for each in same if each.at <= exchange.at), None)
+    earlier = str(before.json_object.get("updated_date")) if before is not None else ""
+    is_known = all(_UTC.fullmatch(each) and _is_instant(each) for each in (text, earlier))
+    is_back = is_known and datetime.fromisoformat(text) < datetime.fromisoformat(earlier) - SLACK
+    return expect(not is_back, f"no time earlier than {earlier}", text, before)
+
+
 @check("avatar-members", on=AVATARS, when=[holds_avatars])
 def no_change_is_ahead(exchange: Exchange, history: History) -> CheckResult:
     """No change of an avatar is later than the response that tells of it."""
@@ -203,6 +216,12 @@ def _expect_past(
     ahead = [text for text in map(str, values) if _UTC.fullmatch(text) and _is_instant(text)]
     ahead = [text for text in ahead if datetime.fromisoformat(text) > until]
     return expect(not ahead, f"no time later than {until:%H:%M} UTC", ahead, *evidence)
+
+
+@check("registration-date-shapes", on=PROFILES, when=[profile_has("registration_date")])
+def registration_is_not_ahead(exchange: Exchange, _history: History) -> CheckResult:
+    """Nobody registers later than the response that tells of it."""
+    return _expect_past(exchange, [profile_in(exchange)["registration_date"]])
 
 
 @check(

@@ -138,9 +138,9 @@ def client_owns_token(exchange: Exchange, history: History) -> bool:
 
 
 def is_from_other_client(exchange: Exchange, history: History) -> bool:
-    """Tells whether the token was issued to another client than the one that sends it."""
-    client, named = _client_behind(exchange, history), exchange.request.query.get("client_id")
-    return client is not None and named is not None and named != client
+    """Tells whether the token was issued to another client than the one that is named, if any."""
+    client = _client_behind(exchange, history)
+    return client is not None and exchange.request.query.get("client_id") != client
 
 
 token_is_fresh = tells(
@@ -298,7 +298,8 @@ def tokens_of_other_clients(client: ProbeClient) -> Parts:
     for _, mangled in nearly(token):
         yield info(client, mangled)
     yield info(client, token, f"{MADE_UP}-client")
-    yield client.auth("GET", "/oauth2/token-info", query={"client_id": client.app.client_id})
+    for name, text in own.items():
+        yield client.auth("GET", "/oauth2/token-info", query={name: text})
 
 
 TOLERANCE: Final = timedelta(minutes=1)
