@@ -147,13 +147,6 @@ class Flow:
         self._browser = Browser(client)
         self._page = self._browser.open(url)
 
-    def sign_in(self) -> None:
-        """Signs in where a page requires it that has no button of a decision."""
-        forms = [form for form in forms_in(self._page) if form.has_password()]
-        if forms and pressed(forms, "approve")[0] is None:
-            fields = _sign_in_fields(self._person, forms[0], "approve")
-            self._page = self._browser.submit(self._page, forms[0], fields)
-
     def decide(self, decision: Decision) -> Exchange:
         """Signs in where a page requires it, and presses the button of a decision.
 

@@ -240,7 +240,7 @@ def denied_requests(client: ProbeClient) -> Parts:
     needs=("auth_url", "app", "tokens", "password"),
 )
 def pages_of_two_flows(client: ProbeClient) -> Parts:
-    """Signs in two people in two browsers, then lets each approve, tries to edit, and denies."""
+    """Opens the page in two browsers, lets two people approve, tries to edit, and denies."""
     other, app = client.target.other_application, client.app
     wider = {"state": "second", "scope[2]": MANAGE_PROFILE}
     second_client = replace(client, source=f"{client.source}, second browser")
@@ -252,8 +252,6 @@ def pages_of_two_flows(client: ProbeClient) -> Parts:
             other if other.username and other.password else None,
         ),
     )
-    for flow in flows:
-        flow.sign_in()
     redirects = [flow.decide("approve") for flow in flows]
     tokens = []
     for redirect, granted in zip(redirects, (SCOPES[:2], SCOPES), strict=True):
