@@ -12,6 +12,7 @@ from tests.proofs.mutants.edge import (
     asking,
     at,
     editing,
+    form,
     form_of,
     is_profile,
     mutant,
@@ -254,4 +255,20 @@ def no_token_is_that_of_the_first_account(request, send):
 def whoever_names_no_client_is_told_about_tokens(request, send):
     if at(request, "GET", INFO) and "client_id" not in query_of(request):
         return send(asking(request, query={"client_id": "server-app"}))
+    return send(request)
+
+
+@mutant("token-info-foreign")
+def clients_are_compared_without_case(request, send):
+    named = query_of(request).get("client_id", "")
+    if at(request, "GET", INFO) and named != "server-app" == named.lower():
+        return send(asking(request, query={"client_id": "server-app"}))
+    return send(request)
+
+
+@mutant("code-redirect-uri-repeated")
+def redirects_are_compared_without_their_query(request, send):
+    address, mark, _ = form_of(request).get("redirect_uri", "").partition("?")
+    if at(request, "POST", TOKEN) and mark:
+        return send(form(request, redirect_uri=address))
     return send(request)

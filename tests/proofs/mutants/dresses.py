@@ -225,3 +225,16 @@ def escapes_in_json_are_stored_as_they_are_written(request, send):
     if at(request, "PATCH", OWN) and b"\\u" in request.read():
         return send(asking(request, body=request.read().replace(b"\\u", b"\\\\u")))
     return send(request)
+
+
+@mutant(TAGS)
+def nothing_was_modified_since_any_date(request, send):
+    return httpx.Response(304) if "if-modified-since" in request.headers else send(request)
+
+
+@mutant(ADDRESS, "select-avatar", "avatar-email-assign")
+def uploads_are_for_an_address_that_is_named_first(request, send):
+    names = list(query_of(request))
+    if at(request, "POST", LIST) and names[:1] == ["select_avatar"] and len(names) > 1:
+        return send(asking(request, query={"selected_email_hash": None}))
+    return send(request)

@@ -98,6 +98,23 @@ def test_an_own_profile_that_is_not_limited_is_no_finding_and_stays_as_it_was():
     assert not any(b"over the limit" in body for body in sent)
 
 
+def limits_are_not_told(request, send):
+    response = send(request)
+    told = {name: None for name in response.headers if name.startswith("x-ratelimit")}
+    told |= {"retry-after": None}
+    body = {"error": ["too many"]} if response.status_code == 429 else None
+    return answer(response, body=body, headers=told)
+
+
+def test_a_limit_that_no_header_tells_of_is_used_up_and_its_refusal_is_judged():
+    rules = ("rate-limit-answer-429",)
+    deployment = Mutant("untold", rules, lambda: limits_are_not_told)
+    outcome = verified(deployment, rules, is_mock=False)
+    refused = {each.identity.kind for each in outcome.exchanges if each.status == 429}
+    assert refused == {"none", "oauth"}
+    assert {each.expected for each in outcome.findings} == {"429 with an Error"}
+
+
 def test_other_seeds_send_reads_in_other_dresses():
     first, second = (
         {

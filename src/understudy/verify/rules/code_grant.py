@@ -210,7 +210,7 @@ def code_redeemed_with_wrong_fields(client: ProbeClient) -> Parts:
     """Redeems a code with another redirect URI, another secret, nearly itself; then as it should be."""
     spare = spare_code(client)
     uri = client.app.redirect_uri or ""
-    for other in (f"{uri}/", None, ""):
+    for other in (f"{uri}/", f"{uri}?understudy=1", None):
         yield post(client, form_of(client.app, spare, redirect_uri=other))
     yield post(client, form_of(client.app, spare, client_secret=f"{MADE_UP}-secret"))
     for _, mangled in nearly(spare):

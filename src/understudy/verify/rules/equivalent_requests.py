@@ -305,9 +305,14 @@ def head_is_a_get_without_content(exchange: Exchange, history: History) -> Check
     return expect(is_right, f"status {one.status} and the headers of GET", actual, before)
 
 
+SINCE: Final = "if-modified-since"
+LONG_AGO: Final = "Thu, 01 Jan 1970 00:00:00 GMT"
+"""A date since when every response was modified."""
+
+
 names_a_tag = tells(
-    "the request names the tag of a response that the client has",
-    lambda it, _: bool(it.request.header("if-none-match")),
+    "the request names the tag or the date of a response that the client has",
+    lambda it, _: bool(it.request.header("if-none-match") or it.request.header(SINCE)),
 )
 
 
@@ -318,8 +323,11 @@ names_a_tag = tells(
 def only_what_the_client_has_is_left_out(exchange: Exchange, history: History) -> CheckResult:
     """304 says that the client has the response; not that another client has, or had before an edit."""
     before = proven(same_request_before(exchange, history))
-    has_tag = before.response.header("etag") in exchange.request.header("if-none-match")
-    has_tag = has_tag and bool(before.response.header("etag"))
+    has_tag = any(
+        before.response.header(held)
+        and before.response.header(held) in exchange.request.header(name)
+        for held, name in (("etag", "if-none-match"), ("last-modified", SINCE))
+    )
     edits = [
         edit
         for edit in history.of(UPDATE_PROFILE)
@@ -568,7 +576,7 @@ def token_requests_in_another_dress(client: ProbeClient) -> Parts:
 
 @probe("conditional-reads", needs=("owner", "other", "writes", "slug"))
 def reads_with_the_tag_of_another(client: ProbeClient) -> Parts:
-    """Reads with the tag that another client was given, or a made-up one, and with one of before an edit."""
+    """Reads with the tag that another client was given, or a made-up one, a date, a tag before an edit."""
     before: dict[str, str] = {}
     lookup = f"/profiles/{client.known.slug}"
     for path, other in (("/me/profile", "other"), ("/me/avatars", "other"), (lookup, "anonymous")):
@@ -576,6 +584,7 @@ def reads_with_the_tag_of_another(client: ProbeClient) -> Parts:
         tag = client.recall(path, other).response.header("etag") if before[path] else ""
         headers = {"if-none-match": tag or '"understudy-made-up"'}
         yield client.get(path, "owner", headers=headers)
+    yield client.get("/me/profile", "owner", headers={SINCE: LONG_AGO})
     if any(before.values()):
         update(client, company="Understudy & after")
         for path, tag in before.items():

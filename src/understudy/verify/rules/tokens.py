@@ -297,7 +297,7 @@ def tokens_of_other_clients(client: ProbeClient) -> Parts:
     yield info(client, f"{MADE_UP}-token")
     for _, mangled in nearly(token):
         yield info(client, mangled)
-    yield info(client, token, f"{MADE_UP}-client")
+    yield info(client, token, own["client_id"].swapcase())
     for name, text in own.items():
         yield client.auth("GET", "/oauth2/token-info", query={name: text})
 

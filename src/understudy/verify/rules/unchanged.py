@@ -378,7 +378,7 @@ def views_of_avatar_changes(client: ProbeClient) -> Parts:
         yield lists()
     update(client, display_name="Understudy", description="")
     yield lists()
-    upload(client, picture("JPEG"), selected_email_hash=last, select_avatar="true")
+    upload(client, picture("JPEG"), select_avatar="true", selected_email_hash=last)
     yield lists()
     client.send("DELETE", f"/me/avatars/{other}", "owner")
     yield lists()
