@@ -1,5 +1,7 @@
 """Of two responses a report shows what differs, so that nobody compares whole profiles by eye."""
 
+from dataclasses import replace
+
 import orjson
 from tests.verify.exchanges import exchange_of
 
@@ -43,6 +45,18 @@ def test_a_member_that_only_the_other_has_leaves_nothing_to_show_here():
 def test_bodies_that_are_alike_or_no_objects_are_shown_whole():
     assert shown({"hash": "a"}, {"hash": "a"}) == ['{"hash":"a"}']
     assert shown([{"hash": "a"}], [{"hash": "b"}]) == ['[{"hash":"a"}]']
+
+
+def test_headers_that_both_have_alike_are_left_out():
+    ours, theirs = responding([]), responding([])
+    headers = (*ours.response.headers, ("vary", "Origin"))
+    pair = [(("x-a", "1"), ("x-b", "2")), (("x-a", "1"), ("x-b", "3"))]
+    ours, theirs = (
+        replace(it, response=Response(200, (*headers, *own), b"[]"))
+        for it, own in zip((ours, theirs), pair, strict=True)
+    )
+    text = shown_response(ours, {}, theirs)
+    assert text.splitlines()[:3] == ["HTTP 200", "content-type: application/json", "x-b: 2"]
 
 
 def test_secrets_are_masked_in_what_differs():

@@ -59,6 +59,14 @@ def test_what_deployments_say_does_not_steer_the_terminal(report):
         assert not steers(file.getvalue())
 
 
+def test_of_a_cause_with_many_findings_the_terminal_shows_some_and_counts_the_rest(report):
+    cause = report.causes[0]
+    many = structs.replace(cause, differences=[cause.differences[0]] * 40)
+    text = printed(structs.replace(report, causes=[many]), 100)
+    assert "and 34 more of this cause; --verbose lists them" in text
+    assert len(text.splitlines()) < 60
+
+
 def test_headings_name_the_parameters_of_a_path(report):
     requests = {each.request for cause in report.causes for each in cause.differences}
     assert "GET /profiles/{profileIdentifier} as anonymous" in requests

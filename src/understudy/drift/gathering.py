@@ -210,13 +210,16 @@ def shown_response(
         exchange: The exchange.
         secrets: Each secret, and the variable that replaces it.
         other: The exchange beside it: of two JSON objects the members that differ are shown, if any
-            do; None to show all.
+            do, and of headers those that differ; None to show all.
     """
     response = exchange.response
+    alike_fields = set(other.response.headers) if other is not None else set()
+    alike_fields -= {it for it in alike_fields if it[0] == "content-type"}  # it explains the body
+    differing = [it for it in response.headers if it not in alike_fields]
     lines = [f"HTTP {response.status}"]
     lines += [
         f"{name}: {text}"
-        for name, text in masked_fields(response.headers, secrets)
+        for name, text in masked_fields(differing, secrets)
         if name not in QUIET_HEADERS
     ]
     body, alike = _differing(exchange.body, other.body if other is not None else None)

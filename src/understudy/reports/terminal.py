@@ -24,6 +24,9 @@ LINES_SHOWN: Final = 12
 CHARACTERS_SHOWN: Final = 320
 """Characters of a line of a response that are printed without ``--verbose``: four lines of a terminal."""
 
+ENTRIES_SHOWN: Final = 6
+"""Findings of a cause that are printed without ``--verbose``."""
+
 NAMES_SHOWN: Final = 3
 """Names of consequences, and further places of a change, that are printed without ``--verbose``."""
 
@@ -102,8 +105,12 @@ class _Page:
             self.line(f"{cause.severity}; rule {cause.name}", "dim", indent=2)
         if cause.readings:
             self.line("; ".join(f"{name}: {text}" for name, text in cause.readings), indent=2)
-        for number, entry in enumerate(cause.entries):
+        listed = cause.entries if self.is_verbose else cause.entries[:ENTRIES_SHOWN]
+        for number, entry in enumerate(listed):
             self.print_entry(entry, is_first=not number)
+        if cause.entries[len(listed) :]:
+            more = len(cause.entries) - len(listed)
+            self.line(f"and {more} more of this cause; --verbose lists them", "dim", indent=2)
         names = cause.names_of_consequences
         if names:
             is_listed = self.is_verbose or len(names) <= NAMES_SHOWN
