@@ -385,7 +385,7 @@ def code_redeemed_twice_at_once(client: ProbeClient) -> None:
 
 _WRONG_PROOFS: Final[Mapping[str, tuple[Mapping[str, str | None], ...]]] = {
     "S256": (
-        {"code_verifier": VERIFIER.swapcase()},
+        {"code_verifier": VERIFIER.replace("-v", "-V")},  # its beginning says that it is made up
         {"code_verifier": VERIFIER, "client_secret": None},
     ),
     "plain": ({}, {"code_verifier": f"{VERIFIER}0"}, {"code_verifier": VERIFIER[:-1]}),
