@@ -40,7 +40,7 @@ class InvalidStub(Exception):
         places: dict[str, list[str]] = {}  # a body may lack a dozen members
         for it in violations:
             places.setdefault(it["where"], []).append(it["message"].removesuffix("."))
-        listed = "; ".join(f"{where}: {', '.join(said)}" for where, said in places.items())
+        listed = "; ".join(f"{where}: {', '.join(messages)}" for where, messages in places.items())
         super().__init__(
             f"The document does not allow this response: {listed}. Mend it, give a merge that "
             'changes members of the mock\'s own, or insist by "allow_invalid": true.'
