@@ -404,9 +404,11 @@ def _encoded_name(request: Request) -> Request:
 
 
 def _encoded_query(request: Request) -> Request:
-    """Encodes the first letter of the name and of the value of each parameter."""
+    """Encodes the first letter of each name and value, but of a token, which commands read anew."""
     address, mark, query = request.url.partition("?")
-    encoded = re.sub(r"(^|[&=])([A-Za-z0-9])", lambda it: f"{it[1]}%{ord(it[2]):02x}", query)
+    encoded = re.sub(
+        r"(^|&|(?<!token)=)([A-Za-z0-9])", lambda it: f"{it[1]}%{ord(it[2]):02x}", query
+    )
     return replace(request, url=f"{address}{mark}{encoded}")
 
 
