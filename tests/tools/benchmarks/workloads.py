@@ -196,10 +196,10 @@ def workloads() -> list[Workload]:
         own,
         avatars,
         edit,
-        upload,
-        Workload(QR_CODE, f"/qr-code/ada?size=80&utm_campaign={NEW}"),
         replace(lookup, name=MIX, weight=50, others=mixed),
         replace(lookup, name=SAME_BYTES, has_same_bytes=True),
+        Workload(QR_CODE, f"/qr-code/ada?size=80&utm_campaign={NEW}"),
+        upload,  # last: thousands of avatars stand in each list behind it
     ]
 
 
