@@ -43,18 +43,21 @@ def show_again(run: Run) -> None:
 
 
 def _tried(run: Run, finding: Finding) -> Finding:
-    if _shows(run, finding):
-        return replace(finding, again="shown again")
-    earlier = _before(run, finding)
-    longer = _preceded(run, finding, earlier)
-    if not earlier or not _shows(run, longer):
-        return replace(finding, again="not shown again by the same requests")
-    while len(earlier) > 1:
-        half = earlier[len(earlier) // 2 :]
-        shorter = _preceded(run, finding, half)
-        if not _shows(run, shorter):
-            break
-        earlier, longer = half, shorter
+    try:
+        if _shows(run, finding):
+            return replace(finding, again="shown again")
+        earlier = _before(run, finding)
+        longer = _preceded(run, finding, earlier)
+        if not earlier or not _shows(run, longer):
+            return replace(finding, again="not shown again by the same requests")
+        while len(earlier) > 1:
+            half = earlier[len(earlier) // 2 :]
+            shorter = _preceded(run, finding, half)
+            if not _shows(run, shorter):
+                break
+            earlier, longer = half, shorter
+    except NotPermitted as refusal:  # such as changes after an account has lost an avatar
+        return replace(finding, again=f"not sent again: {refusal}")
     return replace(longer, again="shown again with the requests before it")
 
 
@@ -80,15 +83,14 @@ def _preceded(run: Run, finding: Finding, earlier: Sequence[Exchange]) -> Findin
 
 
 def _shows(run: Run, finding: Finding) -> bool:
-    """Sends the steps of a finding from where the run began, and tells whether they show it."""
+    """Sends the steps of a finding from where the run began, and tells whether they show it.
+
+    Raises:
+        Refusal: A step was not sent, or got no response.
+    """
     if any(step.request.method in WRITES for step in finding.steps):
         run.undo.restore_changes()
-    try:
-        sent = _sent(run.gateway, finding)
-    except (
-        NotPermitted
-    ):  # to change what is not of this run, as an avatar that was deleted meanwhile
-        return False
+    sent = _sent(run.gateway, finding)
     history, rule = run.evaluator.history, finding.rule.id
     if is_shown(rule, finding.steps, history):
         return is_shown(rule, sent, history)

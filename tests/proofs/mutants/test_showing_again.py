@@ -62,6 +62,15 @@ def test_a_finding_says_whether_the_same_requests_showed_it_again(fault, again, 
     assert (finding.again, len(finding.steps)) == (again, steps)
 
 
+def test_a_finding_whose_requests_are_not_permitted_any_more_says_why():
+    name = "a_deletion_by_another_account_is_refused_and_carried_out"
+    mutant = next(mutant for mutant in MUTANTS if mutant.name == name)
+    outcome = verified(mutant, mutant.rules, is_mock=False)
+    reasons = {finding.again.partition(": ")[0] for finding in outcome.findings}
+    assert reasons == {"not sent again"}
+    assert "nothing more is uploaded" in outcome.findings[0].again
+
+
 def test_what_is_sent_once_more_is_counted_and_judged_by_nothing_else():
     mutant = Mutant("always", (RULE,), always)
     outcome = verified(mutant, (RULE,), is_mock=False)
