@@ -194,7 +194,7 @@ def _address(exchange: Exchange) -> object:
     return parts.path, [
         pair
         for pair in parts.query.split("&")
-        if unquote_plus(pair.partition("=")[0]) not in unknown
+        if pair and unquote_plus(pair.partition("=")[0]) not in unknown
     ]
 
 
