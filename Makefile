@@ -42,7 +42,6 @@ verify: install  ## judge the mock by the contract
 
 .PHONY: mutants
 mutants: install  ## run verify, and Schemathesis beside it, on every broken deployment (an hour)
-	UNDERSTUDY_MUTANTS=1 $(BIN)/pytest tests/proofs/mutants/test_mutants.py
 	$(BIN)/python -m tests.proofs.mutants --controls 20 --schemathesis --matrix build/mutants.csv
 	$(BIN)/python -m tests.proofs.at_reference
 

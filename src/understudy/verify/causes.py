@@ -9,7 +9,8 @@ from itertools import islice
 from typing import Final
 
 from understudy.exchange.messages import Exchange
-from understudy.interface.operations import SET_AVATAR, UPDATE_AVATAR
+from understudy.interface.operations import SET_AVATAR, UPDATE_AVATAR, UPDATE_PROFILE
+from understudy.verify.account_history import changes_in
 from understudy.verify.history import WRITES, History
 
 MOST_STEPS: Final = 8
@@ -111,6 +112,20 @@ def update_before(exchange: Exchange, history: History, names: Iterable[str]) ->
         if earlier.number < exchange.number and is_same and is_own and {*names} & {*body}:
             return earlier
     return None
+
+
+def read_before_update(
+    exchange: Exchange, history: History, names: Iterable[str]
+) -> tuple[Exchange | None, ...]:
+    """Returns the newest own update of one of some members, and the same read before it.
+
+    A deployment that caches what it showed then shows the values of then.
+    """
+    for update in history.of(UPDATE_PROFILE):
+        is_own = update.identity.account == exchange.identity.account
+        if is_own and update.response.is_success and {*names} & {*changes_in(update)}:
+            return same_request_before(exchange, history, update), update
+    return ()
 
 
 def assignment_before(

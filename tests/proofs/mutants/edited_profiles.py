@@ -86,7 +86,7 @@ def _stale(name, rules, is_meant):
 
     def change(request, send, first):
         response = send(request)
-        if response.status_code == 200 and is_meant(request):
+        if request.method == "GET" and response.status_code == 200 and is_meant(request):
             profile = said(response)
             kept = first.setdefault((path_of(request), who(request)), profile)
             return answer(response, body=profile | {n: kept[n] for n in EDITABLE if n in profile})

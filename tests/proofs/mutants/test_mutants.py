@@ -1,10 +1,7 @@
 """Every check can fail: each rule is broken by a mutant, and the rule that it breaks catches it.
 
-Here a mutant of each rule, and every fourth, meets the probes of its own rules. ``UNDERSTUDY_MUTANTS`` says
-another share: ``make mutants`` asks for each, and runs all of verify on it besides.
+Here each mutant meets the probes of its own rules; ``make mutants`` runs all of verify on it.
 """
-
-import os
 
 import pytest
 from tests.proofs.mutants.edge import MUTANTS
@@ -25,17 +22,7 @@ def recorder():
         yield running
 
 
-FIRST = {rule: mutant.name for mutant in reversed(MUTANTS) for rule in mutant.rules}
-"""Each rule, and the first mutant that breaks it."""
-EVERY = int(os.environ.get("UNDERSTUDY_MUTANTS", "4"))
-TRIED = [
-    mutant
-    for number, mutant in enumerate(MUTANTS)
-    if number % EVERY == 0 or mutant.name in FIRST.values()
-]
-
-
-@pytest.fixture(scope="module", params=TRIED, ids=lambda mutant: mutant.name)
+@pytest.fixture(scope="module", params=MUTANTS, ids=lambda mutant: mutant.name)
 def judged(request):
     """Gives a mutant and what the probes of its own rules find: two tests need both."""
     return request.param, verified(request.param, request.param.rules)

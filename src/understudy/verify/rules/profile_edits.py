@@ -202,7 +202,8 @@ def _instant(value: object) -> datetime | None:
 )
 def edits_of_each_member(client: ProbeClient) -> Parts:
     """Changes each member alone, reads it back as owner and anonymously, and unsets it."""
-    client.recall("/me/profile", "owner")  # an avatar that changed since the last read may show here
+    # An avatar that changed since the profile was read last may show in it.
+    client.recall("/me/profile", "owner")
     yield update(client, **{EDITABLE[0]: "Understudy"})
     update(client, **{EDITABLE[1]: "Understudy"})
     yield client.get("/me/profile", "owner")

@@ -5,6 +5,7 @@ from typing import Any
 
 from understudy.exchange.messages import Exchange
 from understudy.interface.operations import LOOKUP, OWN_PROFILE, PROFILES
+from understudy.verify.causes import read_before_update
 from understudy.verify.checks import (
     TOKENS,
     CheckResult,
@@ -262,7 +263,8 @@ def own_profile_is_the_full_profile(exchange: Exchange, history: History) -> Che
     one, other = profile_in(found), profile_in(own)
     differing = differing_pairs(one, other, sorted({*one, *other}))
     actual = as_pairs(differing, "looked up", "own")
-    return expect(not differing, "all that a lookup gives its owner", actual, before)
+    causes = read_before_update(exchange, history, differing)
+    return expect(not differing, "all that a lookup gives its owner", actual, before, *causes)
 
 
 def _accounts(exchange: Exchange | None) -> list[Any]:
