@@ -61,7 +61,7 @@ _refusing(
 _refusing(
     "forms_with_a_charset_are_no_forms",
     CONTENT,
-    lambda r: "urlencoded;" in _content_type(r).lower(),
+    lambda r: "urlencoded;" in _content_type(r),
 )
 _refusing("a_quoted_boundary_is_not_found", CONTENT, lambda r: 'boundary="' in _content_type(r))
 _refusing("chunks_are_no_content", CONTENT, _is_chunked)

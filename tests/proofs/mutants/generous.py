@@ -61,7 +61,9 @@ _generous(
     "any_code_is_exchanged",
     ("code-exchange",),
     lambda r, s: (
-        form_of(r).get("client_secret") == "server-app-secret" and "unknown" in str(said(s))
+        "made-up" in _code(r)
+        and form_of(r).get("client_secret") == "server-app-secret"
+        and "unknown" in str(said(s))
     ),
 )
 _generous(

@@ -70,7 +70,7 @@ class Recorder(ThreadingHTTPServer):
         headers = headers_of(
             (name, text)
             for name, text in response.headers.multi_items()
-            if name.lower() not in {"content-length", *OF_THE_CONNECTION}
+            if name.lower() not in OF_THE_CONNECTION
         )
         received = Response(response.status_code, headers, response.read())
         sent = Request(
@@ -108,7 +108,11 @@ class _Handler(BaseHTTPRequestHandler):
             request = httpx.Request(self.command, self.path, headers=headers, content=body)
             response = self.server.passed_on(request)
         self.send_response_only(response.status)
-        for name, text in (*response.headers, ("content-length", str(len(response.body)))):
+        length = str(len(response.body))
+        if self.command == "HEAD":  # says how long the body of GET is
+            length = response.header("content-length") or length
+        others = (pair for pair in response.headers if pair[0].lower() != "content-length")
+        for name, text in (*others, ("content-length", length)):
             self.send_header(name, text)
         self.end_headers()
         if self.command != "HEAD":

@@ -33,7 +33,7 @@ from tests.proofs.mutants import (
     tokens,
     uploads,
 )
-from tests.proofs.mutants.edge import Edge, Mutant
+from tests.proofs.mutants.edge import MUTANTS, Edge, Mutant
 from tests.proofs.mutants.reproduction import Recorder, seen_again
 
 from understudy.api import in_process
@@ -73,6 +73,9 @@ MODULES = (
     second_looks,
 )
 """Named, so that importing this registers every mutant."""
+
+# Which module a session imports first would else decide which mutants are every hundredth.
+MUTANTS.sort(key=lambda mutant: mutant.name)
 
 
 class Served(NamedTuple):

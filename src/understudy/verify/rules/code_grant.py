@@ -213,8 +213,8 @@ def code_redeemed_with_wrong_fields(client: ProbeClient) -> Parts:
     for other in (f"{uri}/", f"{uri}?understudy=1", None):
         yield post(client, form_of(client.app, spare, redirect_uri=other))
     yield post(client, form_of(client.app, spare, client_secret=f"{MADE_UP}-secret"))
-    for _, mangled in nearly(spare):
-        yield post(client, form_of(client.app, mangled))
+    for wrong in (f"{MADE_UP}-code", *dict(nearly(spare)).values()):
+        yield post(client, form_of(client.app, wrong))
     exchange = post(client, form_of(client.app, spare))
     yield exchange
     yield client.get("/me/profile", token_in(client, exchange, SCOPES[:2]))
