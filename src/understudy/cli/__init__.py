@@ -37,12 +37,10 @@ class Unusable(click.ClickException):
     def format_message(self) -> str:
         """Returns the message, or its ends: it may quote a file or a response, and says at the end what to do."""
         text = printable(self.message)
-        middle = len(text) - LONGEST_MESSAGE
-        return (
-            text
-            if middle <= 0
-            else f"{text[: LONGEST_MESSAGE // 2]} … {text[-LONGEST_MESSAGE // 2 :]}"
-        )
+        if len(text) <= LONGEST_MESSAGE:
+            return text
+        half = LONGEST_MESSAGE // 2
+        return f"{text[:half]} … {text[-half:]}"
 
 
 class Commands(click.Group):

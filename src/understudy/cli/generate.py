@@ -204,20 +204,19 @@ def _send(options: GenerateOptions, interrupted: Event, environment: Mapping[str
     # Importing the judge and the mock takes a second, which writing alone need not wait for.
     from understudy.api.opening import logged_in, open_deployment
     from understudy.api.sending import sending
-    from understudy.record.personal_values import personal_values
-    from understudy.record.recorder import key_of_reports
+    from understudy.record.recorder import people_of_reports
 
     deployment = logged_in(open_deployment(options.where, environment))
-    if options.where.is_mock or deployment.target.is_mock:
+    people = people_of_reports(deployment, options.where.target_file)
+    if people is None:
         with sending(deployment, _report_left) as source:
             return _write(options, source, interrupted, environment)
-    personal = personal_values(key_of_reports(options.where.target_file), (deployment,))
 
     def report_left(line: str) -> None:
-        _report_left(personal.hidden(line))
+        _report_left(people.hidden(line))
 
-    with sending(deployment, report_left, personal.listen) as source:
-        hidden = replace(source, send=lambda cases: map(personal.hidden_case, source.send(cases)))
+    with sending(deployment, report_left, people.listen) as source:
+        hidden = replace(source, send=lambda cases: map(people.hidden_case, source.send(cases)))
         return _write(options, hidden, interrupted, environment)
 
 

@@ -20,8 +20,7 @@ from understudy.cli.reporting import Ending, Plan, end, first_reason
 from understudy.cli.writing import expect_writable
 from understudy.interface.deployment_profile import write_profile
 from understudy.interface.facts import Fact, Facts, facts_text, is_as_chosen, load_facts
-from understudy.record.personal_values import personal_values
-from understudy.record.recorder import key_of_reports
+from understudy.record.recorder import people_of_reports
 from understudy.reports.console import Terminal, print_line
 from understudy.terminal import counted, echo
 from understudy.verify.catalogue import catalogue
@@ -64,10 +63,10 @@ def learn(options: LearnOptions, environment: Mapping[str, str]) -> int:
         return learn_from(deployment, run_options)
 
     result = shown(console, deployment.journal, carry_out, is_quiet=options.quiet)
-    if not (options.where.is_mock or deployment.target.is_mock):
-        personal = personal_values(key_of_reports(options.where.target_file), (deployment,))
-        outcome = personal.hidden_outcome(result.outcome)
-        result = Learnt(personal.hidden_facts(result.facts), outcome)
+    people = people_of_reports(deployment, options.where.target_file)
+    if people is not None:
+        outcome = people.hidden_outcome(result.outcome)
+        result = Learnt(people.hidden_facts(result.facts), outcome)
     facts = result.facts if earlier is None else merged(earlier, result.facts)
     _print(console, result.facts, earlier)
     if options.out is not None:

@@ -22,8 +22,7 @@ from understudy.errors import StartupError
 from understudy.interface.recognition import interface_operations
 from understudy.openapi.loader import Document
 from understudy.openapi.operations import operations
-from understudy.record.personal_values import personal_values
-from understudy.record.recorder import key_of_reports
+from understudy.record.recorder import people_of_reports
 from understudy.record_schemas import schema_text
 from understudy.reports.console import Terminal, print_line
 from understudy.verify.catalogue import catalogue
@@ -86,10 +85,9 @@ def _judged(options: VerifyOptions, environment: Mapping[str, str]) -> int:
     if options.har is None:
         deployment = logged_in(deployment)
     outcome = _outcome(options, deployment, console)
-    if not (options.where.is_mock or deployment.target.is_mock):
-        # reports are what CI uploads, and a deployment's people are real
-        personal = personal_values(key_of_reports(options.where.target_file), (deployment,))
-        outcome = personal.hidden_outcome(outcome)
+    people = people_of_reports(deployment, options.where.target_file)
+    if people is not None:
+        outcome = people.hidden_outcome(outcome)
     secrets = deployment.target.secrets()
     ended = reported(options.reporting, outcome, secrets, baseline, environment)
     if outcome.not_restored and deployment.journal is not None:

@@ -28,11 +28,12 @@ from understudy.openapi.loader import Document
 from understudy.openapi.operations import operations
 from understudy.record.allow_list import Dropped
 from understudy.record.anonymising import Anonymiser
+from understudy.record.personal_values import PersonalValues, personal_values
 from understudy.record.pseudonyms import Pseudonyms
 from understudy.record.recorded_fixtures import Files, RecordedFixtures, RecordedStubs, as_yaml
 from understudy.record.seen_people import SeenPeople
 from understudy.verify.catalogue import catalogue
-from understudy.verify.deployment import named_document
+from understudy.verify.deployment import Deployment, named_document
 from understudy.verify.evaluator import Evaluator
 from understudy.verify.history import History
 from understudy.verify.learner import fact_of_switch
@@ -277,14 +278,19 @@ def load_key(path: Path) -> tuple[bytes, bool]:
     return bytes.fromhex(text.strip()), False
 
 
-def key_of_reports(target_file: Path | None) -> bytes:
-    """Returns the key of the project's recordings, or one for these reports alone where there is none.
+def people_of_reports(deployment: Deployment, target_file: Path | None) -> PersonalValues | None:
+    """Returns what hides a deployment's people in reports, which CI uploads; None for a mock, which has none.
+
+    The pseudonyms are those of the project's recordings, or of these reports alone where it has no key.
 
     Raises:
         StartupError: The key cannot be read.
     """
+    if deployment.target.is_mock:
+        return None
     path = key_file(None, target_file)
-    return load_key(path)[0] if path.exists() else os.urandom(KEY_BYTES)
+    key = load_key(path)[0] if path.exists() else os.urandom(KEY_BYTES)
+    return personal_values(key, (deployment,))
 
 
 def _made(path: Path) -> bytes:
