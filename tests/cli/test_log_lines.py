@@ -9,6 +9,7 @@ import pytest
 from understudy.cli.serve import log_lines
 from understudy.errors import NotFound
 from understudy.mock.server.clock import Clock
+from understudy.mock.server.dispatcher import STATEFUL_NOTE
 from understudy.mock.server.request_context import Peer, RequestContext, RequestHead
 from understudy.mock.server.worlds import World
 
@@ -41,6 +42,18 @@ def test_a_plain_line_tells_when_what_and_how_long():
         "03:04:05    #7  200  GET    /v3/profiles/ada  1.2 ms  -",
         "                a remark",
     ]
+
+
+def test_a_note_that_holds_for_each_request_of_an_operation_is_said_once():
+    written: list[str] = []
+    record = log_lines("text", written.append, is_terminal=False)
+    assert record
+    for _ in range(2):
+        made = exchange()
+        made.notes.append(STATEFUL_NOTE)
+        record(made)
+    assert [STATEFUL_NOTE in line for line in written] == [True, False]
+    assert "a remark" in written[1]
 
 
 def test_a_refusal_is_said_with_its_reason_and_the_world():

@@ -12,6 +12,7 @@ from tests.cli.conftest import Running
 
 from understudy.cli import main
 from understudy.cli.commands import TABLES
+from understudy.openapi.bundled import openapi_directory
 
 QUICK = ("verify", "--cases", "0", "--rules", "qr-default-size,profile-unknown-404")
 
@@ -158,6 +159,14 @@ def test_a_rule_that_an_earlier_run_checked_must_be_checked_again(call):
 
 def test_a_run_ends_with_the_next_command(call):
     assert "Next: understudy verify --init" in call(*QUICK).output
+
+
+def test_the_next_command_judges_what_this_one_judged(call, mock):
+    document = ("--document", str(openapi_directory() / "service.yaml"))
+    where = ("--base-url", mock.base_url, "--mode", "observe", *document)
+    done = call("verify", *where, "--max-requests", "1", "--max-time", "9", "--seed", "3")
+    again = " ".join((*where, "--seed", "3", "--plan"))
+    assert f"Next: understudy verify {again} (says what" in done.output, done.output
 
 
 def test_a_run_that_checked_nothing_is_not_green(call, tmp_path):

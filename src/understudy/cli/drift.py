@@ -14,6 +14,7 @@ from understudy.cli.commands import DriftOptions
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.interrupts import noted
 from understudy.cli.losses import followed_facts
+from understudy.cli.options import words_of
 from understudy.cli.progress import shown
 from understudy.cli.reporting import Ending, deliver, end, first_reason
 from understudy.cli.writing import expect_writable
@@ -208,6 +209,12 @@ def ending(report: DriftReport, wanted: frozenset[str]) -> Ending:
     )
 
 
+WHAT_IS_COMPARED = frozenset(
+    {"target", "against", "like", "mock_facts", "rules", "archive", "key", "walks", "seed"}
+)
+"""The options that a command which tells more repeats."""
+
+
 def _following(options: DriftOptions, report: DriftReport) -> str:
     """Returns the command that tells more of what was found."""
     if options.where.target_file is None or not (report.findings or report.notes):
@@ -215,5 +222,5 @@ def _following(options: DriftOptions, report: DriftReport) -> str:
     html = dict(options.files).get("html")
     if html is not None:
         return f"open {html}"
-    command = ["understudy", "drift", "--target", str(options.where.target_file)]
-    return shlex.join([*command, "--report", "html=drift.html"])
+    again = words_of(options, WHAT_IS_COMPARED)
+    return shlex.join(["understudy", "drift", *again, "--report", "html=drift.html"])

@@ -14,6 +14,7 @@ from understudy.api.options import DeploymentOptions, profile_files
 from understudy.cli.commands import LearnOptions
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.interrupts import noted
+from understudy.cli.options import words_of
 from understudy.cli.output_records import print_record
 from understudy.cli.progress import shown
 from understudy.cli.reporting import Ending, Plan, end, first_reason
@@ -101,10 +102,8 @@ def _following(options: LearnOptions) -> str:
         return shlex.join(["understudy", "serve", "--like", str(options.profile)])
     if options.out is not None:
         return shlex.join(["understudy", "serve", "--facts", str(options.out)])
-    words = ["understudy", "learn"]
-    words += [] if options.target is None else ["--target", str(options.target)]
-    words += ["--rules", ",".join(options.rules)] if options.rules else []
-    return shlex.join([*words, "--out", "facts.yaml"])
+    words = words_of(options, {"target", "base_url", "auth_url", "mode", "rules"})
+    return shlex.join(["understudy", "learn", *words, "--out", "facts.yaml"])
 
 
 def _earlier(options: LearnOptions) -> Facts | None:

@@ -7,7 +7,7 @@ of options, which several commands share.
 
 import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import field, fields, is_dataclass
 from functools import wraps
 from importlib import import_module
@@ -188,6 +188,25 @@ def values_of(record: Any) -> dict[str, Any]:
         value = getattr(record, each.name)
         values |= values_of(value) if is_dataclass(value) else {each.name: value}
     return values
+
+
+def words_of(record: Any, names: Collection[str]) -> list[str]:
+    """Returns what a user types for those options of a record that are not at their default.
+
+    Args:
+        record: The options of a command.
+        names: The fields whose options are wanted.
+    """
+    values, words = values_of(record), []
+    for each in _parameters(type(record)):
+        value = values[each.name]
+        if each.name not in names or value in (None, (), each.default):
+            continue
+        if isinstance(value, tuple) and not each.multiple:
+            value = ",".join(value)
+        for one in value if each.multiple else (value,):
+            words += [max(each.opts, key=len), str(one)]
+    return words
 
 
 class Port(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.2

@@ -40,6 +40,7 @@ from understudy.mock.app import Mock
 from understudy.mock.fixtures import loading
 from understudy.mock.fixtures.listing import curl_lines, sample_credentials
 from understudy.mock.server import serving
+from understudy.mock.server.dispatcher import STANDING_NOTES
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.hosts import is_local
 from understudy.mock.server.journaling import RequestListener
@@ -278,7 +279,13 @@ def log_lines(log: Log, write: Write, *, is_terminal: bool) -> RequestListener |
     """
     if log == "off":
         return None
-    line = _json if log == "json" else _coloured if is_terminal else _text
+    said: set[tuple[str, str]] = set()
+
+    def line(context: RequestContext) -> str:
+        if log == "json":
+            return _json(context)
+        coloured = _coloured(context, _remarks(context, said))
+        return coloured if is_terminal else click.unstyle(coloured)
 
     def record(context: RequestContext) -> None:
         if not _is_own(context):
@@ -323,22 +330,21 @@ def _reason(context: RequestContext) -> str:
     return textwrap.shorten(printable_line(context.refusal.problem.message), REASON_WIDTH)
 
 
-def _remarks(context: RequestContext) -> list[str]:
-    reason = _reason(context)
-    return [*([reason] if reason else []), *map(printable_line, context.notes)]
+def _remarks(context: RequestContext, said: set[tuple[str, str]]) -> list[str]:
+    """Returns what the lines below a request say, of which a standing note is said once."""
+    operation = context.endpoint.operation.pointer if context.endpoint else ""
+    standing = {(note, operation) for note in context.notes if note in STANDING_NOTES}
+    notes = [note for note in context.notes if (note, operation) not in said]
+    said |= standing
+    return list(filter(None, [_reason(context), *map(printable_line, notes)]))
 
 
-def _text(context: RequestContext) -> str:
-    return click.unstyle(_coloured(context))
-
-
-def _coloured(context: RequestContext) -> str:
+def _coloured(context: RequestContext, remarks: Sequence[str]) -> str:
     status = click.style(context.status, fg=COLOURS.get(context.status // 100), bold=True)
     faint = click.style(f"{context.seconds * 1000:.1f} ms  {_who(context)}", dim=True)
     start = click.style(f"{_clock(context.started)}  {_id(context):>4}", dim=True)
     line = f"{start}  {status}  {context.method:<6} {_target(context)}  {faint}"
-    remarks = (click.style(f"{INDENT}{remark}", fg="yellow") for remark in _remarks(context))
-    return "\n".join([line, *remarks])
+    return "\n".join([line, *(click.style(f"{INDENT}{remark}", fg="yellow") for remark in remarks)])
 
 
 def _json(context: RequestContext) -> str:

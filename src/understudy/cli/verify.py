@@ -15,6 +15,7 @@ from understudy.cli.exit_codes import ExitCode
 from understudy.cli.init_target import ask_for_target, template
 from understudy.cli.interrupts import noted
 from understudy.cli.losses import print_losses
+from understudy.cli.options import words_of
 from understudy.cli.progress import shown
 from understudy.cli.reporting import Plan, console_of, end, prepared, reported
 from understudy.collections.judging import collections_judge
@@ -98,15 +99,28 @@ def _judged(options: VerifyOptions, environment: Mapping[str, str]) -> int:
     return end(console, ended, _following(options, outcome))
 
 
+WHAT_IS_JUDGED = frozenset(
+    {
+        "target",
+        "base_url",
+        "auth_url",
+        "mode",
+        "document",
+        "overlays",
+        "state_model",
+        "like",
+        "facts",
+        "cases",
+        "seed",
+        "har",
+    }
+)
+"""The options that a command which tells more repeats."""
+
+
 def _following(options: VerifyOptions, outcome: Outcome) -> str:
     """Returns the command that tells more: of the first cause, or of what was not checked."""
-    words = ["understudy", "verify"]
-    for name, value in (
-        ("--target", options.target),
-        ("--base-url", options.addresses.base_url),
-        ("--har", options.har),
-    ):
-        words += [name, str(value)] if value is not None else []
+    words = ["understudy", "verify", *words_of(options, WHAT_IS_JUDGED)]
     if outcome.findings:
         first = by_cause(outcome.findings)[0].findings[0].rule.id
         html = dict(options.reporting.files).get("html")

@@ -36,6 +36,9 @@ STATEFUL_NOTE = (
     "`serve --state-model` corrects it"
 )
 
+STANDING_NOTES = frozenset({GENERATED_NOTE, STATEFUL_NOTE})
+"""Notes that hold for every request of an operation, so that a log says them once for each."""
+
 
 def route_of(scope: Scope) -> tuple[str | None, str | None]:
     """Returns the base path and the skeleton's operationId that Connexion's routing found."""
