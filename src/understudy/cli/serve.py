@@ -279,12 +279,12 @@ def log_lines(log: Log, write: Write, *, is_terminal: bool) -> RequestListener |
     """
     if log == "off":
         return None
-    said: set[tuple[str, str]] = set()
+    printed: set[tuple[str, str]] = set()
 
     def line(context: RequestContext) -> str:
         if log == "json":
             return _json(context)
-        coloured = _coloured(context, _remarks(context, said))
+        coloured = _coloured(context, _remarks(context, printed))
         return coloured if is_terminal else click.unstyle(coloured)
 
     def record(context: RequestContext) -> None:
@@ -330,12 +330,12 @@ def _reason(context: RequestContext) -> str:
     return textwrap.shorten(printable_line(context.refusal.problem.message), REASON_WIDTH)
 
 
-def _remarks(context: RequestContext, said: set[tuple[str, str]]) -> list[str]:
+def _remarks(context: RequestContext, printed: set[tuple[str, str]]) -> list[str]:
     """Returns what the lines below a request say, of which a standing note is said once."""
     operation = context.endpoint.operation.pointer if context.endpoint else ""
     standing = {(note, operation) for note in context.notes if note in STANDING_NOTES}
-    notes = [note for note in context.notes if (note, operation) not in said]
-    said |= standing
+    notes = [note for note in context.notes if (note, operation) not in printed]
+    printed |= standing
     return list(filter(None, [_reason(context), *map(printable_line, notes)]))
 
 
