@@ -21,8 +21,8 @@ from understudy.interface.vocabulary import (
     with_declared_scopes,
 )
 from understudy.mock.admin.context import AdminContext, EdgeCaseSource
+from understudy.mock.admin.faults import load_stubs
 from understudy.mock.admin.handlers import handlers
-from understudy.mock.admin.stubs import load_stubs
 from understudy.mock.apis import (
     adapted,
     admin_api,

@@ -26,9 +26,8 @@ from understudy.errors import BadRequest, Conflict, NotFound, Problem, StartupEr
 from understudy.limits import ARCHIVE_BYTES, FAULTS, IMPORT_SECONDS, Count, Integer
 from understudy.mock.admin.capsule_secrets import SecretReferences, SecretResolver
 from understudy.mock.admin.context import AdminContext, AdminHandlers
-from understudy.mock.admin.faults import check_fault
+from understudy.mock.admin.faults import InvalidStub, check_fault, check_stub
 from understudy.mock.admin.requests import operation_id
-from understudy.mock.admin.stubs import InvalidStub, check_stub
 from understudy.mock.fixtures.archive import archive_entry, pack_world, unpack_fixtures
 from understudy.mock.fixtures.record_checks import check_changes, expect_instant
 from understudy.mock.server.call import Call, HandlerResponse, Handlers, Principal

@@ -1,20 +1,29 @@
-"""Adds, lists and deletes faults (``openapi/admin.yaml``)."""
+"""Adds, lists and deletes faults and stubs, each stub held to the document first (``openapi/admin.yaml``).
+
+A stub is kept among the faults, so both are listed, returned and deleted in one way.
+"""
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
 
 import msgspec
+from msgspec import UNSET
 
-from understudy.errors import BadRequest, Conflict, NotFound, nearest
+from understudy.errors import BadRequest, Conflict, FixtureError, NotFound, Problem, nearest
 from understudy.limits import FAULTS
 from understudy.mock.admin.context import AdminContext, AdminHandlers
 from understudy.mock.server.call import Call, HandlerResponse, Handlers
-from understudy.mock.server.faults import EFFECTS, Fault
+from understudy.mock.server.endpoint import Endpoint
+from understudy.mock.server.faults import EFFECTS, Fault, RequestCondition, StubResponse
 from understudy.mock.server.request_context import RequestContext
-from understudy.mock.server.stubbing import STUB
+from understudy.mock.server.stubbing import STUB, Misfit, expect_comparisons, misfits, violations
 from understudy.mock.server.worlds import World
 from understudy.mock.store.people import expect_person
+from understudy.openapi.grammar import PATH_PARAMETER
+from understudy.openapi.yaml_files import read_yaml
 
 
 class Kept:
@@ -98,7 +107,7 @@ def create_fault(admin: AdminContext, call: Call, *, body: Mapping[str, Any]) ->
     check_fault(fault, list(admin.endpoints), world)
     keep(world, fault)
     world.note_change()
-    return HandlerResponse(_as_json(world, fault), 201)
+    return HandlerResponse(_shown_fault(world, fault), 201)
 
 
 def check_fault(fault: Fault, operations: Sequence[str], world: World) -> None:
@@ -157,15 +166,221 @@ def response_header(context: RequestContext, name: str) -> str | None:
     return next((text.decode("latin-1") for text in texts), None)
 
 
-def _as_json(_world: World, fault: Fault) -> dict[str, Any]:
+def _shown_fault(_world: World, fault: Fault) -> dict[str, Any]:
     content: dict[str, Any] = msgspec.to_builtins(fault)
     return {**content, "met": fault.met, "struck": fault.struck}
 
 
+_SPAN: Final = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) *(ms|s)")
+
+_MEMBERS: Final = frozenset({"id", "operation", "response", "times", "delay"})
+_OF_STUB: Final = frozenset({"when", "allow_invalid", "before_validation", "until_changed"})
+
+
+class InvalidStub(Exception):
+    """A stub whose response the document does not allow.
+
+    Attributes:
+        violations: What it breaks, each with its place in the stub.
+    """
+
+    def __init__(self, violations: Sequence[Mapping[str, str]]) -> None:
+        self.violations = violations
+        places: dict[str, list[str]] = {}  # a body may lack a dozen members
+        for it in violations:
+            places.setdefault(it["where"], []).append(it["message"].removesuffix("."))
+        listed = "; ".join(f"{where}: {', '.join(messages)}" for where, messages in places.items())
+        super().__init__(
+            f"The document does not allow this response: {listed}. Mend it, give a merge that "
+            'changes members of the mock\'s own, or insist by "allow_invalid": true.'
+        )
+
+
+def create_stub(admin: AdminContext, call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
+    """Responds to ``POST /stubs``.
+
+    Raises:
+        BadRequest: It names an operation, a path parameter or a person that is not there.
+        Conflict: There is a stub or a fault of that id.
+    """
+    try:
+        stub = add_stub(call.world, body, admin.endpoints)
+    except InvalidStub as invalid:
+        detail = {
+            "title": "The stub breaks the document",
+            "status": 422,
+            "detail": str(invalid),
+            "violations": invalid.violations,
+        }
+        return HandlerResponse(detail, 422, "application/problem+json")
+    call.world.note_change()
+    return HandlerResponse(_shown_stub(call.world, stub), 201)
+
+
+def add_stub(world: World, body: Mapping[str, Any], endpoints: Mapping[str, Endpoint]) -> Fault:
+    """Adds a stub to a world, in front of those that it has.
+
+    Args:
+        world: The world.
+        body: The stub, as ``POST /stubs`` takes it.
+        endpoints: operationId to operation.
+
+    Returns:
+        The stub, as it is kept among the faults.
+
+    Raises:
+        InvalidStub: The document does not allow a response of it.
+        BadRequest: It names an operation, a path parameter or a person that is not there.
+        Conflict: There is a stub or a fault of that id.
+    """
+    stub = _read(body, next_id(world, "stub"))
+    check_stub(stub, endpoints, world)
+    keep(world, stub)
+    return stub
+
+
+def load_stubs(directory: Path, world: World, served: Iterable[Endpoint]) -> None:
+    """Adds the stubs of ``stubs/*.yaml``, one a file or a list of them, to a world that begins.
+
+    Raises:
+        FixtureError: A stub is invalid, or the document does not allow it.
+    """
+    endpoints = {endpoint.operation.operation_id: endpoint for endpoint in served}
+    for path in sorted(directory.glob("*.yaml")):
+        content = read_yaml(path)
+        for number, body in enumerate(content if isinstance(content, list) else [content], start=1):
+            try:
+                if not isinstance(body, dict):
+                    msg = "a stub is an object, with operation and response."
+                    raise BadRequest(msg)
+                add_stub(world, body, endpoints)
+            except (InvalidStub, Problem) as error:
+                msg = f"{path}: stub {number}: {error}"
+                raise FixtureError(msg) from error
+
+
+def _read(body: Mapping[str, Any], free_id: str) -> Fault:
+    """Returns the stub that a body describes.
+
+    Raises:
+        BadRequest: A member is not as it must be.
+    """
+    unknown = body.keys() - _MEMBERS - _OF_STUB
+    if unknown:
+        word = min(unknown)
+        hint = nearest(word, sorted(_MEMBERS | _OF_STUB)) or "."
+        msg = f"{word}: a stub has no such member{hint}"
+        raise BadRequest(msg)
+    given = body.get("response", {})
+    stub = {name: body[name] for name in _OF_STUB & body.keys()}
+    stub["responses"] = given if isinstance(given, list) else [given]
+    members = {name: body[name] for name in ("operation", "times") if name in body}
+    if "delay" in body:
+        members["delay"] = _delay(body["delay"])
+    try:
+        return msgspec.convert({"id": body.get("id") or free_id, **members, "stub": stub}, Fault)
+    except msgspec.ValidationError as error:
+        msg = f"The stub cannot be read: {error}."
+        raise BadRequest(msg) from error
+
+
+def _delay(value: Any) -> Any:
+    """Returns a delay as a fault has it, of a time such as 200ms."""
+    if not isinstance(value, str):
+        return value
+    span = _SPAN.fullmatch(value)
+    milliseconds = float(span[1]) * (1000 if span[2] == "s" else 1) if span else -1
+    if not 0 <= milliseconds <= 60_000:  # noqa: PLR2004 - a minute, as that of a fault
+        msg = f"delay: {value!r} is not a time of at most a minute, such as 200ms or 1.5s."
+        raise BadRequest(msg)
+    return {"milliseconds": milliseconds}
+
+
+def check_stub(stub: Fault, endpoints: Mapping[str, Endpoint], world: World) -> None:
+    """Checks what the types of a stub cannot express.
+
+    Raises:
+        InvalidStub: The document does not allow a response of it.
+        BadRequest: It names what is not there, or says two things at once.
+    """
+    endpoint = endpoints.get(stub.operation or "")
+    if endpoint is None:
+        hint = nearest(stub.operation or "", list(endpoints)) or "."
+        msg = f"operation: there is no {stub.operation!r}{hint} There are {', '.join(endpoints)}."
+        raise BadRequest(msg)
+    assert stub.stub is not None
+    _check_condition(stub.stub.when, endpoint, world)
+    if any(it.body is not UNSET and it.merge is not UNSET for it in stub.stub.responses):
+        msg = "response: give body or merge; merge changes the body that the mock would send."
+        raise BadRequest(msg)
+    is_changing = stub.delay is not None or stub.stub.before_validation
+    if not is_changing and stub.stub.responses == (StubResponse(),):
+        msg = "response: it is what the mock answers; give a status, headers, a body, a merge or a delay."
+        raise BadRequest(msg)
+    responses = stub.stub.responses
+    found = [
+        {"where": f"/response{f'/{number}' * (len(responses) > 1)}{where}", "message": message}
+        for number, response in enumerate(responses)
+        for where, message in violations(endpoint, response)
+    ]
+    if found and not stub.stub.allow_invalid:
+        raise InvalidStub(found)
+
+
+def _check_condition(when: RequestCondition, endpoint: Endpoint, world: World) -> None:
+    if when.person is not None:
+        expect_person(world, when.person)
+    operation = endpoint.operation
+    declared = PATH_PARAMETER.findall(operation.path)
+    unknown = next((name for name in when.path if name not in declared), None)
+    if unknown is not None:
+        hint = nearest(unknown, declared) or f"; it has {', '.join(declared) or 'none'}."
+        msg = f"when.path: {operation.operation_id} has no path parameter {unknown!r}{hint}"
+        raise BadRequest(msg)
+    expect_comparisons(msgspec.to_builtins(when))
+
+
+def _shown_stub(world: World, kept: Fault) -> dict[str, Any]:
+    """Returns a stub, how often it answered, and of one that never did the nearest request."""
+    assert kept.stub is not None
+    content: dict[str, Any] = msgspec.to_builtins(kept.stub)
+    responses = content.pop("responses")
+    shown = {
+        "id": kept.id,
+        "operation": kept.operation,
+        **content,
+        "response": responses[0] if len(responses) == 1 else responses,
+        **({} if kept.times is None else {"times": kept.times}),
+        **({} if kept.delay is None else {"delay": msgspec.to_builtins(kept.delay)}),
+        "used": kept.struck > 0,
+        "answered": sum(response_header(context, STUB) == kept.id for context in world.journal),
+    }
+    nearest_request = None if kept.struck else _nearest(world, kept)
+    return shown if nearest_request is None else {**shown, "nearest": nearest_request}
+
+
+def _nearest(world: World, kept: Fault) -> dict[str, Any] | None:
+    """Returns the request that came nearest to a stub that never answered, and what did not fit."""
+    assert kept.stub is not None
+    found: tuple[RequestContext, list[Misfit]] | None = None
+    for context in reversed(tuple(world.journal)):
+        endpoint = context.endpoint
+        if endpoint is not None and endpoint.operation.operation_id == kept.operation:
+            others = list(misfits(kept.stub.when, context))
+            if others and (found is None or len(others) < len(found[1])):
+                found = context, others
+    if found is None:
+        return None
+    context, others = found
+    return {"request": context.number, "misfits": [it._asdict() for it in others]}
+
+
 ADMIN_HANDLERS: AdminHandlers = {
     ("POST", "/faults"): create_fault,
+    ("POST", "/stubs"): create_stub,
 }
 
 HANDLERS: Handlers = {
-    **Kept("fault", _as_json).handlers,
+    **Kept("fault", _shown_fault).handlers,
+    **Kept("stub", _shown_stub).handlers,
 }

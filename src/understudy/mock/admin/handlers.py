@@ -12,7 +12,6 @@ from understudy.mock.admin import (
     people,
     requests,
     sending,
-    stubs,
     worlds,
 )
 from understudy.mock.admin.context import AdminContext, AdminHandlers
@@ -22,15 +21,14 @@ from understudy.mock.server.callbacks import Callbacks
 
 _OF_WORLDS: tuple[Handlers, ...] = (
     *(guards.HANDLERS, clock.HANDLERS, capsules.HANDLERS, faults.HANDLERS),
-    *(limits.HANDLERS, people.HANDLERS, requests.HANDLERS, stubs.HANDLERS),
+    *(limits.HANDLERS, people.HANDLERS, requests.HANDLERS),
 )
 """Handlers that need nothing but the world of a call."""
 
 _OF_MOCK: tuple[AdminHandlers, ...] = (
     *(capsules.ADMIN_HANDLERS, sending.ADMIN_HANDLERS, events.ADMIN_HANDLERS),
     *(exercised.ADMIN_HANDLERS, faults.ADMIN_HANDLERS, limits.ADMIN_HANDLERS),
-    *(requests.ADMIN_HANDLERS, stubs.ADMIN_HANDLERS),
-    worlds.ADMIN_HANDLERS,
+    *(requests.ADMIN_HANDLERS, worlds.ADMIN_HANDLERS),
 )
 
 
