@@ -11,8 +11,7 @@ import pytest
 from tests.leftovers import take_over
 from tests.needs import program
 
-from understudy.fleet.connection import send_once
-from understudy.fleet.membership import StoreAddress
+from understudy.fleet.connection import StoreAddress, send_once
 
 
 class StoreServer:

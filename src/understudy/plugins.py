@@ -59,7 +59,7 @@ OURS: Final[Mapping[Kind, Mapping[str, str] | str]] = {
     # Scheme of a URL for --state to a function of default world, URL, settings and what replicas
     # have in common, which returns the worlds and the store (mock.store.persisting.Join).
     "stores": dict.fromkeys(
-        ("valkey", "valkeys", "redis", "rediss"), "understudy.fleet.joining:joined"
+        ("valkey", "valkeys", "redis", "rediss"), "understudy.fleet.shared_store:joined"
     ),
     # Name for --report to a function of a report (reports.content), which returns a text.
     "reports": "understudy.reports.formats:FORMATS",

@@ -22,7 +22,7 @@ from understudy.drift.mock_beside import mock_beside
 from understudy.interface.facts import Fact, Facts
 from understudy.interface.vocabulary import OWN_WORDS
 from understudy.mock.store.people import IMAGES, PEOPLE
-from understudy.record.generated_pictures import PictureForm
+from understudy.record.pseudonyms import PictureForm
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.run import RunOptions, start
 from understudy.verify.target import Known

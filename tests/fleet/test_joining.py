@@ -11,9 +11,15 @@ from tests.mock.admin.conftest import Driver, Time
 from tests.store_server import StoreServer, store_server
 
 from understudy.errors import StartupError
-from understudy.fleet import connection, membership, shared_store
-from understudy.fleet.connection import StoreRefusal, described
-from understudy.fleet.membership import AUTHORITY_VARIABLE, PASSWORD_VARIABLE, SCHEMA, store_address
+from understudy.fleet import connection, shared_store
+from understudy.fleet.connection import (
+    AUTHORITY_VARIABLE,
+    PASSWORD_VARIABLE,
+    SCHEMA,
+    StoreRefusal,
+    described,
+    store_address,
+)
 from understudy.mock.app import Mock
 from understudy.mock.settings import Settings
 from understudy.openapi.bundled import fixtures_directory
@@ -196,7 +202,7 @@ def test_an_older_version_is_refused_while_the_newer_one_goes_on_serving(
     server.send("FLUSHALL")
     newer = Driver(Settings(state=server.url()), Time())
     with monkeypatch.context() as older:
-        for module in (shared_store, membership):
+        for module in (shared_store, connection):
             older.setattr(module, "SCHEMA", SCHEMA - 1)
         text = refusal(Settings(state=server.url()))
     assert "is in use by a newer version of understudy (" in text

@@ -13,7 +13,7 @@ from understudy.api.asgi_exchange import exchanged
 from understudy.mock.app import Mock
 from understudy.mock.server.request_context import Addresses
 from understudy.mock.settings import Settings
-from understudy.record.recording import Recording, RecordingOptions
+from understudy.record.proxy import Recording, RecordingOptions
 from understudy.record.upstream import Upstream
 from understudy.verify.deployment import deployment_of
 from understudy.verify.findings import Finding

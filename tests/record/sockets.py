@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import uvicorn
 
 from understudy.mock.server.serving import bind, configuration
-from understudy.record.recording import Recording, RecordingOptions
+from understudy.record.proxy import Recording, RecordingOptions
 from understudy.verify.deployment import deployment_of
 from understudy.verify.target import target_of
 

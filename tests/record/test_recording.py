@@ -33,8 +33,8 @@ from understudy.drift.comparing import compare
 from understudy.errors import StartupError
 from understudy.mock.settings import Settings, settings_like
 from understudy.record.anonymising import Anonymiser
-from understudy.record.generated_pictures import PictureForm, form_of
 from understudy.record.proxy import Proxy
+from understudy.record.pseudonyms import PictureForm, form_of
 from understudy.record.recorder import expect_new, write_whole
 from understudy.record.traffic_judge import TrafficJudge
 from understudy.verify.deployment import Deployment

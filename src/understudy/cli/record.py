@@ -23,8 +23,8 @@ from understudy.exchange.messages import Identity
 from understudy.interface.deployment_profile import write_profile
 from understudy.mock.server import serving
 from understudy.record.messages import place_of
+from understudy.record.proxy import Recording, RecordingOptions
 from understudy.record.recorder import Recorder, expect_new, key_file, load_key, write_whole
-from understudy.record.recording import Recording, RecordingOptions
 from understudy.terminal import counted, echo
 from understudy.verify.findings import Finding
 

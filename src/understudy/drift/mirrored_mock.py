@@ -48,7 +48,7 @@ from understudy.mock.store.people import (
     with_password,
 )
 from understudy.mock.store.tokens import TOKENS, Token
-from understudy.record.generated_pictures import PictureForm, drawn, form_of
+from understudy.record.pseudonyms import PictureForm, drawn, form_of
 from understudy.record.recorded_fixtures import recorded_profile
 from understudy.verify.deployment import Deployment, locked
 from understudy.verify.permits import NotPermitted, Unreachable

@@ -1,4 +1,4 @@
-"""Writes requests as curl commands: for a script with variables, and plain for people to copy.
+"""Writes requests as curl commands, for a script with variables and plain for people, and as calls of httpx.
 
 ``generate`` writes the arguments of its scripts itself, one a line, with names of options that are
 read; what is plain, what is packed and what a header without a value looks like is the same here.
@@ -124,3 +124,36 @@ def in_double_quotes(text: str, secrets: Mapping[str, str]) -> str:
     escaped = re.sub(r'["\\`]', r"\\\g<0>", text)
     escaped = re.sub(rf"\$(?!(?:{names})\b)", r"\$", escaped)
     return '"' + escaped.replace("!", "\"'!'\"") + '"'  # a terminal reads !word as a command
+
+
+def call_arguments(request: Request, secrets: Mapping[str, str]) -> str:
+    """Returns the arguments of ``httpx.request`` that send a request.
+
+    Args:
+        request: The request.
+        secrets: Each secret, and the variable that replaces it.
+    """
+    arguments = [repr(request.method), _expanded(masked(request.url, secrets))]
+    headers = {name: masked(header, secrets) for name, header in sent_fields(request)}
+    if headers:
+        pairs = ", ".join(f"{name!r}: {_expanded(text)}" for name, text in headers.items())
+        arguments.append(f"headers={{{pairs}}}")
+    if request.body:
+        arguments.append(f"content={_content(request.body, secrets)}")
+    return ", ".join(arguments)
+
+
+def _content(body: bytes, secrets: Mapping[str, str]) -> str:
+    text = plain_body(body)
+    if text is not None:
+        return _expanded(masked(text, secrets))
+    if len(body) <= BODY_SHOWN:
+        return repr(body)
+    packed = packed_body(body)
+    if not packed:
+        return "open('body.bin', 'rb').read()"
+    return f'gzip.decompress(gzip.decompress(base64.b64decode("{packed}")))'
+
+
+def _expanded(text: str) -> str:
+    return f"os.path.expandvars({text!r})" if "$" in text else repr(text)

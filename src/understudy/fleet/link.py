@@ -16,8 +16,7 @@ from weakref import WeakValueDictionary
 
 import hiredis
 
-from understudy.fleet.connection import PASS_TURN, Connection, StoreRefusal, packed
-from understudy.fleet.membership import StoreAddress
+from understudy.fleet.connection import PASS_TURN, Connection, StoreAddress, StoreRefusal, packed
 from understudy.mock.server.clock import Clock, ClockSetting, machine_time
 
 # The clocks of machines differ. A window, a token or a code that one replica began by its own

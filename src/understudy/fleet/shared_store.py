@@ -3,6 +3,7 @@
 Each replica keeps copies of the worlds that its requests select. A request is worked on with the copy,
 and one script of the store commits it, if the copy was up to date: it compares the tags of the worlds,
 counts the request, applies the changes and appends to the journal, or it says what is different.
+A mock joins the fleet by ``joined``.
 """
 
 import asyncio
@@ -20,24 +21,29 @@ from understudy.fleet.connection import (
     COMMIT,
     HISTORY,
     JOIN,
+    SCHEMA,
     Connection,
+    StoreAddress,
     StoreRefusal,
     as_problem,
     described,
     packed,
+    reason_against_joining,
     send_once,
+    store_address,
 )
-from understudy.fleet.copies import Copies, WorldList
+from understudy.fleet.copies import Copies, ReplicatedWorlds, WorldList
 from understudy.fleet.journal_rows import endpoint_name
 from understudy.fleet.link import CHANNEL, Locks, StoreLink
-from understudy.fleet.membership import SCHEMA, StoreAddress, reason_against_joining
-from understudy.fleet.replicated_worlds import ReplicatedWorlds
 from understudy.fleet.transaction import CURRENT, LIST, ChangeGatherer, ReplicaTransaction
+from understudy.installation import version
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.own_paths import BASE_PATH
 from understudy.mock.server.protocol import Episode
 from understudy.mock.server.transactions import Superseded
 from understudy.mock.server.worlds import DEFAULT, Collection, Snapshot, World, WorldSelection
+from understudy.mock.settings import Settings
+from understudy.mock.store.collections import COLLECTIONS
 from understudy.mock.store.state_rows import Rows
 
 LISTING: Final = (f"{BASE_PATH}/worlds", f"{BASE_PATH}/snapshots", f"{BASE_PATH}/exercised")
@@ -333,3 +339,59 @@ class SharedWorldStore:
         if reason is not None:
             raise StoreUnavailable(reason)
         _log.warning("The store at %s was emptied; its worlds begin anew.", self._address)
+
+
+_KEEPING: Final = "noeviction"
+"""The policy of a store that deletes nothing by itself but what is over."""
+
+
+def joined(
+    default: World, url: str, settings: Settings, pinned: Mapping[str, str]
+) -> tuple[ReplicatedWorlds, SharedWorldStore]:
+    """Joins the fleet of a store; returns the worlds and the store.
+
+    Args:
+        default: The world at the plain base address, as it begins.
+        url: The URL of the store.
+        settings: The settings of the mock.
+        pinned: What replicas must have in common, by name.
+
+    Raises:
+        StartupError: The store cannot be used, it deletes what it should keep, or the replica
+            differs from the others.
+    """
+    address = store_address(url)
+    worlds = ReplicatedWorlds(
+        default, requires_name=settings.require_world, capacity=settings.journal
+    )
+    store = SharedWorldStore(
+        address,
+        COLLECTIONS,
+        worlds,
+        pinned,
+        version=version(),
+        capacity=settings.journal,
+    )
+    store.join()
+    _expect_no_eviction(address)
+    return worlds, store
+
+
+def _expect_no_eviction(address: StoreAddress) -> None:
+    """Accepts a store that refuses writes where its memory is used up, or does not show what it does.
+
+    Raises:
+        StartupError: It deletes keys instead, and worlds with them.
+    """
+    try:
+        about = send_once(address, ("INFO", "memory")).decode()
+    except (OSError, StoreRefusal):  # no replica needs the right to ask
+        return
+    facts = dict(line.partition(":")[::2] for line in about.splitlines())
+    policy = facts.get("maxmemory_policy", _KEEPING)
+    if policy != _KEEPING:
+        msg = (
+            f"--state: The store at {address} deletes worlds when its memory is used up "
+            f"(maxmemory-policy {policy}); set its maxmemory-policy to {_KEEPING}."
+        )
+        raise StartupError(msg)

@@ -5,8 +5,16 @@ from os import urandom  # no fixture: the tag of a list is of no world
 from typing import Any, NamedTuple
 
 from understudy.errors import StartupError, nearest
-from understudy.fleet.connection import STORED, StoreRefusal, described, packed, send_once
-from understudy.fleet.membership import SCHEMA, other_version, store_address
+from understudy.fleet.connection import (
+    SCHEMA,
+    STORED,
+    StoreRefusal,
+    described,
+    other_version,
+    packed,
+    send_once,
+    store_address,
+)
 from understudy.mock.server.worlds import DEFAULT
 
 _TAG_BYTES = 16

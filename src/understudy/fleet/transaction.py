@@ -11,9 +11,8 @@ from starlette.types import Message
 
 from understudy.errors import Problem
 from understudy.fleet.changes import WorldChanges
-from understudy.fleet.copies import Copies, WorldList
+from understudy.fleet.copies import Copies, ReplicatedWorlds, WorldList
 from understudy.fleet.link import Turns
-from understudy.fleet.replicated_worlds import ReplicatedWorlds
 from understudy.limits import HISTORY_BYTES
 from understudy.mock.server.journal import MOST_ENTRIES
 from understudy.mock.server.own_paths import BASE_PATH

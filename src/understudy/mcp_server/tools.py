@@ -335,8 +335,8 @@ def _scopes(scopes: list[str]) -> str:
 def _test_of(entry: JsonObject, base: str) -> str:
     """Returns a test for pytest that sends the request of an exchange, and expects its status."""
     # both are of the core, and take long to import
+    from understudy.exchange.curl import call_arguments  # noqa: PLC0415 - see above
     from understudy.exchange.messages import Request  # noqa: PLC0415 - see above
-    from understudy.exchange.python_code import call_arguments  # noqa: PLC0415 - see above
 
     request = entry["request"]
     kept = (

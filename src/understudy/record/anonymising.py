@@ -24,8 +24,14 @@ from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import Operation
 from understudy.record.allow_list import COUNTS, KINDS, OAUTH_CODES, AllowList, Dropped
-from understudy.record.generated_pictures import PictureForm, drawn, form_of
-from understudy.record.pseudonyms import AUTHORIZATION, SITE, Pseudonyms
+from understudy.record.pseudonyms import (
+    AUTHORIZATION,
+    SITE,
+    PictureForm,
+    Pseudonyms,
+    drawn,
+    form_of,
+)
 
 _NUMERIC: Final = re.compile(r"(x-)?rate-?limit-(limit|remaining|reset)|retry-after")
 _DIGITS: Final = re.compile(r"\d{1,10}", re.ASCII)

@@ -20,8 +20,7 @@ from understudy.exchange.messages import Exchange, Request, Response
 from understudy.interface.facts import Facts
 from understudy.interface.operations import ME, PROFILES, QR_CODE
 from understudy.record.allow_list import CODES, KINDS
-from understudy.record.generated_pictures import drawn, form_of
-from understudy.record.pseudonyms import Pseudonyms, last_segment
+from understudy.record.pseudonyms import Pseudonyms, drawn, form_of, last_segment
 from understudy.verify.clock import machine_time
 from understudy.verify.deployment import Deployment
 from understudy.verify.findings import Event, Exchanged, Finding, Outcome

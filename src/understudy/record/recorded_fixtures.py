@@ -27,8 +27,14 @@ from understudy.interface.operations import (
 )
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.operations import Operation
-from understudy.record.generated_pictures import PictureForm, drawn
-from understudy.record.pseudonyms import AUTHORIZATION, SITE, Pseudonyms, last_segment
+from understudy.record.pseudonyms import (
+    AUTHORIZATION,
+    SITE,
+    PictureForm,
+    Pseudonyms,
+    drawn,
+    last_segment,
+)
 from understudy.record.seen_people import SeenAccount, SeenPeople
 from understudy.verify.target import Target
 

@@ -12,10 +12,9 @@ from math import ceil
 from typing import Final, NamedTuple
 from urllib.parse import quote, quote_plus
 
-from understudy.exchange.curl import curl
+from understudy.exchange.curl import call_arguments, curl
 from understudy.exchange.masking import BODY_SHOWN
 from understudy.exchange.messages import Exchange
-from understudy.exchange.python_code import call_arguments
 from understudy.verify.findings import Finding
 from understudy.verify.issued_values import IssuedValue, issued_values
 from understudy.verify.permits import SAFE

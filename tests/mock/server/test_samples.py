@@ -8,7 +8,7 @@ import yaml
 
 from understudy.mock.server.call import HandlerResponse
 from understudy.mock.server.document_responses import sample_response
-from understudy.mock.server.response_validation import Completion
+from understudy.mock.server.endpoint import Completion
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import operations
 from understudy.openapi.schemas import Schemas

@@ -16,8 +16,7 @@ from tests.proofs.entrances.ordinary import OWNERS, PETSTORE
 from tests.proofs.entrances.traffic import Sent, pet_traffic, traffic
 from uvicorn.server import ServerState
 
-from understudy.fleet.connection import send_once
-from understudy.fleet.membership import store_address
+from understudy.fleet.connection import send_once, store_address
 from understudy.mock.admin import requests
 from understudy.mock.app import Mock
 from understudy.mock.server.clock import Clock

@@ -24,9 +24,8 @@ from tests.proofs.fleet.round_robin import LoopThread, RoundRobin
 from tests.store_server import store_server
 
 from understudy.cli.mock_edge_cases import MockEdgeCases
-from understudy.fleet.connection import send_once
-from understudy.fleet.membership import StoreAddress
-from understudy.fleet.replicated_worlds import ReplicatedWorlds
+from understudy.fleet.connection import StoreAddress, send_once
+from understudy.fleet.copies import ReplicatedWorlds
 from understudy.fleet.shared_store import SharedWorldStore
 from understudy.mock.admin.context import EdgeCaseSource
 from understudy.mock.app import Mock
