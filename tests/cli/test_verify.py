@@ -161,6 +161,12 @@ def test_a_run_ends_with_the_next_command(call):
     assert "Next: understudy verify --init" in call(*QUICK).output
 
 
+@pytest.mark.usefixtures("unmeasured")
+def test_the_mock_keeps_its_own_contract_by_generated_cases_too(call):
+    done = call("verify", "--quiet")
+    assert (done.exit_code, "No findings." in done.output) == (0, True), done.output
+
+
 def test_the_next_command_judges_what_this_one_judged(call, mock):
     document = ("--document", str(openapi_directory() / "service.yaml"))
     where = ("--base-url", mock.base_url, "--mode", "observe", *document)

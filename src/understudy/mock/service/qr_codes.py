@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Coroutine
 from typing import Any, Final
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from understudy.errors import NotFound
 from understudy.interface.rules import upholds
@@ -82,7 +82,7 @@ def _profile_url(call: Call, person: Person | None, identifier: str) -> str:
     if call.choices.get("qr-unknown-hash") == "404":
         msg = f"There is no profile for {identifier!r}."
         raise NotFound(msg, code="profile_not_found")
-    return representations.profile_url(call.site_url, identifier)
+    return representations.profile_url(call.site_url, quote(identifier, safe=""))
 
 
 @upholds("qr-utm-parameters")
