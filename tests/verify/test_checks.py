@@ -1,15 +1,17 @@
 """Conditions of checks: that they end a judgement, and that a report names the one that never held."""
 
 from dataclasses import replace
+from urllib.parse import urlencode
 
 import pytest
 from tests.verify.exchanges import BASE_URL, exchange_of
 
-from understudy.interface.operations import LOOKUP
+from understudy.exchange.messages import Request
+from understudy.interface.operations import LOOKUP, UPLOAD_AVATAR
 from understudy.verify import checks
 from understudy.verify.checks import CHECKS, Check, Unmet, check_results, described, expect
-from understudy.verify.history import History
-from understudy.verify.target import Target
+from understudy.verify.history import History, made_up_hash
+from understudy.verify.target import Credentials, Target
 
 HISTORY = History(Target(BASE_URL))
 
@@ -89,3 +91,16 @@ def test_every_check_says_what_it_judges_and_every_condition_what_must_hold(chec
     for condition in check.when:
         assert (condition.__doc__ or "").startswith("Tells whether "), condition
         assert described(condition)
+
+
+def test_an_upload_without_a_picture_says_nothing_of_the_address_that_it_selects():
+    target = Target(BASE_URL, credentials=Credentials(access_token="known"))
+    made_up = {"selected_email_hash": made_up_hash(1)}
+    request = Request("POST", f"{BASE_URL}/me/avatars?{urlencode(made_up)}", body=b"{}")
+    owner = target.identify("known")
+    upload = exchange_of("/me/avatars", status=400, method="POST", request=request, identity=owner)
+    upload = replace(upload, operation=UPLOAD_AVATAR)
+    rules = {"unknown-selected-email-hash": None}.keys()
+    results = list(check_results(upload, History(target), rules))
+    assert results
+    assert all(isinstance(result, Unmet) for result in results)

@@ -48,7 +48,7 @@ from understudy.verify.history import History, avatars_in, made_up_hash, profile
 from understudy.verify.pictures import an_avatar, avatars, picture, upload
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
-from understudy.verify.rules.avatar_uploads import last_upload
+from understudy.verify.rules.avatar_uploads import SURELY_TAKEN_UPLOAD, last_upload
 from understudy.verify.rules.profiles import expect_fit
 from understudy.verify.switches import by_success, reading, status_of
 from understudy.verify.value_texts import as_json, as_pairs, differing_pairs
@@ -423,7 +423,10 @@ of_list_avatars(
     "unknown-selected-email-hash", [names_foreign_address, may_read], expect_status, 403
 )
 demands(UPLOAD_AVATAR)(
-    "unknown-selected-email-hash", [names_foreign_address, may_manage], expect_status, 403
+    "unknown-selected-email-hash",
+    [names_foreign_address, *SURELY_TAKEN_UPLOAD],
+    expect_status,
+    403,
 )
 of_set_avatar = demands(SET_AVATAR)
 of_set_avatar("avatar-email-status", [succeeded], expect_status, 204)

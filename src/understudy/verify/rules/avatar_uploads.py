@@ -137,12 +137,17 @@ sends_one_file = found(
 )
 
 
+selection_is_in_order = tells(
+    "select_avatar is true or false, if it is there",
+    lambda it, _: it.request.query.get("select_avatar", "true") in {"true", "false"},
+)
+
+
 def query_is_in_order(exchange: Exchange, history: History) -> bool:
     """Tells whether the query names no address but an own one, and true or false, if anything."""
     hash_ = address_of(exchange)
     is_own = exchange.identity.account == "own" and hash_ in own_hashes(exchange, history)
-    choice = exchange.request.query.get("select_avatar", "true")
-    return (not hash_ or is_own) and choice in {"true", "false"}
+    return (not hash_ or is_own) and selection_is_in_order(exchange, history)
 
 
 is_of_taken_type = tells(
@@ -197,6 +202,15 @@ def leaves_room(exchange: Exchange, history: History) -> bool:
 
 
 _ONE_FILE = (may_manage, query_is_in_order, sends_one_file, is_small, leaves_room)
+SURELY_TAKEN_UPLOAD: Final = (
+    may_manage,
+    selection_is_in_order,
+    sends_one_file,
+    is_of_taken_type,
+    is_small,
+    is_square,
+)
+"""The conditions of an upload that no deployment refuses for its file."""
 _ALLOWED = (is_of_taken_type, is_square, document_allows)
 _GOOD = (*_ONE_FILE, *_ALLOWED)
 
