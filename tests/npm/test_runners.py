@@ -51,7 +51,7 @@ def test_the_client_and_msw_work_in_vitest(vitest: dict[str, Any]):
         for test in file["assertionResults"]
         if test["status"] != "passed" and "on purpose" not in test["title"]
     ]
-    assert (failed, vitest["numPassedTests"], vitest["numFailedTests"]) == ([], 17, 1)
+    assert (failed, vitest["numPassedTests"], vitest["numFailedTests"]) == ([], 25, 1)
 
 
 def test_vitest_prints_the_journal_of_the_test_that_failed(vitest: dict[str, Any]):

@@ -26,7 +26,7 @@ export class Mock {
    *   In a browser it must be of the page's own origin, such as `/mock` of the Vite plugin.
    */
   constructor(
-    url: string = environment()["UNDERSTUDY_URL"] ?? DEFAULT_URL,
+    url: string = environment()["UNDERSTUDY_URL"] || DEFAULT_URL,
     readonly options: ClientOptions = {},
   ) {
     this.url = url.replace(/\/+$/, "");

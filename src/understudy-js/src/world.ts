@@ -28,6 +28,7 @@ export class World implements AsyncDisposable {
   /** The admin API in this world, for operations without a method here. */
   readonly admin: AdminClient;
   readonly #mock: AdminClient;
+  #isClosed = false;
 
   constructor(mock: AdminClient, description: api.InhabitedWorld, options: ClientOptions = {}) {
     this.#mock = mock;
@@ -175,8 +176,10 @@ export class World implements AsyncDisposable {
     await this.admin.request("post", "/reset");
   }
 
-  /** Deletes the world. */
+  /** Deletes the world, once: an `await using` block may end after it. */
   async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     await this.#mock.request("delete", "/worlds/{name}", { path: { name: this.name } });
   }
 

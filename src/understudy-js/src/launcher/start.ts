@@ -43,17 +43,34 @@ interface Addresses {
  * @throws {@link UnderstudyError} - No mock responds at `UNDERSTUDY_URL`, there is no understudy to start, or it
  *   refuses its options; the message has what it printed.
  */
-export async function startMock({ serve = [], shared = false }: StartOptions = {}): Promise<RunningMock> {
+export async function startMock(options: StartOptions = {}): Promise<RunningMock> {
+  const { serve = [], shared = false, ...others } = options;
   const url = process.env["UNDERSTUDY_URL"];
-  if (url !== undefined) return runningAt(url, "UNDERSTUDY_URL", serve);
+  expectOptions(serve, others);
+  if (url) return runningAt(url, "UNDERSTUDY_URL", serve);
   const published = shared ? await findPublished() : undefined;
   return published === undefined ? start(serve) : runningAt(published, "of the dev server", serve);
+}
+
+/** Refuses what plain JavaScript may pass, and what would start a mock without the options that were meant. */
+function expectOptions(serve: unknown, others: object): void {
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) {
+    const advice = `write serve: ["--${unknown}", …], as on the command line`;
+    throw new UnderstudyError(`There is no option ${unknown}; ${advice}.`);
+  }
+  if (!Array.isArray(serve)) {
+    const advice = 'write a list, such as ["--choose", "rate-limits=off"]';
+    throw new UnderstudyError(`serve is ${JSON.stringify(serve)}; ${advice}.`);
+  }
 }
 
 async function runningAt(url: string, origin: string, serve: string[]): Promise<RunningMock> {
   const mock = new Mock(url);
   if (!(await mock.isRunning())) {
-    const advice = "Start it by `npx understudy-js serve`, or unset the variable to have one started";
+    const origin = URL.canParse(url) ? new URL(url).origin : "http://127.0.0.1:8080";
+    const usual = "Start it by `npx understudy-js serve`, or unset the variable to have one started";
+    const advice = url.replace(/\/+$/, "") === origin ? usual : `Write it without a path, such as ${origin}`;
     throw new UnderstudyError(`UNDERSTUDY_URL is ${url}, where no mock responds. ${advice}.`);
   }
   sayWhichIsUsed(mock.url, origin, serve);

@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { AdminClient, Mock, RefusedError, VERSION, World, type Profile } from "understudy-js";
+import { startMock } from "understudy-js/node";
 import { test } from "understudy-js/vitest";
 
 const CAN_READ = ["auth", "avatar-profile:read"];
@@ -23,6 +24,36 @@ test("a world ends with its block", async () => {
     return inner;
   })();
   expect(await mock.worldNames()).not.toContain(name);
+});
+
+test("a world that is closed is closed once", async () => {
+  await using world = await new Mock().createWorld();
+  await world.close();
+});
+
+test.for<[unknown, string]>([
+  ["2 weeks", '"2 weeks" is not a duration; write a number of seconds, or parts such as { weeks: 2, hours: 12 }.'],
+  [{ week: 2 }, '{"week":2} is not a duration;'],
+  [undefined, "undefined is not a duration;"],
+])("%j is not a duration", async ([wrong, told], { world }) => {
+  await expect(world.advance(wrong as number)).rejects.toThrow(told);
+});
+
+test.for<[object, string]>([
+  [{ choose: "rate-limits=off" }, 'There is no option choose; write serve: ["--choose", …], as on the command line.'],
+  [{ serve: "--seed 7" }, 'serve is "--seed 7"; write a list, such as ["--choose", "rate-limits=off"].'],
+])("%j starts no mock", async ([wrong, told]) => {
+  await expect(startMock(wrong)).rejects.toThrow(told);
+});
+
+test.for<[string, string]>([
+  ["/v3", "Write it without a path, such as http://127.0.0.1:"],
+  ["nowhere", "UNDERSTUDY_URL is nowhere, where no mock responds. Write it without a path, such as http://"],
+])("UNDERSTUDY_URL is told apart from the address of a mock: %s", async ([wrong, told]) => {
+  const url = process.env["UNDERSTUDY_URL"] ?? "";
+  process.env["UNDERSTUDY_URL"] = wrong.startsWith("/") ? url + wrong : wrong;
+  await expect(startMock()).rejects.toThrow(told);
+  process.env["UNDERSTUDY_URL"] = url;
 });
 
 test("a token expires when the world's clock says so", async ({ world }) => {
