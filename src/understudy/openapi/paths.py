@@ -91,12 +91,24 @@ class Paths:
         return tuple(sorted({it for (_, methods), _ in self._matcher.all(path) for it in methods}))
 
     def hint(self, path: str) -> str:
-        """Returns ``; did you mean …?`` for a path that leads nowhere, or nothing."""
+        """Returns ``; did you mean …?`` for a path that leads nowhere, or nothing.
+
+        A slash too many or a base path written twice is taken out; else a path is shown that is close, and
+        alike in more than what fills its places.
+        """
         if len(path) > LONGEST_COMPARED:
             return ""
-        filled = {fill(template, path): template for template in reversed(self._templates)}
+        meant = "/" + "/".join(filter(None, path.split("/")))
+        if meant.startswith(f"{self._optional}{self._optional}/"):
+            meant = meant.removeprefix(self._optional)
+        meant = meant if meant != path and self.template(self.based(meant)) else ""
+        filled = {
+            fill(template, path): template
+            for template in reversed(self._templates)
+            if not meant and _is_alike(template, path)
+        }
         close = get_close_matches(path, list(filled), n=1)
-        return f"; did you mean {filled[close[0]]!r}?" if close else ""
+        return f"; did you mean {meant or filled[close[0]]!r}?" if meant or close else ""
 
 
 def aliases(document: Document, operations: Sequence[Operation]) -> dict[str, list[Operation]]:
@@ -119,6 +131,13 @@ def fill(template: str, path: str) -> str:
     parts = zip_longest(template.split("/"), path.split("/"), fillvalue="")
     filled = [segment if "{" in part else part for part, segment in parts]
     return "/".join(filled[: template.count("/") + 1])
+
+
+def _is_alike(template: str, path: str) -> bool:
+    """Tells whether a path has something like a segment that the template names, at the same place."""
+    pairs = zip(template.split("/")[1:], path.split("/")[1:], strict=False)
+    named = [(part, segment) for part, segment in pairs if "{" not in part]
+    return not named or any(get_close_matches(segment, [part]) for part, segment in named)
 
 
 def _first_segment(path: str) -> str:

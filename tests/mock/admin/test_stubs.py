@@ -216,6 +216,7 @@ def test_an_invalid_response_is_sent_to_those_who_insist_and_marked(driver: Driv
         ({"response": {"body": {}, "merge": {}}}, "give body or merge"),
         ({"when": {"person": "ben"}}, "give a status, headers, a body, a merge or a delay"),
         ({"delay": "soon"}, "such as 200ms or 1.5s"),
+        ({"response": {"status": "200"}}, '{"status":"200"} fits none of the alternatives; of the'),
     ],
 )
 def test_a_stub_that_names_what_is_not_there_is_refused_with_the_remedy(
@@ -224,6 +225,12 @@ def test_a_stub_that_names_what_is_not_there_is_refused_with_the_remedy(
     problem = refusal(driver, **members)
     assert problem["status"] == 400
     assert reason in problem["detail"]
+
+
+def test_a_name_instead_of_a_stub_is_told_the_members_of_one(driver: Driver) -> None:
+    answer = driver.ask("POST", "/__admin/stubs", json="getProfile")
+    told = '"getProfile" is not of type "object". Its members are id, operation, when, response,'
+    assert answer.json()["detail"].startswith(told)
 
 
 @pytest.mark.parametrize(

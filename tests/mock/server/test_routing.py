@@ -39,6 +39,19 @@ def test_a_path_that_leads_nowhere_is_404_with_a_hint(notes) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("path", "meant"),
+    [
+        ("/v1//notes", "/v1/notes"),
+        ("/v1/v1/notes/12", "/v1/notes/12"),
+        ("/v1/notes/12/", "/v1/notes/12"),
+        ("/notes//12", "/notes/12"),
+    ],
+)
+def test_a_slash_or_a_base_path_too_many_is_taken_out_of_the_hint(notes, path: str, meant: str):
+    assert notes.get(path).json()["error"].endswith(f"; did you mean {meant!r}?")
+
+
 def test_a_path_unlike_any_other_is_404_without_a_hint(notes) -> None:
     response = notes.get("/xyz")
     assert response.status_code == 404

@@ -376,15 +376,16 @@ class BodyReader:
         raise problem
 
     def _hint(self, fault: Any, schema: Node) -> str:
-        if fault.kind.name == "type" and fault.instance_path:
-            place = self._schemas.place(list(fault.schema_path)[:-1])
-            names = self._schemas.members(place, ALL)
-            return f" Its members are {', '.join(names)}." if names else ""
-        if fault.kind.name != "additionalProperties" or fault.instance_path:
+        """Returns which members there are, or which was meant, where an object is wrong or has others."""
+        kind = fault.kind.name
+        if kind not in {"type", "additionalProperties"}:
             return ""
-        properties = list(self._schemas.members(schema, ALL))
-        close = nearest(fault.kind.unexpected[0], properties).removeprefix("; d")
-        return f" D{close}" if close else f" Known here: {', '.join(properties)}."
+        place = self._schemas.place(list(fault.schema_path)[:-1]) if fault.instance_path else schema
+        names = list(self._schemas.members(place, ALL))
+        if kind == "type":
+            return f" Its members are {', '.join(names)}." if names else ""
+        close = nearest(fault.kind.unexpected[0], names).removeprefix("; d")
+        return f" D{close}" if close else f" Known here: {', '.join(names)}."
 
 
 _parsed_options = lru_cache(maxsize=64)(parse_options_header)  # clients name a few types

@@ -322,6 +322,14 @@ def as_problem(error: Exception) -> Problem | None:
     return None
 
 
+def _addresses(context: RequestContext) -> str:
+    """Returns where the two servers are, as a path that is like none of one is often the other's."""
+    ours, other = context.resource_url, context.authorization_url
+    if ours == other:
+        return "."
+    return f". The resource API is at {ours}, the authorization server at {other}."
+
+
 class ErrorResponses:
     """Makes the response to whatever was raised while a request was worked on.
 
@@ -366,7 +374,7 @@ class ErrorResponses:
         if isinstance(problem, MethodNotAllowed):
             return method_not_allowed(context, self._paths.allowed(self._paths.based(context.path)))
         if isinstance(problem, NotFound):
-            hint = self._paths.hint(context.path) or "."
+            hint = self._paths.hint(context.path) or _addresses(context)
             if "/.well-known/" in context.path:  # a client that configures itself
                 hint = f"; read {context.authorization_url}{METADATA_PATH}"
             msg = f"There is nothing at {context.path}{hint}"

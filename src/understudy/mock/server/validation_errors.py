@@ -1,5 +1,6 @@
 """Describes validation errors in one line each: where, the value, and what was expected."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,8 @@ from understudy.openapi.validators import SchemaError, SchemaValidator
 
 LONGEST = 200
 """Characters of a message at most; the value may be megabytes."""
+
+_NO_ALTERNATIVE = re.compile(r"is not valid under any of the schemas listed in the '\w+' keyword")
 
 MOST = 50
 """Violations that a response lists; a body may have as many as it has members."""
@@ -104,7 +107,7 @@ def describe(error: SchemaError) -> str:
 
 def _located(error: SchemaError) -> str:
     where = ".".join(str(step) for step in error.instance_path)
-    message = error.message
+    message = _NO_ALTERNATIVE.sub("fits none of the alternatives", error.message)
     if len(message) > LONGEST:
         half = LONGEST // 2
         message = f"{message[:half]} … {message[-half:]}"
