@@ -241,6 +241,22 @@ _MOST_COMPARED = 1000
 """Known words that one is compared with."""
 
 
+def unreadable(path: object, error: OSError | UnicodeDecodeError, remedy: str = "") -> str:
+    """Returns why a file cannot be read, and what to do.
+
+    Args:
+        path: The file, behind the option that names it where that is not plain.
+        error: What was raised when it was read.
+        remedy: A sentence that says what makes such a file.
+    """
+    if isinstance(error, IsADirectoryError):
+        return f"{path} is a directory; name a file. {remedy}".rstrip()
+    if isinstance(error, UnicodeDecodeError):
+        return f"{path} is not text in UTF-8. {remedy or 'Save it as UTF-8, or name another.'}"
+    reason = error.strerror or error
+    return f"{path} cannot be read: {reason}. {remedy or 'Check the path.'}"
+
+
 def nearest(word: str, known: Sequence[str]) -> str:
     """Returns a hint such as ``; did you mean 'rating'?``, or nothing where none is close."""
     if len(word) > _LONGEST_COMPARED:

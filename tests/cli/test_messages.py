@@ -15,7 +15,37 @@ def run(*words: object, **environment: str) -> Result:
     return CliRunner().invoke(main, [str(word) for word in words], env={"CI": "", **environment})
 
 
+PICTURE = next((Path(__file__).parents[2] / "fixtures").rglob("*.png"))
+
 MISTAKES = {
+    "an option before its command": (
+        ["--port", "80", "serve"],
+        "Error: --port stands before the command; write: understudy serve --port\n",
+    ),
+    "a file without its option": (
+        ["verify", "staging.toml"],
+        "verify takes no argument 'staging.toml'; each value stands behind its option, such as",
+    ),
+    "an argument where there is none": (["plugins", "x"], "plugins takes no argument 'x'.\n"),
+    "an argument too many": (["lint", "a", "b"], "'b' is one argument too many; lint takes FILE."),
+    "a variable of the shell that is not set": (
+        ["verify", "--rules", ""],
+        "Invalid value for '--rules': it is empty; give a value, or leave the option out.",
+    ),
+    "an address with a query": (
+        ["serve", "--public-url", "http://h/v3?x=1"],
+        "'http://h/v3?x=1' goes on behind its path; leave out ? and #.",
+    ),
+    "a directory for a document": (["lint", "."], "Error: . is a directory; name a file.\n"),
+    "a directory for a target": (
+        ["verify", "--target", "."],
+        "Error: . is a directory; name a file. `understudy verify --init` writes one.\n",
+    ),
+    "a picture for a document": (
+        ["lint", PICTURE],
+        ".png is not readable as YAML: it has characters that no text has; name a text file",
+    ),
+    "a picture for a target": (["verify", "--target", PICTURE], ".png is not text in UTF-8."),
     "a port": (["serve", "--port", "abc"], "'abc' is not a port; use a number from 0 to 65535."),
     "a large port": (["serve", "--auth-port", "70000"], "'70000' is not a port; use a number"),
     "equal ports": (
@@ -140,6 +170,12 @@ def test_a_wrong_variable_is_named_and_not_the_option():
     refused = run("serve", UNDERSTUDY_PORT="abc")
     assert refused.exit_code == 2
     assert "Invalid value for UNDERSTUDY_PORT: 'abc' is not a port" in refused.stderr
+
+
+def test_a_variable_that_is_neither_true_nor_false_is_told_what_to_be():
+    refused = run("serve", UNDERSTUDY_SINGLE_PORT="maybe")
+    assert refused.exit_code == 2
+    assert "Invalid value for UNDERSTUDY_SINGLE_PORT: 'maybe' is neither 1 nor 0." in refused.stderr
 
 
 def test_questions_that_are_not_answered_to_the_end_write_nothing(tmp_path: Path):

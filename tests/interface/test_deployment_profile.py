@@ -52,6 +52,8 @@ def test_its_files_stand_beside_it_and_its_words_in_it(profile):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("", "is not the profile of a deployment; write some of document,"),
+        ("{}", "is not the profile of a deployment; write some of document,"),
         ("- a", "is not the profile of a deployment; write some of document,"),
         ("documents: a.yaml", "there is no key 'documents'; did you mean 'document'?"),
         ("vocabulary: {upload: a}", "there is no key 'upload'"),

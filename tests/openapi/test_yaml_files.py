@@ -124,7 +124,7 @@ def test_a_missing_file_is_named_with_the_reason(tmp_path: Path) -> None:
 
 
 def test_a_directory_is_no_file(tmp_path: Path) -> None:
-    with pytest.raises(StartupError, match="cannot be read: Is a directory"):
+    with pytest.raises(StartupError, match="is a directory; name a file"):
         read_yaml(tmp_path)
 
 

@@ -4,6 +4,7 @@ Modules of this package import what is heavy inside functions, so that every com
 ``understudy --help`` before all, starts at once.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -54,6 +55,21 @@ class Commands(click.Group):
         """Imports a command; those of other packages are looked for under a name that is not ours."""
         command: click.Command | None = plugins.find("commands", cmd_name)
         return command
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parses what stands before the command.
+
+        Raises:
+            Unusable: An option of a command stands there.
+        """
+        names = self.list_commands(ctx)
+        called = next((word for word in args if word in names), "COMMAND")
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            name = error.option_name
+            msg = f"{name} stands before the command; write: understudy {called} {name}"
+            raise Unusable(msg) from error
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -121,8 +137,25 @@ def _in_words(error: click.UsageError, command: click.Command | None) -> Unusabl
         for option in command.params:
             if name in option.opts and option.nargs > 1:
                 text = f"{name} takes {option.nargs} values: {name} {option.metavar}"
+    extra = _EXTRA.fullmatch(text)
+    if extra is not None and command is not None:
+        text = _unexpected(extra[1], command)
     called = error.ctx.command_path if error.ctx else "understudy"
     return Unusable(f"{text}\nTry '{called} --help' for help.")
+
+
+_EXTRA: Final = re.compile(r"Got unexpected extra arguments? \((\S+).*\)", re.DOTALL)
+
+
+def _unexpected(word: str, command: click.Command) -> str:
+    """Returns what a command takes where it was given a word too many."""
+    if any(isinstance(it, click.Argument) for it in command.params):
+        taken = " ".join(command.collect_usage_pieces(click.Context(command))[1:])
+        return f"{word!r} is one argument too many; {command.name} takes {taken}."
+    taking = (it for it in command.params if not getattr(it, "is_flag", False))
+    shown = [f"{it.opts[0]} {it.make_metavar(click.Context(command))}" for it in taking][:1]
+    remedy = f"; each value stands behind its option, such as {shown[0]}" if shown else ""
+    return f"{command.name} takes no argument {word!r}{remedy}."
 
 
 def _name_variable(error: click.BadParameter) -> None:
@@ -138,6 +171,8 @@ def _name_variable(error: click.BadParameter) -> None:
 def _with_remedy(parameter: click.Parameter | None, message: str) -> str:
     """Returns a message that says what would be right, where click says only what is wrong."""
     kind, value = getattr(parameter, "type", None), message.partition(" is not ")[0]
+    if isinstance(kind, click.types.BoolParamType):
+        return f"{value} is neither 1 nor 0."
     if isinstance(kind, click.IntRange | click.FloatRange) and value != message:
         number = "a whole number" if isinstance(kind, click.IntRange) else "a number"
         bounds = f" above {kind.min}" if kind.min_open else f" of {kind.min} or more"

@@ -15,7 +15,7 @@ from understudy.cli.command_options import MOCK_URL, RunningMock
 from understudy.cli.mock_commands import OpenOptions
 from understudy.cli.options import values_of
 from understudy.cli.serve import Preparation, run
-from understudy.errors import Problem, StartupError
+from understudy.errors import Problem, StartupError, unreadable
 from understudy.mock.admin.capsules import unpack
 from understudy.mock.settings import Settings
 
@@ -62,8 +62,9 @@ def read_capsule(path: Path) -> CapsuleFile:
     try:
         content = path.read_bytes()
     except OSError as error:
-        msg = f"{path} cannot be read: {error.strerror}. Save one with GET /__admin/capsule."
-        raise StartupError(msg) from error
+        raise StartupError(
+            unreadable(path, error, "Save one with GET /__admin/capsule.")
+        ) from error
     try:
         return CapsuleFile(content, unpack(content).world)
     except Problem as problem:

@@ -138,6 +138,13 @@ class GroupedOption(click.Option):
         super().__init__(names, **attributes)
         self.title = title
 
+    def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
+        """Returns the value as its type has it; refuses an empty one, as of a variable that is not set."""
+        if value == "" or (isinstance(value, list | tuple) and "" in value):
+            msg = "it is empty; give a value, or leave the option out."
+            raise click.BadParameter(msg, ctx, self)
+        return super().type_cast_value(ctx, value)
+
 
 def _parameters(record: Any, title: str = "") -> list[click.Parameter]:
     found: list[click.Parameter] = []
@@ -242,6 +249,8 @@ class Url(click.ParamType):  # type: ignore[type-arg]  # as above
             is_url = False
         if not is_url:
             self.fail(f"{text!r} is not a URL; write it as https://host/path.", param, ctx)
+        if parts.query or parts.fragment:
+            self.fail(f"{text!r} goes on behind its path; leave out ? and #.", param, ctx)
         return text
 
 

@@ -17,7 +17,7 @@ from understudy.collections.bodies import path_parameter_schema, request_media, 
 from understudy.collections.calls import StatefulDocument
 from understudy.collections.items import ItemMaker, ItemShape, text_of
 from understudy.collections.model import ResourceCollection, item_at, value_at
-from understudy.errors import StartupError, nearest
+from understudy.errors import StartupError, nearest, unreadable
 from understudy.mock.server.validation_errors import first_error
 from understudy.mock.server.worlds import Baseline
 from understudy.mock.store.items import LAST_NUMBERS, Item, items_of, key_of
@@ -79,8 +79,7 @@ def _rows(file: Path) -> list[dict[str, str]]:
     try:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        msg = f"{file} cannot be read: {getattr(error, 'strerror', None) or error}."
-        raise StartupError(msg) from error
+        raise StartupError(unreadable(file, error)) from error
     rows = csv.DictReader(io.StringIO(text))
     return [{name: value for name, value in row.items() if name and value} for row in rows]
 

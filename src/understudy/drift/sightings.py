@@ -10,7 +10,7 @@ from msgspec import structs
 
 from understudy.drift.drift_report import DriftReport, ReportedEntry
 from understudy.drift.files import replace_file
-from understudy.errors import StartupError
+from understudy.errors import StartupError, unreadable
 from understudy.verify.findings import Accepted
 
 MOST_KEPT: Final = 10_000
@@ -54,8 +54,7 @@ def read_sightings(path: Path) -> Sightings:
     except FileNotFoundError:
         return Sightings()
     except OSError as error:
-        msg = f"{path} cannot be read: {error.strerror}."
-        raise StartupError(msg) from error
+        raise StartupError(unreadable(f"--history {path}", error)) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         msg = (
             f"{path} is not a history of understudy drift: {error}. Name another file by --history."

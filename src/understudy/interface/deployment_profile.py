@@ -97,9 +97,9 @@ def load_profile(path: Path) -> Mapping[str, Any]:
     Raises:
         StartupError: It cannot be read; the text names the file, the key and what to write.
     """
-    content = read_yaml(path) or {}
+    content = read_yaml(path)
     known = DeploymentProfile.__struct_encode_fields__
-    if not isinstance(content, dict):
+    if not content or not isinstance(content, dict):
         msg = f"{path} is not the profile of a deployment; write some of {', '.join(known)}."
         raise StartupError(msg)
     for key in content:

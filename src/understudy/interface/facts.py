@@ -107,7 +107,7 @@ def load_facts(path: Path, rules: Iterable[Rule]) -> Facts:
     try:
         facts = convert(read_yaml(path), Facts)
     except ValidationError as error:
-        msg = f"{path}: {error}. Write one with: understudy learn --target FILE --out {path}"
+        msg = f"{path} is not a file of facts ({error}). Write one with: understudy learn --target FILE --out {path}"
         raise StartupError(msg) from error
     known = {rule.id: rule for rule in rules}
     for fact in facts.facts:

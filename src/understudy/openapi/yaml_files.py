@@ -13,8 +13,9 @@ from sys import intern
 from typing import Any, Final, NoReturn
 
 import yaml
+from yaml.reader import ReaderError
 
-from understudy.errors import StartupError
+from understudy.errors import StartupError, unreadable
 from understudy.limits import YAML_DEPTH, YAML_VALUES, Limit
 
 
@@ -316,9 +317,7 @@ def read_yaml(path: Path, repeated: list[str] | None = None) -> Any:
     try:
         content = path.read_bytes()
     except OSError as error:
-        reason = error.strerror or error
-        msg = f"{path} cannot be read: {reason}. Check the path."
-        raise StartupError(msg) from error
+        raise StartupError(unreadable(path, error)) from error
     return parse_yaml(content, path, repeated)
 
 
@@ -340,6 +339,8 @@ def parse_yaml(content: bytes, path: Path, repeated: list[str] | None = None) ->
         mark = getattr(error, "problem_mark", None)
         where = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else f"{path}"
         what = getattr(error, "problem", None) or error
+        if isinstance(error, ReaderError):  # of a file that is not text at all
+            what = "it has characters that no text has; name a text file in UTF-8"
         msg = f"{where} is not readable as YAML: {what}."
         raise StartupError(msg) from error
     if is_nested_too_deeply(value):

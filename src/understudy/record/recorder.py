@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from understudy.errors import StartupError
+from understudy.errors import StartupError, unreadable
 from understudy.exchange import har
 from understudy.exchange.messages import Exchange
 from understudy.interface.facts import Facts, Unsettled, facts_text
@@ -267,8 +267,9 @@ def load_key(path: Path) -> tuple[bytes, bool]:
     try:
         text, mode = path.read_text("ascii"), path.stat().st_mode
     except (OSError, UnicodeDecodeError) as error:
-        msg = f"--key: {path} cannot be read ({error}); name the key of the project."
-        raise StartupError(msg) from error
+        raise StartupError(
+            unreadable(f"--key {path}", error, "Name the key of the project.")
+        ) from error
     if not _KEY.fullmatch(text):
         msg = f"--key: {path} is not a key of `understudy record`, which has 64 hexadecimal digits."
         raise StartupError(msg)

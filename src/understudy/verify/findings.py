@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from msgspec import Struct, ValidationError, convert
 
-from understudy.errors import StartupError
+from understudy.errors import StartupError, unreadable
 from understudy.exchange.messages import Exchange
 from understudy.interface.rules import Rule
 from understudy.reports.content import Coverage, Status
@@ -169,12 +169,9 @@ def load_baseline(path: Path) -> tuple[Accepted, ...]:
     """
     try:
         return convert(tomllib.loads(path.read_text()), _File).accept
-    except OSError as error:
-        msg = (
-            f"--baseline {path} cannot be read: {error.strerror} ({path.absolute().parent}). "
-            "Name a report of `--report json=FILE`, or a TOML file with an [[accept]] for each finding."
-        )
-        raise StartupError(msg) from error
+    except (OSError, UnicodeDecodeError) as error:
+        remedy = "Name a report of `--report json=FILE`, or a TOML file with an [[accept]] for each finding."
+        raise StartupError(unreadable(f"--baseline {path.absolute()}", error, remedy)) from error
     except (ValueError, RecursionError, ValidationError) as error:
         msg = f"{path}: {error}. An [[accept]] has fingerprint and until, such as 2027-01-31."
         raise StartupError(msg) from error

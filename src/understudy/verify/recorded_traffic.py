@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from understudy.errors import StartupError
+from understudy.errors import StartupError, unreadable
 from understudy.exchange import har
 from understudy.exchange.masking import unmasked
 from understudy.exchange.messages import (
@@ -56,8 +56,7 @@ def read_recording(
         entries = orjson.loads(path.read_bytes())["log"]["entries"]
         exchanges = [_exchange(number, e, target, routes) for number, e in enumerate(entries, 1)]
     except OSError as error:
-        msg = f"--har {path} cannot be read: {error.strerror}. {_SAVE_ONE}"
-        raise StartupError(msg) from error
+        raise StartupError(unreadable(f"--har {path}", error, _SAVE_ONE)) from error
     except KeyError as error:
         msg = f"{path} is not an HTTP archive (HAR 1.2): it has no member {error}. {_SAVE_ONE}"
         raise StartupError(msg) from error

@@ -19,7 +19,7 @@ from msgspec import Meta, Struct, ValidationError, convert, field
 from msgspec.structs import asdict, replace
 
 from understudy.cases.test_data import TestData, basic_credential
-from understudy.errors import StartupError, nearest
+from understudy.errors import StartupError, nearest, unreadable
 from understudy.exchange.messages import ANONYMOUS_IDENTITY, Identity
 from understudy.interface.scopes import AUTH, READ_PROFILE, SCOPES
 from understudy.terminal import printable_line
@@ -399,10 +399,10 @@ def load_target(path: Path, environment: Mapping[str, str]) -> Target:
     """
     try:
         raw = tomllib.loads(path.read_text("utf-8-sig"))  # editors begin files with a mark
-    except OSError as error:
-        msg = f"{path} cannot be read: {error.strerror}. `understudy verify --init` writes one."
-        raise StartupError(msg) from error
-    except (ValueError, RecursionError) as error:  # what is no TOML, text or number, or too deep
+    except (OSError, UnicodeDecodeError) as error:
+        remedy = "`understudy verify --init` writes one."
+        raise StartupError(unreadable(path, error, remedy)) from error
+    except (ValueError, RecursionError) as error:  # what is no TOML or number, or too deep
         msg = f"{path} is not valid TOML: {error}.{_unquoted(path, str(error))}"
         raise StartupError(msg) from error
     return target_of(raw, environment, str(path))

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import orjson
 from msgspec import Struct, ValidationError, field, json
 
-from understudy.errors import StartupError
+from understudy.errors import StartupError, unreadable
 from understudy.exchange.messages import NO_JSON, Exchange, Request
 from understudy.interface.operations import Place
 from understudy.verify.clock import ClockState
@@ -317,11 +317,11 @@ def read_journal(path: Path) -> UndoJournal:
     try:
         return json.decode(_last_whole_line(path.read_bytes()), type=UndoJournal)
     except OSError as error:
-        msg = (
-            f"{path} cannot be read: {error.strerror}. A run of verify that was killed leaves its "
-            "journal beside its target file; where there is none, nothing is to be undone."
+        remedy = (
+            "A run of verify that was killed leaves its journal beside its target file; "
+            "where there is none, nothing is to be undone."
         )
-        raise StartupError(msg) from error
+        raise StartupError(unreadable(path, error, remedy)) from error
     except (ValidationError, orjson.JSONDecodeError, ValueError) as error:
         msg = (
             f"{path} is not an undo journal of understudy verify: {error}. "
