@@ -24,12 +24,22 @@ from understudy.verify.runner import run_phases
 OWNERS_TOKEN = TARGET.credentials.access_token
 
 
+SEVERAL = "negative_data_rejection: … Invalid component: - query: "
+IDENTIFIER = " at /properties/sha256_hash"
+
+
 @pytest.mark.parametrize(
     ("actual", "is_alarm"),
     [
         ("negative_data_rejection: … parameter `sha256_hash` in path - violates `anyOf`", True),
         ("negative_data_rejection: … parameter `size` in query - violates `type`", False),
         ("negative_data_rejection: … `email_hash` … parameter `size` in query", False),
+        (f"{SEVERAL}violates `additionalProperties` - path: violates `anyOf`{IDENTIFIER}", True),
+        (
+            f"{SEVERAL}violates `minimum` at /properties/size - path: violates `anyOf`{IDENTIFIER}",
+            False,
+        ),
+        (f"{SEVERAL}violates `required` - path: violates `anyOf`{IDENTIFIER}", False),
         ("negative_data_rejection: the body is not an object", False),
         ("positive_data_acceptance: … parameter `sha256_hash` in path", False),
     ],
