@@ -22,6 +22,14 @@ MISTAKES = {
         ["--port", "80", "serve"],
         "Error: --port stands before the command; write: understudy serve --port\n",
     ),
+    "an address for a file": (
+        ["serve", "--document", "https://h/openapi.yaml"],
+        "'https://h/openapi.yaml' is a URL; download it, and name the file.",
+    ),
+    "two reports in one file": (
+        ["verify", "--report", "json=r", "--report", "html=r"],
+        "two reports are written to r; give each a file of its own.",
+    ),
     "a file without its option": (
         ["verify", "staging.toml"],
         "verify takes no argument 'staging.toml'; each value stands behind its option, such as",
@@ -140,6 +148,9 @@ def test_a_mistake_is_said_with_what_would_be_right(words: list[str], text: str)
 
 
 KEYS = {
+    '[credentials]\naccess_token = ""': (
+        "[credentials] access_token is empty; give a token, or leave the key out."
+    ),
     'mode = "write"': 'mode = "write" is not a mode; write observe, own, full.',
     '[budget]\nanonymous = "lots"': '[budget] anonymous = "lots" must be a whole number.',
     "[known]\nslug = 7": "[known] slug = 7 must be a text.",
@@ -164,6 +175,15 @@ def test_a_file_that_is_no_document_is_said_to_be_none(tmp_path: Path):
     refused = run("lint", path)
     assert refused.exit_code == 2
     assert "has no member `openapi` or `swagger`; is this an OpenAPI document?" in refused.stderr
+
+
+@pytest.mark.parametrize("archive", ["[]", '{"log": []}', '{"log": {"entries": 7}}'])
+def test_an_archive_without_its_members_is_refused_in_plain_words(tmp_path: Path, archive: str):
+    path = tmp_path / "app.har"
+    path.write_text(archive)
+    refused = run("verify", "--har", path)
+    assert refused.exit_code == 2
+    assert "is not an HTTP archive (HAR 1.2): it has not its members. Save one" in refused.stderr
 
 
 def test_a_wrong_variable_is_named_and_not_the_option():

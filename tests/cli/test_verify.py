@@ -208,6 +208,8 @@ def test_another_deployment_is_judged_over_sockets(call, mock, tmp_path):
     assert done.exit_code == 0, done.output
     assert [note["rule"] for note in report["notes"]] == ["avatar-delete-status"]
     assert sum(rule["status"] == "passed" for rule in report["rules"]) > 90
+    covered = [operation["operation"] for operation in report["coverage"]]
+    assert "GET /profiles/{profileIdentifier}" in covered
     assert not (tmp_path / "target.journal").exists()
     listed = call("rules", "--coverage", "out/r.json")
     assert "qr-default-size                            passed" in listed.output

@@ -53,7 +53,13 @@ def parsed_by(without: Collection[str] = ()) -> Callable[..., tuple[tuple[str, P
         known = tuple(name for name in ours if name not in without)
         if any(text.partition("=")[0] not in (*known, GITHUB) for text in texts):
             known = (*known, *plugins.foreign_names("reports"))
-        return tuple(_report(text, known) for text in texts)
+        reports = tuple(_report(text, known) for text in texts)
+        paths = [path for name, path in reports if name != GITHUB]
+        for path in paths:
+            if paths.count(path) > 1:
+                msg = f"two reports are written to {path}; give each a file of its own."
+                raise click.BadParameter(msg)
+        return reports
 
     return parse
 

@@ -196,7 +196,8 @@ def _run(command: list[str], surroundings: dict[str, str]) -> int:
         code = subprocess.run(command, env=surroundings, check=False).returncode
         return code if code >= 0 else 128 - code  # ended by a signal: the code that a shell gives
     except OSError as error:
-        msg = f"{command[0]!r} cannot be run: {error.strerror}."
+        remedy = "check its name, or make the file executable"
+        msg = f"{command[0]!r} cannot be run: {error.strerror}; {remedy}."
         raise StartupError(msg) from error
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED

@@ -24,7 +24,18 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 _DIGITS, _PORTS = 5, 2**16
 
-FILE = click.Path(readable=False, path_type=Path)
+
+class _File(click.Path):
+    """A path, which no address is: those of documents are not fetched."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Returns the path, as click has it."""
+        if str(value).startswith(("http://", "https://")):
+            self.fail(f"{str(value)!r} is a URL; download it, and name the file.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+FILE = _File(readable=False, path_type=Path)
 _DIRECTORY = click.Path(readable=False, path_type=Path, file_okay=False)
 
 

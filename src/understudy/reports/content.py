@@ -197,10 +197,11 @@ class Coverage:
 
     def add(self, exchange: Exchange) -> None:
         """Counts an exchange."""
-        if exchange.operation:
-            self.statuses[exchange.operation, exchange.status] += 1
+        operation = exchange.title or exchange.operation
+        if operation:
+            self.statuses[operation, exchange.status] += 1
             for name in exchange.request.query:
-                self.parameters[exchange.operation, name[:40]] += 1
+                self.parameters[operation, name[:40]] += 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,10 @@ def read_recording(
     except KeyError as error:
         msg = f"{path} is not an HTTP archive (HAR 1.2): it has no member {error}. {_SAVE_ONE}"
         raise StartupError(msg) from error
-    except (ValueError, TypeError, AttributeError) as error:
+    except (TypeError, AttributeError) as error:  # a list for an object, or the reverse
+        msg = f"{path} is not an HTTP archive (HAR 1.2): it has not its members. {_SAVE_ONE}"
+        raise StartupError(msg) from error
+    except ValueError as error:
         msg = f"{path} is not an HTTP archive (HAR 1.2): {error}. {_SAVE_ONE}"
         raise StartupError(msg) from error
     return [exchange for exchange in exchanges if exchange.response.status or not is_sent]

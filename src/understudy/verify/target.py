@@ -448,6 +448,9 @@ def expect_sendable(target: Target, where: str) -> None:
         StartupError: One has a character that no header carries.
     """
     for name, token in asdict(target.credentials).items():
+        if token == "":
+            msg = f"{where}: [credentials] {name} is empty; give a token, or leave the key out."
+            raise StartupError(msg)
         if token is not None and not _TOKEN.fullmatch(token):
             msg = (
                 f"{where}: [credentials] {name} holds a space, a line end or a letter beyond ASCII, "
