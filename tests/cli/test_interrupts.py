@@ -6,8 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
+from click.testing import CliRunner
 
+from understudy.cli import main
 from understudy.cli.interrupts import ended_by_sigterm
 
 
@@ -59,3 +62,12 @@ def test_ctrl_c_while_modules_load_ends_the_command_without_a_traceback(tmp_path
     surroundings = {**os.environ, "PYTHONPATH": str(tmp_path)}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=surroundings)
     assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
+
+
+def test_ctrl_c_before_the_command_is_known_is_no_finding(monkeypatch: pytest.MonkeyPatch):
+    def interrupted(*_: object) -> list[str]:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(click.Group, "parse_args", interrupted)
+    stopped = CliRunner().invoke(main, ["rules"])
+    assert (stopped.exit_code, stopped.output) == (130, "")

@@ -60,14 +60,17 @@ class Commands(click.Group):
         """Parses what stands before the command.
 
         Raises:
+            Exit: Ctrl-C was pressed.
             Unusable: An option of a command stands there.
         """
-        names = self.list_commands(ctx)
-        called = next((word for word in args if word in names), "COMMAND")
+        words = list(args)
         try:
             return super().parse_args(ctx, args)
+        except KeyboardInterrupt:
+            raise click.exceptions.Exit(ExitCode.INTERRUPTED) from None
         except click.NoSuchOption as error:
-            name = error.option_name
+            names, name = self.list_commands(ctx), error.option_name
+            called = next((word for word in words if word in names), "COMMAND")
             msg = f"{name} stands before the command; write: understudy {called} {name}"
             raise Unusable(msg) from error
 
