@@ -141,7 +141,7 @@ def _zipped(files: Mapping[str, bytes]) -> bytes:
     import io
     import zipfile
 
-    from understudy.mock.fixtures.archive import archive_entry
+    from understudy.mock.fixtures.loading import archive_entry
 
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -42,10 +42,9 @@ from understudy.mock.fixtures.listing import curl_lines, sample_credentials
 from understudy.mock.server import serving
 from understudy.mock.server.dispatcher import STANDING_NOTES
 from understudy.mock.server.endpoint import Endpoint
-from understudy.mock.server.hosts import is_local
+from understudy.mock.server.hosts import PRIVATE_PATHS, is_local
 from understudy.mock.server.journaling import RequestListener
 from understudy.mock.server.listing import ANY_CREDENTIALS, Listing
-from understudy.mock.server.own_paths import PRIVATE_PATHS
 from understudy.mock.server.request_context import Addresses, RequestContext
 from understudy.mock.server.worlds import DEFAULT
 from understudy.mock.settings import Log, Settings

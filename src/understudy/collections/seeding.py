@@ -18,7 +18,7 @@ from understudy.collections.calls import StatefulDocument
 from understudy.collections.items import ItemMaker, ItemShape, text_of
 from understudy.collections.model import ResourceCollection, item_at, value_at
 from understudy.errors import StartupError, nearest, unreadable
-from understudy.mock.server.validation_errors import first_error
+from understudy.mock.server.parameters import first_error
 from understudy.mock.server.worlds import Baseline
 from understudy.mock.store.items import LAST_NUMBERS, Item, items_of, key_of
 from understudy.openapi.operations import Operation

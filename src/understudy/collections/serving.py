@@ -35,7 +35,7 @@ from understudy.errors import BadRequest, Conflict, NotFound, Problem, StartupEr
 from understudy.limits import JSON_VALUES
 from understudy.mock.server.call import DocumentCall, HandlerResponse, InferredState
 from understudy.mock.server.json_bodies import merged
-from understudy.mock.server.validation_errors import first_error
+from understudy.mock.server.parameters import first_error
 from understudy.mock.server.worlds import Baseline
 from understudy.mock.settings import Settings
 from understudy.mock.store.items import LAST_NUMBERS, Item, items_of

@@ -10,9 +10,9 @@ import msgspec
 from understudy.fleet.copies import UNKNOWN_ENTRY, LoggedChange, WorldCopy
 from understudy.fleet.journal_rows import exercised_row, history_row, journal_row
 from understudy.limits import JOURNAL_BYTES
+from understudy.mock.server.hosts import PRIVATE_PATHS
 from understudy.mock.server.journal import HistoryEntry, RequestChanges
 from understudy.mock.server.journaling import collected, shorten
-from understudy.mock.server.own_paths import PRIVATE_PATHS
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.worlds import Identifiers, RecordChange, Snapshot, World
 from understudy.mock.store.state_rows import WINDOWS, Rows

@@ -38,7 +38,7 @@ from understudy.fleet.link import CHANNEL, Locks, StoreLink
 from understudy.fleet.transaction import CURRENT, LIST, ChangeGatherer, ReplicaTransaction
 from understudy.installation import version
 from understudy.mock.server.endpoint import Endpoint
-from understudy.mock.server.own_paths import BASE_PATH
+from understudy.mock.server.hosts import BASE_PATH
 from understudy.mock.server.protocol import Episode
 from understudy.mock.server.transactions import Superseded
 from understudy.mock.server.worlds import DEFAULT, Collection, Snapshot, World, WorldSelection

@@ -14,8 +14,8 @@ from understudy.fleet.changes import WorldChanges
 from understudy.fleet.copies import Copies, ReplicatedWorlds, WorldList
 from understudy.fleet.link import Turns
 from understudy.limits import HISTORY_BYTES
+from understudy.mock.server.hosts import BASE_PATH
 from understudy.mock.server.journal import MOST_ENTRIES
-from understudy.mock.server.own_paths import BASE_PATH
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.transactions import Superseded
 from understudy.mock.server.worlds import Baseline, RecordChange, Snapshot, World

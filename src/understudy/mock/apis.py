@@ -14,7 +14,7 @@ from understudy.errors import Problem, StartupError
 from understudy.interface.operations import key_of
 from understudy.interface.recognition import COMPARED, interface_operations
 from understudy.interface.vocabulary import OWN_WORDS, Vocabulary
-from understudy.mock.authserver import applications_admin, sign_in_traces, token_endpoint
+from understudy.mock.authserver import applications, sign_in_traces, token_endpoint
 from understudy.mock.authserver.accounts import check_password, find_account
 from understudy.mock.authserver.approval import deciding
 from understudy.mock.authserver.authorization_request import error_response as authorization_error
@@ -23,8 +23,8 @@ from understudy.mock.server import guards
 from understudy.mock.server.api import Api, takes_any_token
 from understudy.mock.server.call import Handler, HandlerResponse, Handlers, Principal, shape
 from understudy.mock.server.endpoint import Endpoint
+from understudy.mock.server.hosts import BASE_PATH, METADATA_PATH
 from understudy.mock.server.listing import Listing
-from understudy.mock.server.own_paths import BASE_PATH, METADATA_PATH
 from understudy.mock.server.worlds import World
 from understudy.mock.service import (
     linked_pictures,
@@ -185,7 +185,7 @@ def admin_api(document: Document, steering: Handlers) -> Api:
         base_path=BASE_PATH,
         handlers={
             **steering,
-            **applications_admin.HANDLERS,
+            **applications.HANDLERS,
             **sign_in_traces.HANDLERS,
             **linked_pictures.HANDLERS,
             **profiles.HANDLERS,

@@ -46,10 +46,9 @@ from understudy.mock.server.api import Api
 from understudy.mock.server.call import InferredState, shape
 from understudy.mock.server.callbacks import Callbacks, Permits
 from understudy.mock.server.endpoint import Endpoint, endpoints
-from understudy.mock.server.hosts import is_local
+from understudy.mock.server.hosts import PRIVATE_PATHS, is_local
 from understudy.mock.server.journal import Journal
 from understudy.mock.server.journaling import RequestListener
-from understudy.mock.server.own_paths import PRIVATE_PATHS
 from understudy.mock.server.request_context import HERE, Addresses
 from understudy.mock.server.stack import Served, Site, SiteConfig
 from understudy.mock.server.worlds import Baseline, Identifiers, World

@@ -19,7 +19,6 @@ from understudy.mock.authserver.authorization_request import (
 )
 from understudy.mock.server import (
     parameters,
-    rate_limit,
     request_validation,
     response_sending,
     security,
@@ -99,12 +98,12 @@ RULES_OF_MECHANISMS: Final[Mapping[Callable[..., Any], tuple[str, ...]]] = {
     security.missing_token: ("bearer-header", "unauthorized-challenge"),
     security.bearer_token: ("bearer-scheme-any-case", "equivalent-headers"),
     security.expect_scopes: ("me-needs-oauth-token", "scope-per-operation"),
-    rate_limit.enforce_quota: (
+    security.enforce_quota: (
         "rate-limit-anonymous",
         "rate-limit-authenticated",
         "avatar-operations-uncounted",
     ),
-    rate_limit.count_request: ("rate-limit-answer-429", "rate-limit-headers"),
+    security.count_request: ("rate-limit-answer-429", "rate-limit-headers"),
     windows.count: ("rate-limit-window",),
     request_validation.note_unknown_query: ("unknown-query-parameters-accepted",),
     parameters.once: ("query-parameter-repeated", "equivalent-address"),

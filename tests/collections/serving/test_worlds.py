@@ -13,7 +13,7 @@ from understudy import limits
 from understudy.cli import main
 from understudy.cli.command_options import RunningMock
 from understudy.mock.app import Mock
-from understudy.mock.fixtures.archive import pack_world, unpack_fixtures
+from understudy.mock.fixtures.loading import pack_world, unpack_fixtures
 from understudy.mock.server.listing import ANY_CREDENTIALS, JSON
 from understudy.mock.settings import Settings
 from understudy.mock.store.items import items_of

@@ -10,7 +10,7 @@ from tests.mock.admin.conftest import Driver
 
 from understudy.errors import BadRequest
 from understudy.mock.fixtures import loading as seeding
-from understudy.mock.fixtures.archive import pack_world, unpack_fixtures
+from understudy.mock.fixtures.loading import pack_world, unpack_fixtures
 from understudy.mock.store.tokens import TOKENS, Token
 
 ZIP = {"content-type": "application/zip"}

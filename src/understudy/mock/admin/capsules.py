@@ -28,7 +28,7 @@ from understudy.mock.admin.capsule_secrets import SecretReferences, SecretResolv
 from understudy.mock.admin.context import AdminContext, AdminHandlers
 from understudy.mock.admin.faults import InvalidStub, check_fault, check_stub
 from understudy.mock.admin.requests import operation_id
-from understudy.mock.fixtures.archive import archive_entry, pack_world, unpack_fixtures
+from understudy.mock.fixtures.loading import archive_entry, pack_world, unpack_fixtures
 from understudy.mock.fixtures.record_checks import check_changes, expect_instant
 from understudy.mock.server.call import Call, HandlerResponse, Handlers, Principal
 from understudy.mock.server.clock import FIRST, LAST, ClockSetting, Instant, machine_time, written

@@ -11,7 +11,7 @@ from understudy.mock.admin.context import AdminContext, AdminHandlers
 from understudy.mock.admin.explaining import rules_of
 from understudy.mock.server.call import Call, HandlerResponse, Handlers
 from understudy.mock.server.clock import written
-from understudy.mock.server.rate_limit import ANONYMOUS
+from understudy.mock.server.security import ANONYMOUS
 from understudy.mock.server.windows import WINDOW, Window
 from understudy.mock.server.worlds import World
 from understudy.mock.store.people import PEOPLE

@@ -12,8 +12,8 @@ import msgspec
 
 from understudy.errors import BadRequest, Conflict, FixtureError, NotFound, nearest
 from understudy.interface.vocabulary import Vocabulary
-from understudy.mock.fixtures.archive import person_fixture
 from understudy.mock.fixtures.listing import person_members
+from understudy.mock.fixtures.loading import person_fixture
 from understudy.mock.fixtures.record_checks import WorldRecords, check_person, claims, converted
 from understudy.mock.server.call import Call, HandlerResponse, Handlers
 from understudy.mock.server.clock import written

@@ -18,7 +18,7 @@ from understudy.exchange.masking import MASK, masked_header
 from understudy.mock.admin.context import AdminContext, AdminHandlers, EdgeCaseSource, SiteName
 from understudy.mock.server.call import Call, HandlerResponse, Handlers
 from understudy.mock.server.callbacks import SENDER, Callbacks
-from understudy.mock.server.own_paths import PRIVATE_PATHS
+from understudy.mock.server.hosts import PRIVATE_PATHS
 from understudy.mock.server.request_context import RequestContext, context_of
 
 

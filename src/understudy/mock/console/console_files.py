@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.errors import Headers, MethodNotAllowed, NotFound
 from understudy.mock.server.call import HandlerResponse
-from understudy.mock.server.own_paths import CONSOLE_PATH, is_reserved
+from understudy.mock.server.hosts import CONSOLE_PATH, is_reserved
 from understudy.mock.server.request_context import RequestContext, context_of
 from understudy.mock.server.response_sending import encode, send_wire
 

@@ -15,8 +15,16 @@ from understudy.exchange import multipart
 from understudy.exchange.multipart import MULTIPART
 from understudy.mock.server.call import Upload
 from understudy.mock.server.json_bodies import read_json
-from understudy.mock.server.parameters import ABSENT, StyleReader, convert, parse_query
-from understudy.mock.server.validation_errors import breach, describe, validation_errors, violations
+from understudy.mock.server.parameters import (
+    ABSENT,
+    StyleReader,
+    breach,
+    convert,
+    describe,
+    parse_query,
+    validation_errors,
+    violations,
+)
 from understudy.mock.server.xml_bodies import XmlReader
 from understudy.openapi.loader import Node
 from understudy.openapi.media_types import declared_for, is_json, is_text, is_xml

@@ -25,9 +25,8 @@ from understudy.mock.server.call import HandlerResponse
 from understudy.mock.server.document_responses import written_body
 from understudy.mock.server.endpoint import Endpoint, endpoints
 from understudy.mock.server.guards import admin_error
-from understudy.mock.server.hosts import host_name, is_local, origin_host
+from understudy.mock.server.hosts import BASE_PATH, host_name, is_local, origin_host
 from understudy.mock.server.journaling import RequestListener
-from understudy.mock.server.own_paths import BASE_PATH
 from understudy.mock.server.request_context import Peer, RequestContext, RequestHead, RequestTarget
 from understudy.mock.server.worlds import World
 from understudy.openapi.expressions import ExchangeValues, MessageValues, evaluated

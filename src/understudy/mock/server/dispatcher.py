@@ -11,7 +11,6 @@ from understudy.mock.server.call import Call, DocumentCall, HandlerResponse
 from understudy.mock.server.document_responses import GENERATED, generated, generated_again
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.faults import WireResponse
-from understudy.mock.server.rate_limit import sent_headers
 from understudy.mock.server.request_context import RequestContext, context_of
 from understudy.mock.server.response_sending import (
     encode,
@@ -21,6 +20,7 @@ from understudy.mock.server.response_sending import (
     stream_response,
 )
 from understudy.mock.server.route_table import EndpointsByRoute, chosen
+from understudy.mock.server.security import sent_headers
 from understudy.mock.server.stubbing import INVALID, stubbed
 from understudy.openapi.paths import routed_texts
 from understudy.openapi.sampler import EFFORTS

@@ -23,9 +23,8 @@ from understudy.mock.server.call import (
     shape,
 )
 from understudy.mock.server.declared_responses import DeclaredErrors, DeclaredHeaders, usual_errors
-from understudy.mock.server.parameters import ParameterReader
+from understudy.mock.server.parameters import ParameterReader, first_error
 from understudy.mock.server.recent import Recent
-from understudy.mock.server.validation_errors import first_error
 from understudy.openapi.loader import Node
 from understudy.openapi.operations import DeclaredResponse, Operation, operations, security_schemes
 from understudy.openapi.sampler import Sampler

@@ -16,12 +16,14 @@ from understudy.errors import BadRequest, Forbidden, NotFound, Problem, Unsuppor
 from understudy.limits import BODY_BYTES, BODY_SECONDS, FORM_BYTES, FORM_FIELDS
 from understudy.mock.server.api import Api
 from understudy.mock.server.call import Call, HandlerResponse, Handlers
-from understudy.mock.server.hosts import host_name, is_local, origin_host
-from understudy.mock.server.own_paths import (
+from understudy.mock.server.hosts import (
     CONSOLE_PATH,
     HEALTH_PATH,
     PRIVATE_PATHS,
     READY_PATH,
+    host_name,
+    is_local,
+    origin_host,
 )
 from understudy.mock.server.request_context import RequestContext, Step, context_of
 from understudy.mock.server.response_sending import problem_response

@@ -14,9 +14,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from understudy.errors import Conflict, MockRefusal, Problem
 from understudy.limits import HEADER_BYTES, HEADER_FIELDS, JOURNAL_BODY_BYTES, TARGET_BYTES
 from understudy.mock.server.faults import WireResponse
-from understudy.mock.server.hosts import expect_host, forwarded_address
+from understudy.mock.server.hosts import (
+    BASE_PATH,
+    PRIVATE_PATHS,
+    expect_host,
+    forwarded_address,
+    is_reserved,
+)
 from understudy.mock.server.journal import ABSENT, HistoryEntry, RequestChanges, StateStep
-from understudy.mock.server.own_paths import BASE_PATH, PRIVATE_PATHS, is_reserved
 from understudy.mock.server.request_context import (
     NO_ARGUMENTS,
     Addresses,

@@ -27,10 +27,10 @@ from understudy.mock.server.call import HandlerResponse, SharedBody
 from understudy.mock.server.declared_responses import REASON, field_value
 from understudy.mock.server.endpoint import endpoints
 from understudy.mock.server.faults import WireResponse
+from understudy.mock.server.hosts import METADATA_PATH
 from understudy.mock.server.json_bodies import json_bytes
-from understudy.mock.server.own_paths import METADATA_PATH
-from understudy.mock.server.rate_limit import sent_headers
 from understudy.mock.server.request_context import HeaderFields, RequestContext, StreamPlan
+from understudy.mock.server.security import sent_headers
 from understudy.openapi.media_types import JSON_SEQUENCES
 from understudy.openapi.paths import Paths
 

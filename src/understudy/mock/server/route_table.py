@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from understudy.mock.server.endpoint import Endpoint
-from understudy.mock.server.own_paths import is_reserved
+from understudy.mock.server.hosts import is_reserved
 from understudy.mock.server.parameters import parse_query
 from understudy.openapi.operations import Operation, Parameter
 from understudy.openapi.path_matching import PathMatcher, decoded_path, specificity

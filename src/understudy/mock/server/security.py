@@ -1,4 +1,4 @@
-"""Authenticates a request, and decides whether it is authorized.
+"""Authenticates a request, decides whether it is authorized, and counts it by the quota of the hour.
 
 Not left to the order of a document's ``security`` list: with alternatives tried in order, an
 optional token is either never read or a wrong one silently counts as none.
@@ -9,12 +9,13 @@ import binascii
 from functools import lru_cache
 from typing import Final
 
-from understudy.errors import Forbidden, Headers, Unauthorized
+from understudy.errors import Forbidden, Headers, TooManyRequests, Unauthorized
 from understudy.mock.server.api import Api
 from understudy.mock.server.call import Principal
 from understudy.mock.server.endpoint import Access, Credential, Endpoint
 from understudy.mock.server.parameters import parse_query
 from understudy.mock.server.request_context import RequestContext
+from understudy.mock.server.windows import LIMIT_HEADER, WINDOW, QuotaDecision, count
 
 # Only operations of documents without a handler have credentials of other kinds; they may offer
 # alternatives, of which one must be there with all its parts (OpenAPI 3.0.3, Security Requirement
@@ -270,3 +271,105 @@ def expect_scopes(principal: Principal, scopes: frozenset[str], *, is_granted: b
 
 def _challenge(error: str | None = None) -> Headers:
     return (("www-authenticate", f'{CHALLENGE}, error="{error}"' if error else CHALLENGE),)
+
+
+ANONYMOUS = "anonymous"
+"""Names everybody without a token, where limits are changed."""
+
+WARNING_HEADER = "x-mock-rate-limit"
+
+
+def enforce_quota(context: RequestContext) -> None:
+    """Counts a request of a limited operation, by principal or else by the client's address.
+
+    Raises:
+        TooManyRequests: The quota of the hour is used up.
+    """
+    endpoint = context.endpoint
+    if endpoint is None or not endpoint.is_limited:
+        return
+    policies, choices = endpoint.api.policies, context.choices
+    if choices and policies.lifts_quota(choices):
+        return
+    who = context.principal.person if context.principal else f"address {context.client}"
+    limits = context.world.limits
+    quota = endpoint.api.quota(context.principal)
+    if limits:
+        quota = limits.get(who, limits.get(ANONYMOUS, quota) if not context.principal else quota)
+    decision = count_request(context, who, quota)
+    if decision.allowed:
+        return
+    if choices and policies.warns_of_quota(choices):
+        _warn(context, who, decision)
+        return
+    principal = context.principal.person if context.principal else ANONYMOUS
+    msg = (
+        f"Rate limit exceeded: {_used_up(decision)}. Reset the count with curl -X DELETE "
+        f"{context.site_url}/__admin/limits/{principal}, or {policies.quota_advice}."
+    )
+    context.notes.append(msg)
+    raise TooManyRequests(msg, code="rate_limit_exceeded")
+
+
+def count_request(context: RequestContext, who: str, quota: int) -> QuotaDecision:
+    """Counts one request of a principal, and adds the headers with the remaining quota.
+
+    Args:
+        context: The request.
+        who: The principal that is counted.
+        quota: Requests an hour that it is allowed.
+    """
+    world, endpoint, choices = context.world, context.endpoint, context.choices
+    is_aligned = False
+    if choices and endpoint is not None:
+        is_aligned = endpoint.api.policies.aligns_windows(choices)
+    opened = world.windows.get(who)
+    decision, window = count(opened, context.started, quota, is_aligned=is_aligned)
+    dropped = world.windows.keep(who, window)
+    if world.store is not None:
+        world.store.windows_changed(world, (who, *dropped))
+    context.extra_headers = decision.headers
+    return decision
+
+
+def sent_headers(context: RequestContext, status: int, headers: Headers) -> Headers:
+    """Returns headers by the names that were chosen, or else as the document declares them."""
+    endpoint = context.endpoint
+    if endpoint is None:
+        return headers
+    chosen = endpoint.api.policies.limit_headers(context.choices) if context.choices else ""
+    declared = endpoint.headers.sent(status, headers, lambda: _whole_quota(context, endpoint))
+    if not chosen:
+        return declared
+    return (
+        *(
+            (f"{chosen}-{name.removeprefix(LIMIT_HEADER)}", value)
+            if name.startswith(LIMIT_HEADER)
+            else renamed
+            for (name, value), renamed in zip(headers, declared, strict=False)
+        ),
+        *declared[len(headers) :],
+    )
+
+
+def _whole_quota(context: RequestContext, endpoint: Endpoint) -> Headers:
+    """Returns the headers of a quota that this request is not counted by."""
+    quota = endpoint.api.quota(context.principal)
+    return QuotaDecision(
+        allowed=True, limit=quota, remaining=quota, reset=context.started + WINDOW
+    ).headers
+
+
+def _warn(context: RequestContext, who: str, decision: QuotaDecision) -> None:
+    """Counts on, and says once a window that the service would respond with 429 from here on."""
+    world = context.world
+    window = world.windows[who]
+    world.windows[who] = window._replace(used=window.used + 1)
+    if window.used > decision.limit:
+        return
+    context.notes.append(f"the service would respond with 429 from here on: {_used_up(decision)}")
+    context.extra_headers = (*context.extra_headers, (WARNING_HEADER, "429 from here on"))
+
+
+def _used_up(decision: QuotaDecision) -> str:
+    return f"{decision.limit:,} requests an hour are used up until {decision.reset:%H:%M:%S} UTC"

@@ -22,15 +22,14 @@ from understudy.mock.server.guards import (
     page_test,
     read_body,
 )
+from understudy.mock.server.hosts import is_reserved
 from understudy.mock.server.journaling import (
     Journaling,
     RequestListener,
     expect_bounded_head,
     expect_world,
 )
-from understudy.mock.server.own_paths import is_reserved
 from understudy.mock.server.preferences import Choose, choosing
-from understudy.mock.server.rate_limit import enforce_quota
 from understudy.mock.server.request_context import (
     HERE,
     Addresses,
@@ -43,7 +42,7 @@ from understudy.mock.server.request_context import (
 from understudy.mock.server.request_validation import validate
 from understudy.mock.server.response_sending import ErrorResponses, send_wire
 from understudy.mock.server.route_table import RouteTable, by_route
-from understudy.mock.server.security import authorize
+from understudy.mock.server.security import authorize, enforce_quota
 from understudy.mock.server.transactions import (
     GroupedRequest,
     Groups,

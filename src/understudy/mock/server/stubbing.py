@@ -23,12 +23,11 @@ from understudy.mock.server.document_responses import declared_response, written
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.faults import Fault, RequestCondition, StubResponse, TextCondition
 from understudy.mock.server.json_bodies import merged
-from understudy.mock.server.parameters import ParameterReader
+from understudy.mock.server.parameters import ParameterReader, describe, validation_errors
 from understudy.mock.server.preferences import NO_PREFERENCES, RequestPreferences
-from understudy.mock.server.rate_limit import sent_headers
 from understudy.mock.server.recent import Recent
 from understudy.mock.server.request_context import RequestContext
-from understudy.mock.server.validation_errors import describe, validation_errors
+from understudy.mock.server.security import sent_headers
 from understudy.mock.server.windows import WINDOW, QuotaDecision
 from understudy.mock.server.worlds import World
 from understudy.openapi.media_types import declared_for, is_json

@@ -22,8 +22,8 @@ from understudy.limits import JOURNAL_BODY_BYTES
 from understudy.mock.server.direct import Continuation, Direct, Worked
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.faults import WireResponse
+from understudy.mock.server.hosts import CONSOLE_PATH, HEALTH_PATH, PRIVATE_PATHS
 from understudy.mock.server.journaling import Journaling
-from understudy.mock.server.own_paths import CONSOLE_PATH, HEALTH_PATH, PRIVATE_PATHS
 from understudy.mock.server.request_context import Peer, RequestContext, RequestHead, put_context
 from understudy.mock.server.response_sending import DELIVERY, send_wire, wait
 from understudy.mock.server.worlds import DEFAULT, WorldSelection

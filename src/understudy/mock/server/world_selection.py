@@ -12,8 +12,8 @@ from typing import NamedTuple
 from understudy.errors import BadRequest, Conflict, MockRefusal, NotFound, nearest
 from understudy.limits import SNAPSHOTS, WORLDS
 from understudy.mock.server.clock import machine_time
+from understudy.mock.server.hosts import PRIVATE_PATHS
 from understudy.mock.server.journal import CAPACITY, Exercised
-from understudy.mock.server.own_paths import PRIVATE_PATHS
 from understudy.mock.server.worlds import (
     COOKIE,
     DEFAULT,
