@@ -4,6 +4,7 @@ A key that is left out becomes a comment in the file, so that it can be filled i
 looking up its name.
 """
 
+import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -352,16 +353,11 @@ def template() -> str:
 
 
 def _toml(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(_toml, value))}]"
+    """Returns a value as TOML writes it, which is as JSON does but for tables."""
     if isinstance(value, dict):
         return f"{{ {', '.join(f'{name} = {_toml(each)}' for name, each in value.items())} }}"
-    escaped = str(value).replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{"".join(c if c.isprintable() else "?" for c in escaped)}"'
+    text = json.dumps(value, ensure_ascii=False)
+    return "".join(c if c.isprintable() else "?" for c in text)
 
 
 def _tell_what_is_next(path: Path, answers: Answers) -> None:

@@ -5,12 +5,13 @@ contract lists, booleans and small counts stay as they are.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from understudy.exchange.masking import SECRET_NAMES
 from understudy.interface.scopes import SCOPES
 from understudy.openapi.loader import Document, Node
+from understudy.openapi.pointers import objects_in
 from understudy.openapi.schemas import Schemas
 from understudy.record.pseudonyms import Pseudonyms
 
@@ -127,7 +128,9 @@ class AllowList:
         self._schemas = Schemas(document)
         self._pseudonyms = pseudonyms
         self._dropped = dropped
-        self._codes = frozenset(_codes(document.raw)) | OAUTH_CODES
+        errors = (it for it in objects_in(document.raw) if "error" in it)
+        own = (it["code"] for it in errors if isinstance(it.get("code"), str))
+        self._codes = OAUTH_CODES.union(own)
 
     def value(self, value: Any, schema: Node | None, where: str, name: str = "body") -> Any:
         """Returns a JSON value as it may be kept.
@@ -191,15 +194,3 @@ class AllowList:
         if isinstance(value, int) and 0 <= value <= COUNTS.get(own, -1):
             return value
         return self._pseudonyms.number("number", str(value), 10**6)
-
-
-def _codes(value: Any) -> Iterator[str]:
-    """Yields the error codes in the examples of a document."""
-    if isinstance(value, dict):
-        if isinstance(value.get("code"), str) and "error" in value:
-            yield value["code"]
-        for member in value.values():
-            yield from _codes(member)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _codes(item)

@@ -19,6 +19,7 @@ from understudy.exchange.masking import SECRET_NAMES
 from understudy.exchange.messages import Exchange, Request, Response
 from understudy.interface.facts import Facts
 from understudy.interface.operations import ME, PROFILES, QR_CODE
+from understudy.openapi.pointers import objects_in
 from understudy.record.allow_list import CODES, KINDS
 from understudy.record.pseudonyms import Pseudonyms, drawn, form_of, last_segment
 from understudy.verify.clock import machine_time
@@ -248,17 +249,11 @@ def personal_values(key: bytes, deployments: Sequence[Deployment]) -> PersonalVa
     return personal
 
 
-def _words_of(value: Any) -> Iterator[str]:
+def _words_of(document: Any) -> Iterator[str]:
     """Yields the names of members in a document, and the values that its enumerations list."""
-    if isinstance(value, Mapping):
+    for value in objects_in(document):
         yield from value
-        listed = value.get("enum")
-        yield from (it for it in listed or () if isinstance(it, str))
-        for member in value.values():
-            yield from _words_of(member)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _words_of(item)
+        yield from (it for it in value.get("enum") or () if isinstance(it, str))
 
 
 def _texts(name: str, value: Any) -> Iterator[tuple[str, str]]:

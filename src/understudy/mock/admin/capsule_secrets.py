@@ -11,6 +11,7 @@ import binascii
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from itertools import islice
 from typing import Final
 from urllib.parse import quote, unquote_plus
@@ -23,6 +24,7 @@ from understudy.mock.server.worlds import Baseline, Identifiers, World
 from understudy.mock.store.applications import APPLICATIONS, CODES, CONSENTS, SESSIONS, SPENT_CODES
 from understudy.mock.store.people import PEOPLE
 from understudy.mock.store.tokens import KEY_ALPHABET, TOKEN_ALPHABET, TOKENS
+from understudy.openapi.pointers import objects_in
 
 SHORTEST: Final = 6
 """Characters of a secret that is looked for inside of texts; a shorter one would be a common word."""
@@ -233,26 +235,14 @@ def _field_secrets(name: str, text: str) -> Iterator[str]:
 
 
 def _body_secrets(body: bytes, names: AbstractSet[str]) -> Iterator[str]:
-    if body[:1] in {b"{", b"["}:
-        try:
-            yield from _member_secrets(orjson.loads(body), names)
-        except ValueError:
-            yield from ()
-    else:
+    if body[:1] not in {b"{", b"["}:
         yield from _pair_secrets(body.decode("latin-1"), names)
-
-
-def _member_secrets(value: object, names: AbstractSet[str]) -> Iterator[str]:
-    if isinstance(value, list):
-        for item in value:
-            yield from _member_secrets(item, names)
-    elif isinstance(value, dict):
-        for name, member in value.items():
-            is_word = "error" in value and name == "code"
-            if isinstance(member, str) and name in names and not is_word:
-                yield member
-            else:
-                yield from _member_secrets(member, names)
+        return
+    with suppress(ValueError):
+        for value in objects_in(orjson.loads(body)):
+            known = names - {"code"} if "error" in value else names  # there it is a word
+            found = (text for name, text in value.items() if name in known)
+            yield from (text for text in found if isinstance(text, str))
 
 
 def _pair_secrets(text: str, names: AbstractSet[str]) -> Iterator[str]:

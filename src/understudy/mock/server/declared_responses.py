@@ -24,6 +24,7 @@ from understudy.mock.server.call import HandlerResponse
 from understudy.mock.server.json_bodies import json_bytes
 from understudy.openapi.loader import Node
 from understudy.openapi.operations import DeclaredResponse, Operation, Parameter
+from understudy.openapi.parameter_writing import text_of
 from understudy.openapi.sampler import BRIEF, Sampler
 from understudy.openapi.schemas import ALL, Schemas
 
@@ -560,19 +561,9 @@ def _value(header: Parameter, schemas: Schemas, seed: int) -> str:
 
 
 def field_text(value: Any, header: Parameter) -> str:
-    """Returns a value as the text of a header field, in the style ``simple``."""
-    if header.is_json:
-        text = json_bytes(value).decode()
-    elif isinstance(value, dict):
-        joint = "=" if header.explode else ","
-        text = ",".join(f"{name}{joint}{_word(member)}" for name, member in value.items())
-    else:
-        text = ",".join(map(_word, value)) if isinstance(value, list) else _word(value)
+    """Returns a value as the text of a header field, in its style."""
+    text = json_bytes(value).decode() if header.is_json else text_of(header, value, str)
     return field_value(text).decode("latin-1")
-
-
-def _word(value: Any) -> str:
-    return value if isinstance(value, str) else json_bytes(value).decode()
 
 
 def field_value(text: str) -> bytes:
