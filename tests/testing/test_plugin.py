@@ -2,12 +2,13 @@
 
 import re
 import socket
+from typing import Any
 
 import pytest
 from tests.house.documentation import blocks
 
 from understudy.errors import StartupError
-from understudy.testing.world import stub_body
+from understudy.testing.world import MockWorld, stub_body
 
 pytest_plugins = ["pytester"]
 measured = pytest.mark.usefixtures("measured_children")
@@ -214,6 +215,36 @@ def test_a_misspelt_option_of_a_marker_is_said_without_a_traceback(pytester: pyt
     result.stdout.fnmatch_lines(["test_any: *peple*"])
     result.stdout.no_fnmatch_line("*Traceback*")
     result.stdout.no_fnmatch_line("*world.py*")
+
+
+def test_a_misspelt_marker_fails_its_test_and_one_of_the_project_does_not(
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makeini("[pytest]\nmarkers =\n  understudy_slow: takes long")
+    pytester.makepyfile(
+        "import pytest\n"
+        "@pytest.mark.understudy_faults('getProfile', status=503)\n"
+        "def test_misspelt(understudy_world): pass\n"
+        "@pytest.mark.understudy_slow\n"
+        "def test_own(understudy_world): pass"
+    )
+    result = pytester.runpytest_subprocess("-q", "-n0")
+    result.assert_outcomes(errors=1, passed=1)
+    told = "test_misspelt: there is no marker 'understudy_faults'; did you mean 'understudy_fault'?"
+    result.stdout.fnmatch_lines([told])
+
+
+def test_what_is_no_span_of_time_and_no_list_of_scopes_is_refused(serve) -> None:
+    address = serve("--log", "off").base_url.removesuffix("/v3")
+    with MockWorld(address) as typed:
+        world: Any = typed  # as a test without annotations has it
+        with pytest.raises(StartupError, match="'2 weeks' is not a span of time; write timedelta"):
+            world.advance("2 weeks")
+        with pytest.raises(StartupError, match="'7 days, 0:00' is not a span of time"):
+            world.token("ada", lasts="7 days, 0:00")
+        with pytest.raises(StartupError, match='scopes: "auth" is not of type "array"'):
+            world.token("ada", "auth")
+        assert world.token("ada", lasts=60)
 
 
 def test_a_misspelt_member_of_a_stub_is_said_with_the_one_that_was_meant() -> None:

@@ -5,6 +5,7 @@ module in every environment that has understudy, so it imports what is heavy onl
 """
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -145,11 +146,12 @@ def _world(test: pytest.Item, mock: Any) -> Any:
     """Creates the world that a test's markers describe.
 
     Raises:
-        StartupError: The mock refuses an option, a fault or a stub.
+        StartupError: A marker is misspelt, or the mock refuses an option, a fault or a stub.
     """
     from understudy.errors import StartupError
     from understudy.testing.world import MockWorld
 
+    _expect_known(test)
     options: dict[str, Any] = {}
     for marker in reversed(list(test.iter_markers(MARKER))):
         options |= marker.kwargs
@@ -166,6 +168,23 @@ def _world(test: pytest.Item, mock: Any) -> Any:
         world.close()
         raise
     return world
+
+
+def _expect_known(test: pytest.Item) -> None:
+    """Refuses a misspelt marker, without which a test would pass for the wrong reason.
+
+    Raises:
+        StartupError: A marker is none of ours, nor one that the project has registered.
+    """
+    from understudy.errors import StartupError, nearest
+
+    ours = (MARKER, FAULT_MARKER, STUB_MARKER)
+    registered = {re.split(r"\W", line, maxsplit=1)[0] for line in test.config.getini("markers")}
+    for marker in test.iter_markers():
+        if marker.name.startswith(MARKER) and marker.name not in registered:
+            hint = nearest(marker.name, ours) or f"; there are {', '.join(ours)}."
+            msg = f"there is no marker {marker.name!r}{hint}"
+            raise StartupError(msg)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -44,6 +44,16 @@ def stub_body(operation: str, **options: Any) -> JsonObject:
     return {**body, **options}
 
 
+def _seconds(span: Any) -> float:
+    """Returns a span of time in seconds; tests without annotations pass what they like."""
+    if isinstance(span, timedelta):
+        return span.total_seconds()
+    if isinstance(span, int | float):
+        return span
+    msg = f"{span!r} is not a span of time; write timedelta(weeks=2), or a number of seconds."
+    raise StartupError(msg)
+
+
 class MockWorld:
     """One isolated world of a running mock.
 
@@ -110,7 +120,7 @@ class MockWorld:
         scopes: Sequence[str] | None = None,
         *,
         kind: str = "oauth",
-        lasts: timedelta | None = None,
+        lasts: timedelta | float | None = None,
     ) -> str:
         """Issues a token for a person; it selects this world at the mock's plain address too.
 
@@ -118,13 +128,13 @@ class MockWorld:
             person: The person's slug.
             scopes: The scopes to grant; None for all.
             kind: ``oauth`` or ``api_key``.
-            lasts: The lifetime; None: never expires.
+            lasts: The lifetime, a number in seconds; None: never expires.
         """
         body: JsonObject = {"person": person, "kind": kind}
         if scopes is not None:
-            body["scopes"] = list(scopes)
+            body["scopes"] = scopes if isinstance(scopes, str) else list(scopes)  # to be refused
         if lasts is not None:
-            body["expires_in"] = int(lasts.total_seconds())
+            body["expires_in"] = int(_seconds(lasts))
         token: str = self.admin.call("POST", "/tokens", json=body)["token"]
         return token
 
@@ -149,8 +159,7 @@ class MockWorld:
         Args:
             span: By how much; a number is seconds.
         """
-        seconds = span.total_seconds() if isinstance(span, timedelta) else span
-        clock = self.admin.call("POST", "/clock/advance", json={"seconds": seconds})
+        clock = self.admin.call("POST", "/clock/advance", json={"seconds": _seconds(span)})
         return datetime.fromisoformat(clock["now"])
 
     def fault(self, operation: str | None = None, **options: Any) -> str:
