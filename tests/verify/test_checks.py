@@ -1,19 +1,20 @@
 """Conditions of checks: that they end a judgement, and that a report names the one that never held."""
 
 from dataclasses import replace
-from urllib.parse import urlencode
 
 import pytest
 from tests.verify.exchanges import BASE_URL, exchange_of
 
-from understudy.exchange.messages import Request
-from understudy.interface.operations import LOOKUP, UPLOAD_AVATAR
+from understudy.exchange.messages import Request, Response
+from understudy.interface.operations import LOOKUP, SET_AVATAR, UPDATE_AVATAR, UPLOAD_AVATAR
 from understudy.verify import checks
 from understudy.verify.checks import CHECKS, Check, Unmet, check_results, described, expect
 from understudy.verify.history import History, made_up_hash
 from understudy.verify.target import Credentials, Target
 
 HISTORY = History(Target(BASE_URL))
+
+SELECTED = f"?selected_email_hash={made_up_hash(1)}"
 
 
 def is_first(exchange, _history):
@@ -93,14 +94,32 @@ def test_every_check_says_what_it_judges_and_every_condition_what_must_hold(chec
         assert described(condition)
 
 
-def test_an_upload_without_a_picture_says_nothing_of_the_address_that_it_selects():
+class OthersAvatars(History):
+    """A history in which each avatar is of another account."""
+
+    def owner_of(self, _image_id):
+        return "other"
+
+
+@pytest.mark.parametrize(
+    ("rule", "method", "path", "operation"),
+    [
+        ("unknown-selected-email-hash", "POST", f"/me/avatars{SELECTED}", UPLOAD_AVATAR),
+        ("foreign-avatars-invisible", "PATCH", "/me/avatars/a", UPDATE_AVATAR),
+        ("foreign-avatars-invisible", "POST", "/me/avatars/a/email", SET_AVATAR),
+    ],
+)
+def test_a_write_without_a_sound_body_may_be_refused_for_its_body(rule, method, path, operation):
     target = Target(BASE_URL, credentials=Credentials(access_token="known"))
-    made_up = {"selected_email_hash": made_up_hash(1)}
-    request = Request("POST", f"{BASE_URL}/me/avatars?{urlencode(made_up)}", body=b"{}")
-    owner = target.identify("known")
-    upload = exchange_of("/me/avatars", status=400, method="POST", request=request, identity=owner)
-    upload = replace(upload, operation=UPLOAD_AVATAR)
-    rules = {"unknown-selected-email-hash": None}.keys()
-    results = list(check_results(upload, History(target), rules))
-    assert results
-    assert all(isinstance(result, Unmet) for result in results)
+    write = exchange_of(
+        path.partition("?")[0],
+        status=400,
+        method=method,
+        request=Request(method, BASE_URL + path, body=b"none"),
+        response=Response(400),
+        identity=target.identify("known"),
+        operation=operation,
+    )
+    results = list(check_results(write, OthersAvatars(target), {rule: None}.keys()))
+    assert any(isinstance(result, Unmet) for result in results)
+    assert all(isinstance(result, Unmet) or result[1].holds for result in results)

@@ -429,7 +429,7 @@ of_avatar_changes = demands(*AVATAR_CHANGES)
 of_avatar_changes("foreign-avatars-invisible", [is_of_other_account, may_manage], expect_refused)
 of_avatar_changes(
     "foreign-avatars-invisible",
-    [is_of_other_account, may_manage],
+    [is_of_other_account, is_sound_change, may_manage],
     expect_status,
     404,
     is_choice=True,
