@@ -9,7 +9,7 @@ from understudy.exchange.messages import NO_JSON
 BITING = (
     "A&B=C #1 + 2 %41_100%",
     "東京 🎭 שלום",
-    '"it\'s" <b> \\ ;',
+    '"it\'s" <b> \\ ; -- [x] {y} :) ...',
 )
 """Texts that something changes which is not careful: addresses, markup, bytes for characters."""
 

@@ -64,6 +64,23 @@ _refusing(
     lambda r: "urlencoded;" in _content_type(r),
 )
 _refusing("a_quoted_boundary_is_not_found", CONTENT, lambda r: 'boundary="' in _content_type(r))
+_refusing("a_space_before_the_charset_is_no_json", CONTENT, lambda r: " ;" in _content_type(r), 415)
+_refusing(
+    "a_boundary_of_other_than_letters_is_not_found",
+    CONTENT,
+    lambda r: re.search(r'boundary="?[\w-]*[^\w"-]', _content_type(r)),
+)
+_refusing(
+    "names_of_files_are_in_ascii",
+    CONTENT,
+    lambda r: at(r, "POST", LIST) and not r.read().partition(b"\r\n\r\n")[0].isascii(),
+)
+_refusing(
+    "white_space_before_json_is_no_json",
+    CONTENT,
+    lambda r: at(r, "PATCH", OWN) and r.read()[:1].isspace(),
+)
+_refusing("pictures_are_no_more_than_one_type", HEADERS, lambda r: "image/*" in _accept(r), 406)
 _refusing("chunks_are_no_content", CONTENT, _is_chunked)
 _refusing(
     "uploads_in_chunks_are_too_large",
@@ -238,3 +255,9 @@ def uploads_are_for_an_address_that_is_named_first(request, send):
     if at(request, "POST", LIST) and names[:1] == ["select_avatar"] and len(names) > 1:
         return send(asking(request, query={"selected_email_hash": None}))
     return send(request)
+
+
+@mutant(CONTENT)
+def names_of_json_are_read_by_their_letters(request, send):
+    is_escaped = at(request, "PATCH", OWN) and re.search(rb'"\\u\w+"\s*:', request.read())
+    return send(asking(request, body=b"{}") if is_escaped else request)

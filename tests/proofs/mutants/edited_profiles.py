@@ -75,6 +75,18 @@ CONVERSIONS = {
     "joined_emoji_come_apart": lambda t: t.replace("\u200d", ""),
     "texts_are_cut_after_500_characters": lambda t: t[:500],
     "texts_are_cut_after_1024_characters": lambda t: t[:1024],
+    "dashes_are_set_as_one": lambda t: t.replace("--", "\N{EN DASH}"),
+    "three_dots_are_set_as_one": lambda t: t.replace("...", "\N{HORIZONTAL ELLIPSIS}"),
+    "smileys_are_drawn": lambda t: t.replace(":)", "🙂"),
+    "placeholders_are_filled": lambda t: re.sub(r"%s|\{\w*\}", "", t),
+    "brackets_are_taken_for_shortcodes": lambda t: re.sub(r"\[\w+\]", "", t),
+    "tabs_become_spaces": lambda t: t.replace("\t", " "),
+    "hard_spaces_become_soft": lambda t: t.replace("\N{NO-BREAK SPACE}", " "),
+    "numbers_lose_their_zeros": lambda t: t.lstrip("0") if t.isdecimal() and t != "0" else t,
+    "marks_of_direction_are_dropped": lambda t: t.replace("\N{RIGHT-TO-LEFT MARK}", ""),
+    "ligatures_come_apart": lambda t: t.replace("ﬁ", "fi"),
+    "a_sharp_s_is_written_as_two": lambda t: t.replace("ß", "ss"),
+    "emoji_lose_their_colours": lambda t: t.replace("\N{VARIATION SELECTOR-16}", ""),
 }
 for _name, _edit in CONVERSIONS.items():
     with_texts(_name, (SEVEN, PARTIAL), _edit)

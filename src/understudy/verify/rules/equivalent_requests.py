@@ -63,8 +63,10 @@ _DRESS: Final = frozenset(
 """Headers that may differ between two requests of one meaning; all others are part of it."""
 
 _JSON: Final = "application/json"
-_CHARSET: Final = re.compile(r"; *charset=\"?utf-8\"?", re.IGNORECASE)
+_ANY_PICTURE: Final = "image/avif, image/*;q=0.8, text/html;q=0.1"
+_CHARSET: Final = re.compile(r" *; *charset=\"?utf-8\"?", re.IGNORECASE)
 _BOUNDARY: Final = re.compile(r"boundary=\"?([^\";]+)\"?", re.IGNORECASE)
+_FILE_NAME: Final = re.compile(rb"; filename=\"[^\"\r\n]*\"", re.IGNORECASE)
 
 
 DECLARED: Final[Mapping[str, frozenset[str]]] = {
@@ -97,10 +99,10 @@ def normal_form(request: Request, unknown: frozenset[str] = frozenset()) -> tupl
     boundary = _BOUNDARY.search(content_type)
     if boundary is not None:
         content_type = _BOUNDARY.sub("boundary", content_type)
-        body = request.body.replace(boundary[1].encode(), b"")
+        body = _FILE_NAME.sub(b"", request.body.replace(boundary[1].encode(), b""))
     others = sorted(pair for pair in request.headers if pair[0].lower() not in _DRESS)
     accepted = request.header("accept") or "*/*"
-    if "*/*" not in accepted and accepted != _JSON:
+    if "*/*" not in accepted and accepted not in {_JSON, _ANY_PICTURE}:
         others.append(("accept", accepted))
     if "q=0" in request.header("accept-encoding"):
         others.append(("accept-encoding", request.header("accept-encoding")))
@@ -424,10 +426,13 @@ def _capital_type(request: Request) -> Request:
 
 
 def _escaped(request: Request) -> Request:
-    """Writes JSON with escapes and in lines, and the spaces of a form as %20."""
+    """Writes JSON in lines and with escapes, in names too; a form with %20 and an encoded name."""
     if request.json is NO_JSON:
-        return replace(request, body=request.body.replace(b"+", b"%20"))
-    return replace(request, body=json.dumps(request.json, indent=1).encode())
+        body = request.body.replace(b"+", b"%20").replace(b"grant_type", b"gr%61nt%5Ftype")
+        return replace(request, body=body)
+    text = json.dumps(request.json, indent=1).replace("/", r"\/")
+    escaped = re.sub(r'"([a-z])', lambda it: rf'"\u{ord(it[1]):04x}', text)
+    return replace(request, body=f"\r\n\t{escaped}\n".encode())
 
 
 def _turned(request: Request) -> Request:
@@ -440,9 +445,22 @@ def _with_charset(request: Request) -> Request:
     return _with("content-type", f"{content_type}; charset=utf-8")(request)
 
 
+def _spaced_charset(request: Request) -> Request:
+    """Names the charset in quotes and behind a space (RFC 9110, 5.6.6 and 8.3.2)."""
+    content_type = request.header("content-type")
+    return _with("content-type", f'{content_type} ;charset="UTF-8"')(request)
+
+
 def _quoted_boundary(request: Request) -> Request:
-    content_type = _BOUNDARY.sub(r'boundary="\1"', request.header("content-type"))
-    return _with("content-type", content_type)(request)
+    """Uses a boundary that needs its quotes (RFC 2046, 5.1.1), and a file's name as people have it."""
+    plain = proven(_BOUNDARY.search(request.header("content-type")))[1]
+    body = request.body.replace(plain.encode(), _SPECIAL_BOUNDARY.encode())
+    body = _FILE_NAME.sub('; filename="Pórt 🎭; (1)"'.encode(), body)
+    content_type = f'multipart/form-data; boundary="{_SPECIAL_BOUNDARY}"'
+    return _with("content-type", content_type)(replace(request, body=body))
+
+
+_SPECIAL_BOUNDARY: Final = "under(study)+1/2:3=4,5?6"
 
 
 def _chunked(request: Request) -> Request:
@@ -451,8 +469,8 @@ def _chunked(request: Request) -> Request:
 
 
 _AS_LIBRARIES: Final = _with("accept", "application/json, text/plain, */*")
-_AS_PICTURES: Final = _with("accept", "image/avif,image/webp,image/*,*/*;q=0.8")
 _AS_JSON: Final = _with("accept", _JSON)
+_AS_ANY_PICTURE: Final = _with("accept", _ANY_PICTURE)
 _GZIP: Final = _with("accept-encoding", "gzip")
 _IDENTITY: Final = _with("accept-encoding", "identity")
 _LOWER, _UPPER = _by_scheme("bearer"), _by_scheme("BEARER")
@@ -517,7 +535,7 @@ def reads_in_another_dress(client: ProbeClient) -> Parts:
             "anonymous",
             code,
             (_turned, _percent_encoded),
-            (_encoded_query, _AS_PICTURES),
+            (_encoded_query, _AS_ANY_PICTURE),
         ),
     )
     if client.has("owner"):  # what the public reads differs in nothing that a dress changes
@@ -552,7 +570,7 @@ def avatar_writes_in_another_dress(client: ProbeClient) -> Parts:
     paths = [f"/me/avatars/{id_of(each)}" for each in uploaded]
     ratings = ({"rating": "PG"}, {"rating": "R"})
     rated, other = (client.send("PATCH", paths[0], "owner", json=each) for each in ratings)
-    yield _again(client, rated, _with_charset, _chunked, _capital_type, other=other)
+    yield _again(client, rated, _spaced_charset, _chunked, _capital_type, other=other)
     address = client.known.own_hashes[-1]
     assigned, other = (
         client.send("POST", f"{path}/email", "owner", json={"email_hash": address})

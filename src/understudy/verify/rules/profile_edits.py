@@ -231,17 +231,20 @@ def edit_of_two_members(client: ProbeClient) -> None:
 
 
 EDGES: Final = {
-    "display_name": 'Zoë 👩‍🚀 "Under" & <b>study</b>',
-    "description": "Première  partie,\nhttps://example.com/?a=1&b=2 'deuxième' partie. " * 24,
-    "pronunciation": "ʌn-də-stʌdi",
+    "display_name": 'Zoë 👩‍🚀❤️ "Under" & <b>study</b> :)',
+    "description": "Première  partie,\t\nhttps://example.com/?a=1&b=2 'deuxième' partie. " * 24,
+    "pronunciation": "ʌn-də-stʌdi -- ﬁß ...",
     "pronouns": "0",
-    "location": "東京, Αθήνα, القاهرة",
-    "job_title": "R&D <lead>, d'O''Brien \\ 100%41",
+    "location": "東京, Αθήνα,\N{RIGHT-TO-LEFT MARK} القاهرة\N{NO-BREAK SPACE}{city} [map]",
+    "job_title": "R&D <lead>, d'O''Brien \\ 100%41 %s",
     "company": "A+B=C; #D_E, a name that goes on beyond a column of sixty-four letters",
 }
-"""Texts with what shortcuts lose: other scripts, signs of HTML, SQL and URLs, zero, spaces, length."""
+"""Texts with what shortcuts lose: other scripts, signs of HTML, SQL and URLs, zero, spaces, length.
 
-LITERALS: Final = ("null", "false", "None", "[]", "-1")
+Some of it typesetters and templates replace: dashes, dots, smileys, brackets, braces, ligatures.
+"""
+
+LITERALS: Final = ("null", "false", "None", "[]", "007")
 """Texts that a loose conversion takes for something else than a text."""
 
 
