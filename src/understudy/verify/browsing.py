@@ -218,7 +218,7 @@ def pressed(forms: list[Form], decision: Decision) -> tuple[Form | None, dict[st
     return None, None
 
 
-STATE = "af0/ &=%?ü"
+STATE = "Af0/ &=%?ü=="
 """A state that must be returned unchanged, with characters that need escaping."""
 
 

@@ -272,3 +272,12 @@ def the_code_stands_in_the_fragment(request, send):
 @mutant("code-unguessable")
 def codes_are_numbers(request, send):
     return retold(send(request), "code", lambda t: {**t, "code": "123456"})
+
+
+@mutant("code-in-query")
+def the_code_stands_in_the_fragment_too(request, send):
+    response = send(request)
+    location = response.headers.get("location", "")
+    if "code=" not in location:
+        return response
+    return answer(response, headers={"location": f"{location}#{location.partition('?')[2]}"})

@@ -502,3 +502,23 @@ for _token, _name in (("ada-full0", "longer"), ("ada-ful", "shorter")):
         lambda token, wrong=_token: token == wrong,
         lambda r: at(r, "GET", LOOKUP),
     )
+
+
+@mutant("me-needs-oauth-token", edits=list)
+def an_edit_is_noted_at_every_account(request, send, edits):
+    response = send(request)
+    if at(request, "PATCH", OWN) and response.status_code == 200:
+        edits.append(request)
+    body = said(response)
+    if who(request).startswith("olu") and is_profile(request) and isinstance(body, dict) and edits:
+        moment = f"2020-01-01T00:{len(edits):02}:00Z"
+        return answer(response, body={**body, "last_profile_edit": moment})
+    return response
+
+
+@mutant(FULL)
+def what_a_token_is_shown_may_be_shared(request, send):
+    response = send(request)
+    if who(request) and is_profile(request):
+        return answer(response, headers={"cache-control": "public, max-age=60", "vary": None})
+    return response

@@ -7,6 +7,7 @@ from understudy.verify.rules import (
     avatar_uploads,
     bearer,
     code_grant,
+    conditional_reads,
     consent,
     definition,
     equivalent_requests,
@@ -48,5 +49,6 @@ SECTIONS = (
     errors,
     rate_limits,
     equivalent_requests,
+    conditional_reads,
 )
 """The sections in the interface's order; importing them registers whatever judges their rules."""

@@ -404,7 +404,7 @@ def approved_requests(client: ProbeClient) -> Parts:
     yield decide(client, parameters(client.app, state=None))
 
 
-RESERVED: Final = "Aa+b%2B%20c#d;e:/?[]@!$'()*,\"<>|~_東京🎭" + "0123456789abcdef" * 16
+RESERVED: Final = "Aa+b%2B%20c#d;e:/?[]@!$'()*,\"<>|~_東京🎭" + "0123456789abcdef" * 20
 """A state with what has a meaning in URLs and in HTML, other scripts, and longer than a column may be."""
 
 

@@ -32,10 +32,7 @@ from understudy.interface.operations import (
 from understudy.interface.scopes import SCOPES
 from understudy.verify.account_history import changes_in, update
 from understudy.verify.browsing import password_form, post, token_in
-from understudy.verify.causes import latest_attempts, same_request_before
 from understudy.verify.checks import (
-    CONDITIONAL,
-    NOT_MODIFIED,
     TOO_MANY,
     CheckResult,
     Condition,
@@ -43,7 +40,6 @@ from understudy.verify.checks import (
     check,
     expect,
     found,
-    is_get,
     proven,
     tells,
 )
@@ -230,13 +226,13 @@ def is_answered_alike(exchange: Exchange, before: Exchange) -> bool:
     if exchange.status != before.status:
         return False
     if exchange.request.method == "GET":
-        return _meaning(before) == _meaning(exchange)
+        return response_meaning(before) == response_meaning(exchange)
     wanted = changes_in(exchange) if exchange.operation in UPDATES - {SET_AVATAR} else {}
     shown = [each.json_object.get(name) for each in (before, exchange) for name in wanted]
     return shown[: len(wanted)] == shown[len(wanted) :]
 
 
-def _meaning(exchange: Exchange) -> object:
+def response_meaning(exchange: Exchange) -> object:
     """Returns what a response says, without addresses of pictures, which may be signed."""
     if exchange.response.media_type.startswith("image/"):
         return picture_of(exchange)[:2]
@@ -307,70 +303,6 @@ def head_is_a_get_without_content(exchange: Exchange, history: History) -> Check
     return expect(is_right, f"status {one.status} and the headers of GET", actual, before)
 
 
-SINCE: Final = "if-modified-since"
-LONG_AGO: Final = "Thu, 01 Jan 1970 00:00:00 GMT"
-"""A date since when every response was modified."""
-
-
-names_a_tag = tells(
-    "the request names the tag or the date of a response that the client has",
-    lambda it, _: bool(it.request.header("if-none-match") or it.request.header(SINCE)),
-)
-
-
-@check(
-    CONDITIONAL,
-    when=[is_get, names_a_tag, found(same_request_before, "the client has read the same before")],
-)
-def only_what_the_client_has_is_left_out(exchange: Exchange, history: History) -> CheckResult:
-    """304 says that the client has the response; not that another client has, or had before an edit."""
-    before = proven(same_request_before(exchange, history))
-    has_tag = any(
-        before.response.header(held)
-        and before.response.header(held) in exchange.request.header(name)
-        for held, name in (("etag", "if-none-match"), ("last-modified", SINCE))
-    )
-    edits = [
-        edit
-        for edit in history.of(UPDATE_PROFILE)
-        if edit.number > before.number and edit.identity.account == exchange.identity.account
-    ]
-    is_old = exchange.operation == OWN_PROFILE and any(
-        before.json_object.get(name) != value
-        for edit in edits[:1]
-        if edit.response.is_success
-        for name, value in changes_in(edit).items()
-    )
-    is_right = exchange.status != NOT_MODIFIED or (has_tag and not is_old)
-    steps = (before, *latest_attempts(before, history))
-    return expect(is_right, "the content, which is not the client's", "status 304", *steps)
-
-
-has_tag = tells(
-    "the response has a tag, by which a client knows it",
-    lambda it, _: it.response.is_success and bool(it.response.header("etag")),
-)
-
-
-@check(CONDITIONAL, when=[is_get, has_tag])
-def one_tag_is_of_one_content(exchange: Exchange, history: History) -> CheckResult:
-    """Responses at one address that have the same tag say the same (RFC 9110, 8.8.1)."""
-    tag, url = exchange.response.header("etag"), exchange.request.url
-    other = next(
-        (
-            before
-            for before in history.near(exchange.operation)
-            if (before.request.url, before.response.header("etag")) == (url, tag)
-            and has_tag(before, history)
-            and before.request.method == "GET"
-            and _meaning(before) != _meaning(exchange)
-        ),
-        None,
-    )
-    steps = (other, *latest_attempts(other, history)) if other is not None else ()
-    return expect(other is None, "one content for each tag", f"another for {tag}", *steps)
-
-
 # The probes. Each repeats what succeeded, in several dresses at once.
 
 Dress = Callable[[Request], Request]
@@ -435,20 +367,18 @@ def _escaped(request: Request) -> Request:
     return replace(request, body=f"\r\n\t{escaped}\n".encode())
 
 
+def _as_head(request: Request) -> Request:
+    return replace(request, method="HEAD")
+
+
 def _turned(request: Request) -> Request:
     address, mark, query = request.url.partition("?")
     return replace(request, url=f"{address}{mark}{'&'.join(reversed(query.split('&')))}")
 
 
-def _with_charset(request: Request) -> Request:
-    content_type = request.header("content-type")
-    return _with("content-type", f"{content_type}; charset=utf-8")(request)
-
-
-def _spaced_charset(request: Request) -> Request:
-    """Names the charset in quotes and behind a space (RFC 9110, 5.6.6 and 8.3.2)."""
-    content_type = request.header("content-type")
-    return _with("content-type", f'{content_type} ;charset="UTF-8"')(request)
+def _typed(parameter: str) -> Dress:
+    """Returns the dress that adds a parameter to the type of the content (RFC 9110, 5.6.6)."""
+    return lambda it: _with("content-type", it.header("content-type") + parameter)(it)
 
 
 def _quoted_boundary(request: Request) -> Request:
@@ -474,6 +404,7 @@ _AS_ANY_PICTURE: Final = _with("accept", _ANY_PICTURE)
 _GZIP: Final = _with("accept-encoding", "gzip")
 _IDENTITY: Final = _with("accept-encoding", "identity")
 _LOWER, _UPPER = _by_scheme("bearer"), _by_scheme("BEARER")
+_CHARSET_ADDED, _CHARSET_SPACED = _typed("; charset=utf-8"), _typed(' ;charset="UTF-8"')
 
 
 def _again(
@@ -546,14 +477,14 @@ def reads_in_another_dress(client: ProbeClient) -> Parts:
         coded = (_GZIP, _IDENTITY) if (client.seed + place) % 2 else (_IDENTITY, _GZIP)
         for dresses in ((_AS_LIBRARIES, coded[0], *special), (coded[1], *more)):
             yield _again(client, client.recall(path, who, query), *dresses)
-        yield _again(client, client.recall(path, who, query), lambda it: replace(it, method="HEAD"))
+        yield _again(client, client.recall(path, who, query), _as_head)
 
 
 @probe("equivalent-content", needs=("owner", "writes"))
 def update_in_another_dress(client: ProbeClient) -> None:
     """Updates the profile twice, and then as at first: with a charset, escapes, and chunked."""
     first, other = (update(client, location=text) for text in ("Pórt 🎭", "Understudy"))
-    dresses = (_with_charset, _chunked, _AS_LIBRARIES, _LOWER, _escaped)
+    dresses = (_CHARSET_ADDED, _chunked, _AS_LIBRARIES, _LOWER, _escaped)
     _again(client, first, *dresses, other=other)
 
 
@@ -570,13 +501,13 @@ def avatar_writes_in_another_dress(client: ProbeClient) -> Parts:
     paths = [f"/me/avatars/{id_of(each)}" for each in uploaded]
     ratings = ({"rating": "PG"}, {"rating": "R"})
     rated, other = (client.send("PATCH", paths[0], "owner", json=each) for each in ratings)
-    yield _again(client, rated, _spaced_charset, _chunked, _capital_type, other=other)
+    yield _again(client, rated, _CHARSET_SPACED, _chunked, _capital_type, other=other)
     address = client.known.own_hashes[-1]
     assigned, other = (
         client.send("POST", f"{path}/email", "owner", json={"email_hash": address})
         for path in paths
     )
-    yield _again(client, assigned, _with_charset, _chunked, _percent_encoded, other=other)
+    yield _again(client, assigned, _CHARSET_ADDED, _chunked, _percent_encoded, other=other)
     yield avatars(client, address)
 
 
@@ -588,27 +519,9 @@ def token_requests_in_another_dress(client: ProbeClient) -> Parts:
     """Requests tokens with a charset, chunked, and as libraries accept; asks in another order."""
     plain = post(client, password_form(client.app, scope=" ".join(SCOPES)))
     # Capitals alone: who looks for a form by its letters would not see the charset behind them.
-    yield _again(client, plain, _with_charset, _chunked, _AS_LIBRARIES, _escaped)
+    yield _again(client, plain, _CHARSET_ADDED, _chunked, _AS_LIBRARIES, _escaped)
     yield _again(client, plain, _capital_type)
     query = {"client_id": client.app.client_id, "token": token_in(client, plain)}
     described = client.auth("GET", "/oauth2/token-info", query=query)
     yield _again(client, described, _turned, _AS_LIBRARIES, _GZIP, _encoded_query)
-    yield _again(client, described, lambda it: replace(it, method="HEAD"))
-
-
-@probe("conditional-reads", needs=("owner", "other", "writes", "slug"))
-def reads_with_the_tag_of_another(client: ProbeClient) -> Parts:
-    """Reads with the tag that another client was given, or a made-up one, a date, a tag before an edit."""
-    before: dict[str, str] = {}
-    lookup = f"/profiles/{client.known.slug}"
-    for path, other in (("/me/profile", "other"), ("/me/avatars", "other"), (lookup, "anonymous")):
-        before[path] = client.recall(path, "owner").response.header("etag")
-        tag = client.recall(path, other).response.header("etag") if before[path] else ""
-        headers = {"if-none-match": tag or '"understudy-made-up"'}
-        yield client.get(path, "owner", headers=headers)
-    yield client.get("/me/profile", "owner", headers={SINCE: LONG_AGO})
-    if any(before.values()):
-        update(client, company="Understudy & after")
-        for path, tag in before.items():
-            yield client.get(path, "owner", headers={"if-none-match": tag}) if tag else None
-            client.get(path, "owner")
+    yield _again(client, described, _as_head)

@@ -191,9 +191,10 @@ def code_by_hash(client: ProbeClient) -> None:
 def code_with_campaign(client: ProbeClient) -> None:
     """Draws codes that carry texts which bite, and the same code with one of them changed alone."""
     size = fitting(client, 480)
-    draw(client, size=size, utm_medium="print & web", utm_campaign="Spring Fair +2")
-    draw(client, size=size, utm_medium="print & web", utm_campaign=BITING[0])
-    draw(client, size=fitting(client, 800), utm_campaign=f"{BITING[1]} {'and on ' * 28}end")
+    draw(client, size=size, utm_medium="print + web & 1", utm_campaign="Spring Fair +2")
+    draw(client, size=size, utm_medium="print + web & 1", utm_campaign=BITING[0])
+    long = dict.fromkeys(("utm_medium", "utm_campaign"), f"{BITING[1]} {'and on ' * 14}end")
+    draw(client, size=fitting(client, 800), **long)
     draw(client, size=size, utm_medium=BITING[1], utm_campaign="Spring Fair +2")
 
 

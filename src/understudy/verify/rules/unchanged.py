@@ -122,10 +122,12 @@ def only_refused_without_scope_since(exchange: Exchange, history: History) -> bo
     )
 
 
-def _differing(exchange: Exchange, history: History) -> Pairs:
+def _differing(
+    exchange: Exchange, history: History, may_differ: frozenset[str] = MAY_DIFFER
+) -> Pairs:
     """Returns the members that differ from the view before, each with both values."""
     before, now = profile_in(proven(view_before(exchange, history))), profile_in(exchange)
-    names = {*before, *now} - MAY_DIFFER
+    names = {*before, *now} - may_differ
     if _writers(exchange, history, *AVATAR_WRITES):
         names -= OF_AVATARS
     return differing_pairs(before, now, sorted(names))
@@ -150,8 +152,10 @@ def update_keeps_all_other_members(exchange: Exchange, history: History) -> Chec
     when=[holds_profile, was_viewed_before, only_other_updated_since],
 )
 def update_keeps_profile_of_other(exchange: Exchange, history: History) -> CheckResult:
-    """An update changes the profile of the token's account only."""
-    changed = as_pairs(_differing(exchange, history))
+    """An update changes the profile of the token's account only, and the time of its last edit."""
+    has_new_picture = account_of(exchange, history) in _writers(exchange, history, *AVATAR_WRITES)
+    may_differ = MAY_DIFFER if has_new_picture else MAY_DIFFER - {"last_profile_edit"}
+    changed = as_pairs(_differing(exchange, history, may_differ))
     before = proven(view_before(exchange, history))
     steps = (before, *latest_attempts(before, history))
     return expect(not changed, "the other account's profile as before", changed, *steps)

@@ -147,6 +147,19 @@ def public_sees_no_authenticated_field(exchange: Exchange, _history: History) ->
 
 
 @check("authenticated-only-fields", on=PROFILES, when=[holds_profile, has_token])
+def fields_are_kept_from_shared_caches(exchange: Exchange, _history: History) -> CheckResult:
+    """No shared cache may answer the public with what a token was shown (RFC 9111, 3.5)."""
+    header = exchange.response.header
+    directives = {part.strip().partition("=")[0] for part in header("cache-control").split(",")}
+    is_shared = bool(directives & {"public", "s-maxage"}) and not directives & {
+        *("private", "no-store", "no-cache")
+    }
+    varies = {name.strip().lower() for name in header("vary").split(",")}
+    is_right = not is_shared or bool(varies & {"authorization", "*"})
+    return expect(is_right, "private, or Vary: Authorization", header("cache-control"))
+
+
+@check("authenticated-only-fields", on=PROFILES, when=[holds_profile, has_token])
 def token_shows_number_of_accounts(exchange: Exchange, _history: History) -> CheckResult:
     """The one authenticated field that always applies is there: the number of accounts."""
     has_number = "number_verified_accounts" in profile_in(exchange)

@@ -1,0 +1,104 @@
+"""Judges that 304 is said of what the client has, and a tag of one content (RFC 9110, 8.8 and 13.1)."""
+
+from typing import Final
+
+from understudy.exchange.messages import Exchange
+from understudy.interface.operations import OWN_PROFILE, UPDATE_PROFILE
+from understudy.verify.account_history import changes_in, update
+from understudy.verify.causes import latest_attempts, same_request_before
+from understudy.verify.checks import (
+    CONDITIONAL,
+    NOT_MODIFIED,
+    CheckResult,
+    check,
+    expect,
+    found,
+    is_get,
+    proven,
+    tells,
+)
+from understudy.verify.history import History
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probing import Parts, probe
+from understudy.verify.rules.equivalent_requests import response_meaning
+
+SINCE: Final = "if-modified-since"
+LONG_AGO: Final = "Thu, 01 Jan 1970 00:00:00 GMT"
+"""A date since when every response was modified."""
+
+
+names_a_tag = tells(
+    "the request names the tag or the date of a response that the client has",
+    lambda it, _: bool(it.request.header("if-none-match") or it.request.header(SINCE)),
+)
+
+
+@check(
+    CONDITIONAL,
+    when=[is_get, names_a_tag, found(same_request_before, "the client has read the same before")],
+)
+def only_what_the_client_has_is_left_out(exchange: Exchange, history: History) -> CheckResult:
+    """304 says that the client has the response; not that another client has, or had before an edit."""
+    before = proven(same_request_before(exchange, history))
+    has_tag = any(
+        before.response.header(held)
+        and before.response.header(held) in exchange.request.header(name)
+        for held, name in (("etag", "if-none-match"), ("last-modified", SINCE))
+    )
+    edits = [
+        edit
+        for edit in history.of(UPDATE_PROFILE)
+        if edit.number > before.number and edit.identity.account == exchange.identity.account
+    ]
+    is_old = exchange.operation == OWN_PROFILE and any(
+        before.json_object.get(name) != value
+        for edit in edits[:1]
+        if edit.response.is_success
+        for name, value in changes_in(edit).items()
+    )
+    is_right = exchange.status != NOT_MODIFIED or (has_tag and not is_old)
+    steps = (before, *latest_attempts(before, history))
+    return expect(is_right, "the content, which is not the client's", "status 304", *steps)
+
+
+has_tag = tells(
+    "the response has a tag, by which a client knows it",
+    lambda it, _: it.response.is_success and bool(it.response.header("etag")),
+)
+
+
+@check(CONDITIONAL, when=[is_get, has_tag])
+def one_tag_is_of_one_content(exchange: Exchange, history: History) -> CheckResult:
+    """Responses at one address that have the same tag say the same (RFC 9110, 8.8.1)."""
+    tag, url = exchange.response.header("etag"), exchange.request.url
+    other = next(
+        (
+            before
+            for before in history.near(exchange.operation)
+            if (before.request.url, before.response.header("etag")) == (url, tag)
+            and has_tag(before, history)
+            and before.request.method == "GET"
+            and response_meaning(before) != response_meaning(exchange)
+        ),
+        None,
+    )
+    steps = (other, *latest_attempts(other, history)) if other is not None else ()
+    return expect(other is None, "one content for each tag", f"another for {tag}", *steps)
+
+
+@probe("conditional-reads", needs=("owner", "other", "writes", "slug"))
+def reads_with_the_tag_of_another(client: ProbeClient) -> Parts:
+    """Reads with the tag that another client was given, or a made-up one, a date, a tag before an edit."""
+    before: dict[str, str] = {}
+    lookup = f"/profiles/{client.known.slug}"
+    for path, other in (("/me/profile", "other"), ("/me/avatars", "other"), (lookup, "anonymous")):
+        before[path] = client.recall(path, "owner").response.header("etag")
+        tag = client.recall(path, other).response.header("etag") if before[path] else ""
+        headers = {"if-none-match": tag or '"understudy-made-up"'}
+        yield client.get(path, "owner", headers=headers)
+    yield client.get("/me/profile", "owner", headers={SINCE: LONG_AGO})
+    if any(before.values()):
+        update(client, company="Understudy & after")
+        for path, tag in before.items():
+            yield client.get(path, "owner", headers={"if-none-match": tag}) if tag else None
+            client.get(path, "owner")
