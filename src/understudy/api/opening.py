@@ -78,13 +78,19 @@ def limits_of(
 
 
 def _as_another_service(deployment: Deployment) -> Deployment:
-    """Returns the deployment of another service on this machine with the permission to write.
+    """Returns the deployment of another service with its API key as the token of its account.
 
-    How to undo its operations is rarely known, and without writing most of them cannot be tried.
+    On this machine with the permission to write, too: how to undo its operations is rarely known, and
+    without writing most of them cannot be tried.
     """
     target, document = deployment.target, deployment.document
-    is_own = document is None or bool(interface_operations(document))
-    if is_own or target.is_mock or target.mode is not None or target.writes == "observe":
+    if document is None or interface_operations(document):
+        return deployment
+    given = target.credentials
+    owner = msgspec.structs.replace(given, access_token=given.access_token or given.api_key)
+    target = msgspec.structs.replace(target, credentials=owner)
+    deployment = replace(deployment, target=target)
+    if target.is_mock or target.mode is not None or target.writes == "observe":
         return deployment
     return replace(deployment, target=msgspec.structs.replace(target, mode="full"))
 

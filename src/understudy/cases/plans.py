@@ -42,6 +42,7 @@ from understudy.interface.operations import (
     key_of,
 )
 from understudy.interface.recognition import interface_operations
+from understudy.openapi.credentials import BEARER, credentials_of
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.media_types import is_json
 from understudy.openapi.operations import (
@@ -61,8 +62,6 @@ ANY_BYTES = ("image/", "application/octet-stream")
 
 _PRINTABLE = re.compile("[ -~]*")
 """The texts that every client can send in a header."""
-
-_BEARER_TYPES = ("oauth2", "openIdConnect")
 
 
 class PlainRequests:
@@ -216,7 +215,7 @@ class PlainRequests:
         """
         sent = operation.security[:1] if {} not in operation.security else operation.security
         named = {name for alternative in sent for name in alternative}
-        if not any(_is_bearer(self._scheme(name)) for name in named):
+        if BEARER not in credentials_of(map(self._scheme, named)):
             return ""
         is_lookup = LOOKUP in self._own and key_of(operation.method, operation.path) == LOOKUP
         return "optional" if {} in operation.security or is_lookup else "required"
@@ -265,11 +264,6 @@ def _credential(scheme: str) -> str:
     """Returns the value of ``Authorization`` for an HTTP scheme other than Bearer."""
     name = "BASIC_CREDENTIAL" if scheme.lower() == "basic" else "CREDENTIAL"
     return f"{scheme.capitalize()} {variable(name)}"
-
-
-def _is_bearer(scheme: Mapping[str, Any]) -> bool:
-    is_http = scheme.get("type") == "http" and str(scheme.get("scheme")).lower() == "bearer"
-    return is_http or scheme.get("type") in _BEARER_TYPES
 
 
 def body_of(operation: Operation) -> tuple[str, Node | None]:
@@ -536,12 +530,12 @@ class Planner:
 def _success(operation: Operation) -> ExpectedResponse:
     """Returns the statuses of success: those that the document names, or any 2XX.
 
-    Where it names only errors, there is nothing else to respond with.
+    Where it names only errors, those may be all that there is to respond with, too.
     """
     declared = tuple(status for status in operation.responses if status[0] in "23")
     because = f"{operation.pointer}/responses"
     if operation.responses and not declared and "default" not in operation.responses:
-        return ExpectedResponse(tuple(operation.responses), because)
+        return ExpectedResponse(("2XX", *operation.responses), because)
     if operation.method == "GET" and declared == ("200", "302"):
         return ExpectedResponse(declared, because)
     return ExpectedResponse(("2XX", *(s for s in declared if s[0] == "3")), because)

@@ -17,8 +17,10 @@ from understudy.exchange.connection_failures import failure_in_words
 from understudy.exchange.messages import Exchange, Identity, Request, Response
 from understudy.interface.limit_headers import limit_header, moment_of
 from understudy.interface.operations import COUNTED, QR_CODE, UPLOAD_AVATAR, Place, Routes
+from understudy.openapi.operations import Operation
 from understudy.terminal import counted
 from understudy.verify.clock import Time
+from understudy.verify.credential_places import CredentialPlaces
 from understudy.verify.deployment import Allowance
 from understudy.verify.history import issued_tokens
 from understudy.verify.ledger import ANONYMOUS, RequestLedger, bucket_of
@@ -280,6 +282,7 @@ class Gateway:
         made: Ids of the avatars that this run uploaded.
         issued: Access tokens that this run had issued.
         is_answered: False if the last request got no response.
+        places: Where requests carry their credentials.
         budget: The requests and the time that are left.
     """
 
@@ -296,6 +299,7 @@ class Gateway:
     made: set[str] = field(default_factory=set)
     issued: set[str] = field(default_factory=set)
     is_answered: bool = True
+    places: CredentialPlaces = field(default_factory=CredentialPlaces)
     budget: RequestBudget = field(init=False)
     _known: dict[str, Identity] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
@@ -319,9 +323,24 @@ class Gateway:
         """Remembers the identity of a token that was issued during the run."""
         self._known[token] = identity
 
+    def with_token(self, request: Request, token: str) -> Request:
+        """Returns a request with a credential, where its operation takes it."""
+        return self.places.written(request, self._operation(request), token)
+
+    def without_token(self, request: Request) -> Request:
+        """Returns a request without its credential."""
+        return self.places.without(request, self._operation(request))
+
+    def is_outside_headers(self, request: Request) -> bool:
+        """Tells whether a credential is sent in the query or in a cookie."""
+        return any(it.location != "header" for it in self.places.of(self._operation(request)))
+
+    def _operation(self, request: Request) -> Operation | None:
+        return self.routes.operation(self.routes.find(request.method, request.url).operation)
+
     def identify(self, request: Request) -> Identity:
-        """Returns the identity of a request's token."""
-        token = request.token
+        """Returns the identity of a request's credential."""
+        token = self.places.token(request, self._operation(request))
         return self._known.get(token or "") or self.target.identify(token)
 
     def send(self, request: Request, source: str, *, is_exhausting: bool = False) -> Exchange:

@@ -8,7 +8,6 @@ engine is not public: only this module knows it, and pyproject pins the minor ve
 import copy
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote, urlsplit
 
@@ -173,7 +172,7 @@ class _Generation:
 
     def _configuration(self) -> SchemathesisConfig:
         options = self._run.options
-        headers = {"Authorization": f"Bearer {self._token}"} if self._token else {}
+        headers = self._gateway.places.headers(self._token) if self._token else {}
         is_reading = self._run.deployment.target.writes == "observe"
         accepted = ["2xx", "302", "400", "401", "403", "404", "429"]
         if not self._run.has_interface:  # its state may refuse what its document allows
@@ -196,7 +195,10 @@ class _Generation:
 
     def _application(self, environ: Mapping[str, Any], start: Start) -> Iterable[bytes]:
         """Sends a request by the gateway, the only network that Schemathesis has."""
-        exchange = self._sent(_request_of(environ, self._run.deployment.target.base_url))
+        request = _request_of(environ, self._run.deployment.target.base_url)
+        if self._token is not None and self._gateway.is_outside_headers(request):
+            request = self._gateway.with_token(request, self._token)
+        exchange = self._sent(request)
         if exchange is None:
             return _unsent(start)
         headers = [(n, t) for n, t in exchange.response.headers if n not in {"content-encoding"}]
@@ -232,7 +234,7 @@ class _Generation:
             for node in recorder.checks.get(case_id, ()):
                 failure = node.failure_info.failure if node.failure_info else None
                 self._note(exchange, node.name, failure)
-            if self._token is not None and exchange.request.token == self._token:
+            if self._token is not None and exchange.identity.name == "owner":
                 case = recorder.cases[case_id].value
                 self._owners.append(_OwnersCase(exchange, case, response))
 
@@ -241,13 +243,13 @@ class _Generation:
 
         What Schemathesis checks of one exchange is checked here too.
         """
-        request = owners.exchange.request
-        headers = tuple(each for each in request.headers if each[0] != "authorization")
-        exchange = self._sent(replace(request, headers=headers))
+        request = self._gateway.without_token(owners.exchange.request)
+        exchange = self._sent(request)
         if exchange is None:
             return
         prepared = owners.response.request.copy()
-        prepared.headers.pop("Authorization", None)
+        for name in dict(owners.exchange.request.headers).keys() - dict(request.headers).keys():
+            prepared.headers.pop(name, None)
         response = Response(
             exchange.status,
             {name: [text] for name, text in exchange.response.headers},
@@ -266,16 +268,35 @@ class _Generation:
     def _note(self, exchange: Exchange, name: str, failure: Failure | None) -> None:
         """Records what a check says of an exchange; None where it has no fault to find."""
         actual = f"{name}: {failure.title}: {failure.message}" if failure else None
-        is_any_token = name == "ignored_auth" and not self._run.has_interface
-        if is_any_token and self._run.deployment.target.is_mock:
-            return  # the mock of another document takes any token, as its policy says
+        is_about_tokens = name == "ignored_auth" and not self._run.has_interface
+        if is_about_tokens and (
+            self._run.deployment.target.is_mock  # which takes any token, as its policy says
+            or self._gateway.is_outside_headers(exchange.request)
+        ):
+            return
         if not self._run.has_interface and exchange.status >= SERVER_ERROR:
             return  # which is a finding by itself
+        if actual is not None and not self._run.has_interface and self._is_doubtful(exchange, name):
+            return
         trusted = TRUSTED if self._run.has_interface else OF_ONE_EXCHANGE
         if name not in trusted or (actual is not None and is_false_alarm(actual)):
             return
         for finding in self._run.evaluator.generated(exchange, actual):
             self._run.announce(Found(finding))
+
+    def _is_doubtful(self, exchange: Exchange, name: str) -> bool:
+        """Tells whether a failed check of Schemathesis's says something that the document does not.
+
+        Its invalid values may be valid once they are written into a form or a URL, by another alternative
+        of their schema, or in a service whose integers are longer. A path without parameters may be one
+        of a template that has the method.
+        """
+        allows = self._run.evaluator.history.allows
+        if (
+            name == "negative_data_rejection"
+        ):  # which looks for declared API keys among the parameters
+            return allows is not None and allows(exchange)
+        return name == "unsupported_method" and bool(exchange.operation)
 
 
 def _failures(

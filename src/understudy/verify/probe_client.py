@@ -196,8 +196,9 @@ class ProbeClient:
         if pairs:
             url += ("&" if "?" in url else "?") + urlencode(pairs)
         token = self.token(who)
-        own_headers = {"user-agent": "understudy-verify", "accept": "*/*"}
-        own_headers |= {"authorization": f"Bearer {token}"} if token else {}
+        plain = Request(method, url, (("user-agent", "understudy-verify"), ("accept", "*/*")))
+        named = self.gateway.with_token(plain, token) if token else plain
+        url, own_headers = named.url, dict(named.headers)
         content = None
         if json is not None:
             content, own_headers["content-type"] = orjson.dumps(json), "application/json"

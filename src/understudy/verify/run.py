@@ -16,7 +16,7 @@ from understudy.interface.facts import Fact, load_facts
 from understudy.interface.operations import DeclaredInputs, Routes
 from understudy.interface.recognition import interface_operations
 from understudy.openapi.loader import Document, document_of
-from understudy.openapi.operations import operations
+from understudy.openapi.operations import operations, security_schemes
 from understudy.openapi.yaml_files import parse_yaml
 from understudy.verify.catalogue import (
     catalogue,
@@ -24,6 +24,7 @@ from understudy.verify.catalogue import (
     rules_of,
     suggested_rules,
 )
+from understudy.verify.credential_places import CredentialPlaces
 from understudy.verify.deployment import Deployment, ledger_of
 from understudy.verify.document_checks import DeclaredRequests, DocumentValidator, declared_inputs
 from understudy.verify.evaluator import Evaluator
@@ -331,6 +332,9 @@ def gateway_of(deployment: Deployment, document: Document, ledger: RequestLedger
         deployment.wording,
         # The hour's limit is the interface's; another service has one where its target file says so.
         is_counting=bool(interface_operations(document)) or deployment.target.budget != Budget(),
+        places=CredentialPlaces(
+            {} if interface_operations(document) else security_schemes(document)
+        ),
     )
 
 

@@ -6,6 +6,7 @@ Target files (TOML) are read strictly: a misspelt permission must not silently b
 import json
 import re
 import tomllib
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from hashlib import md5, sha256
@@ -281,6 +282,8 @@ class Target(Table, frozen=True):
     def secrets(self) -> dict[str, str]:
         """Returns each secret with the variable that replaces it in reports."""
         tokens = {token: f"{name.upper()}_TOKEN" for name, (_, token) in self.identities().items()}
+        for text, name in [it for it in tokens.items() if ":" in it[0]]:
+            tokens[b64encode(text.encode()).decode()] = f"{name}_BASIC"
         if self.credentials.admin_token:
             tokens[self.credentials.admin_token] = "ADMIN_TOKEN"
         for prefix, table in _APPLICATIONS.items():
@@ -325,9 +328,9 @@ _APPLICATIONS: Final = {
 
 def key_of_variable(name: str) -> str:
     """Returns the key whose value a variable of ours replaces; empty for a variable of the user's."""
-    credential = CREDENTIALS.get(name.removesuffix("_TOKEN").lower())
+    credential = CREDENTIALS.get(name.removesuffix("_BASIC").removesuffix("_TOKEN").lower())
     if credential is not None:
-        return f"[credentials] {credential}"
+        return f"[credentials] {credential}{' in base64' if name.endswith('_BASIC') else ''}"
     for prefix, table in _APPLICATIONS.items():
         if name.startswith(prefix):
             return f"[{table}] {name.removeprefix(prefix).lower()}"
@@ -576,7 +579,10 @@ def data_for_target(target: Target) -> TestData:
     secrets = {
         name: getattr(getattr(target, table), key) for name, (table, key) in SECRET_KEYS.items()
     }
-    secrets["BASIC_CREDENTIAL"] = basic_credential(app.username, app.password)
+    own = target.credentials.access_token or ""
+    secrets["CREDENTIAL"] = secrets["CREDENTIAL"] or own or None
+    of_owner = basic_credential(app.username, app.password)
+    secrets["BASIC_CREDENTIAL"] = of_owner or basic_credential(*own.partition(":")[::2])
     mock = TestData()
     return TestData(
         slug=known.slug or mock.slug,

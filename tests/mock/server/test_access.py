@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from understudy.mock.server.endpoint import BEARER, Access, Credential, access, credentials_of
+from understudy.mock.server.endpoint import Access, access
+from understudy.openapi.credentials import BEARER, Credential, credentials_of
 from understudy.openapi.operations import Operation
 
 SCHEMES = {

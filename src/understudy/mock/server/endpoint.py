@@ -25,6 +25,7 @@ from understudy.mock.server.call import (
 from understudy.mock.server.declared_responses import DeclaredErrors, DeclaredHeaders, usual_errors
 from understudy.mock.server.parameters import ParameterReader, first_error
 from understudy.mock.server.recent import Recent
+from understudy.openapi.credentials import BEARER, BEARER_TYPES, Credential, credentials_of
 from understudy.openapi.loader import Node
 from understudy.openapi.operations import DeclaredResponse, Operation, operations, security_schemes
 from understudy.openapi.sampler import Sampler
@@ -197,34 +198,7 @@ def _is_success(status: int) -> bool:
     return status // 100 == 2  # noqa: PLR2004 - RFC 9110, 15.3: the class 2xx
 
 
-_BEARER_TYPES = ("oauth2", "openIdConnect")
-
 Value = TypeVar("Value")
-
-
-class Credential(NamedTuple):
-    """One credential of a request, as a security scheme of a document describes it.
-
-    Attributes:
-        location: ``header``, ``query`` or ``cookie``.
-        name: Name of the header, parameter or cookie.
-        scheme: The word before the credential in ``Authorization``, in lower case; empty for an API
-            key.
-    """
-
-    location: str
-    name: str
-    scheme: str = ""
-
-    @property
-    def described(self) -> str:
-        """Says where to send it, for a message."""
-        if self.scheme:
-            return f"header Authorization with {self.scheme.capitalize()} credentials"
-        return f"{self.location} {self.name}"
-
-
-BEARER = Credential("header", "authorization", "bearer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,31 +286,13 @@ def _declared_scopes(
     Returns:
         Empty where a token needs none in one of them.
     """
-    tokens = {name for name, scheme in schemes.items() if scheme.get("type") in _BEARER_TYPES}
+    tokens = {name for name, scheme in schemes.items() if scheme.get("type") in BEARER_TYPES}
     listed = tuple(
         frozenset(chain.from_iterable(alternative[name] for name in tokens & alternative.keys()))
         for alternative in operation.security
         if tokens & alternative.keys()
     )
     return listed if all(listed) else ()
-
-
-def credentials_of(schemes: Iterable[Mapping[str, Any]]) -> Iterator[Credential]:
-    """Yields what requests send for Security Scheme Objects (OpenAPI 3.1.0).
-
-    Nothing is sent for a certificate, as the mock's own is for itself and asks for none, and for a
-    type that OpenAPI does not have.
-    """
-    for scheme in schemes:
-        kind = scheme.get("type")
-        if kind in _BEARER_TYPES:
-            yield BEARER
-        elif kind in {"http", "basic"}:  # the second as in Swagger 2.0
-            words = ["basic"] if kind == "basic" else str(scheme.get("scheme", "")).lower().split()
-            yield Credential("header", "authorization", words[0] if words else "bearer")
-        elif kind == "apiKey":
-            place = scheme.get("in", "header"), scheme.get("name", "authorization")
-            yield Credential(*map(str, place))
 
 
 _MOST_GENERATED = 200

@@ -13,13 +13,9 @@ from understudy.errors import LimitExceeded
 from understudy.exchange.curl import plain_command
 from understudy.exchange.multipart import MULTIPART
 from understudy.mock.server.bodies import URLENCODED, form_fields
-from understudy.mock.server.endpoint import (
-    BEARER,
-    Credential,
-    Endpoint,
-    credentials_of,
-)
+from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.json_bodies import json_bytes
+from understudy.openapi.credentials import BEARER, Credential, credentials_of
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Node
 from understudy.openapi.operations import MediaType, Parameter, security_schemes

@@ -12,10 +12,11 @@ from typing import Final
 from understudy.errors import Forbidden, Headers, TooManyRequests, Unauthorized
 from understudy.mock.server.api import Api
 from understudy.mock.server.call import Principal
-from understudy.mock.server.endpoint import Access, Credential, Endpoint
+from understudy.mock.server.endpoint import Access, Endpoint
 from understudy.mock.server.parameters import parse_query
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.windows import LIMIT_HEADER, WINDOW, QuotaDecision, count
+from understudy.openapi.credentials import Credential
 
 # Only operations of documents without a handler have credentials of other kinds; they may offer
 # alternatives, of which one must be there with all its parts (OpenAPI 3.0.3, Security Requirement

@@ -1,0 +1,123 @@
+"""Writes the credential of a request where the document takes it, and finds it there again.
+
+Inside a run a credential is a token, whatever it is on the wire: a bearer token, an API key in a header,
+in the query or in a cookie, or a name and a password of HTTP Basic.
+"""
+
+import binascii
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from http.cookies import CookieError, SimpleCookie
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from understudy.exchange.messages import Request
+from understudy.openapi.credentials import BEARER, Credential, credentials_of, first_of
+from understudy.openapi.operations import Operation
+
+AUTHORIZATION: Final = "authorization"
+
+
+@dataclass(frozen=True)
+class CredentialPlaces:
+    """The places of credentials in the requests of one document.
+
+    Attributes:
+        schemes: Its security schemes; where there are none, every credential is a bearer token.
+    """
+
+    schemes: Mapping[str, Any] = field(default_factory=dict)
+
+    def of(self, operation: Operation | None) -> tuple[Credential, ...]:
+        """Returns the places that an operation takes a credential in."""
+        declared = () if operation is None else first_of(operation, self.schemes)
+        is_token = not declared or any(
+            it.name.lower() == AUTHORIZATION for it in declared if not it.scheme
+        )
+        return (BEARER,) if is_token else declared
+
+    def headers(self, token: str) -> dict[str, str]:
+        """Returns a credential in each header that some operation takes it in."""
+        headers = {}
+        declared = sorted(credentials_of(self.schemes.values()), key=lambda it: it == BEARER)
+        for place in declared or (BEARER,):
+            if place.location == "header":
+                name = (
+                    "Authorization" if place.scheme else place.name
+                )  # Schemathesis compares letters
+                headers[name] = _with(Request("GET", "/"), place, token).headers[0][1]
+        return headers
+
+    def written(self, request: Request, operation: Operation | None, token: str) -> Request:
+        """Returns a request with a credential."""
+        for place in self.of(operation):
+            request = _with(request, place, token)
+        return request
+
+    def token(self, request: Request, operation: Operation | None) -> str | None:
+        """Returns the credential of a request; None without one."""
+        found = (_found(request, place) for place in self.of(operation))
+        return request.token or next(filter(None, found), None)
+
+    def without(self, request: Request, operation: Operation | None) -> Request:
+        """Returns a request without its credential."""
+        for place in {BEARER, *self.of(operation)}:
+            request = _without(request, place)
+        return request
+
+
+def _with(request: Request, place: Credential, token: str) -> Request:
+    request = _without(request, place)
+    if place.location == "query":
+        parts = urlsplit(request.url)
+        query = "&".join(filter(None, (parts.query, urlencode({place.name: token}))))
+        return replace(request, url=urlunsplit(parts._replace(query=query)))
+    name, text = place.name.lower(), token
+    if place.location == "cookie":
+        name = "cookie"
+        text = "; ".join(filter(None, (request.header(name), f"{place.name}={token}")))
+    elif place.scheme:
+        is_basic = place.scheme == "basic"  # a name and a password, with a colon between them
+        text = b64encode(token.encode()).decode() if is_basic else token
+        text = f"{place.scheme.capitalize()} {text}"
+    kept = tuple(it for it in request.headers if it[0].lower() != name)
+    return replace(request, headers=(*kept, (name, text)))
+
+
+def _found(request: Request, place: Credential) -> str | None:
+    if place.location == "query":
+        return request.query.get(place.name)
+    if place.location == "cookie":
+        return _cookies(request).get(place.name)
+    text = request.header(place.name.lower())
+    if place.scheme != "basic":
+        return text or None
+    try:
+        return b64decode(text.partition(" ")[2], validate=True).decode() or None
+    except (binascii.Error, UnicodeDecodeError):
+        return None
+
+
+def _without(request: Request, place: Credential) -> Request:
+    if place.location == "query":
+        parts = urlsplit(request.url)
+        pairs = parse_qsl(parts.query, keep_blank_values=True)
+        if place.name not in dict(pairs):
+            return request
+        query = urlencode([it for it in pairs if it[0] != place.name])
+        return replace(request, url=urlunsplit(parts._replace(query=query)))
+    name = "cookie" if place.location == "cookie" else place.name.lower()
+    kept = tuple(it for it in request.headers if it[0].lower() != name)
+    others = {key: text for key, text in _cookies(request).items() if key != place.name}
+    if name == "cookie" and others:
+        kept = (("cookie", "; ".join(f"{key}={text}" for key, text in others.items())), *kept)
+    return replace(request, headers=kept)
+
+
+def _cookies(request: Request) -> dict[str, str]:
+    try:
+        read = SimpleCookie(request.header("cookie"))
+    except CookieError:
+        return {}
+    return {name: morsel.value for name, morsel in read.items()}

@@ -1,0 +1,42 @@
+"""A credential is written where the document takes it, found there again, and taken away."""
+
+from pathlib import Path
+
+import pytest
+
+from understudy.exchange.messages import Request
+from understudy.openapi.loader import document_of
+from understudy.openapi.operations import operations, security_schemes
+from understudy.verify.credential_places import CredentialPlaces
+
+TOKEN = "mia:tea"
+SENT = {
+    "bearer": ({"type": "http", "scheme": "bearer"}, "authorization", "Bearer mia:tea"),
+    "header": ({"type": "apiKey", "in": "header", "name": "X-Api-Key"}, "x-api-key", TOKEN),
+    "cookie": ({"type": "apiKey", "in": "cookie", "name": "sid"}, "cookie", "a=b; sid=mia:tea"),
+    "basic": ({"type": "http", "scheme": "basic"}, "authorization", "Basic bWlhOnRlYQ=="),
+    "query": ({"type": "apiKey", "in": "query", "name": "key"}, "", ""),
+}
+
+
+@pytest.mark.parametrize("kind", SENT)
+def test_a_credential_is_where_the_document_takes_it(kind):
+    scheme, header, text = SENT[kind]
+    document = document_of(
+        {
+            "openapi": "3.0.3",
+            "info": {"title": "Beds", "version": "1"},
+            "paths": {"/beds": {"get": {"security": [{"it": []}], "responses": {"200": {}}}}},
+            "components": {"securitySchemes": {"it": scheme}},
+        },
+        Path("beds.yaml"),
+    )
+    (operation,) = operations(document)
+    places = CredentialPlaces(security_schemes(document))
+    plain = Request("GET", "http://127.0.0.1:9000/beds?page=2", (("cookie", "a=b"),))
+    request = places.written(plain, operation, TOKEN)
+    assert request.header(header) == text
+    assert (request.query.get("key") == TOKEN) is (kind == "query")
+    assert places.token(request, operation) == TOKEN
+    assert places.without(request, operation) == plain
+    assert places.token(plain, operation) is None
