@@ -1,6 +1,7 @@
 """Describes the items of a collection, makes them, and keeps them in a world: nothing else touches its records."""
 
 import hashlib
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -189,7 +190,15 @@ class ItemMaker:
             for c in self._candidates(schema, number, attempt)
         )
         free = (c for c in candidates if self._shape.identifies(c) and not is_taken(c))
-        return next(free, self._text(number))
+        found = next(free, None)
+        return self._beyond(number, is_taken) if found is None else found
+
+    def _beyond(self, number: int, is_taken: Callable[[Any], bool]) -> Any:
+        """Returns an identifier where the document leaves none: one that no path may name, yet of its type."""
+        kinds = [types_of(self._shape.schemas, schema) for schema in self._shape.identifying]
+        if any("integer" in each for each in kinds):
+            return next(it for it in itertools.count(number) if not is_taken(it))
+        return self._text(number)
 
     def _attempts(self, schema: Node) -> int:
         """Returns how many identifiers are tried: of integers as many as there can be items."""

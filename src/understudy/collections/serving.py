@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from understudy.collections import reading
+from understudy.collections.bodies import sent_members
 from understudy.collections.calls import (
     CREATED,
     OVERRIDE,
@@ -30,6 +31,7 @@ from understudy.collections.model import (
     ResourceSingleton,
     Role,
 )
+from understudy.collections.names import canonical
 from understudy.collections.seeding import load_seed_data, seeded
 from understudy.errors import BadRequest, Conflict, NotFound, Problem, StartupError
 from understudy.limits import JSON_VALUES
@@ -247,12 +249,14 @@ def replace(bound: BoundCall) -> HandlerResponse | None:
         return _put(bound, sent) if _creates_by_put(bound) else None
     expect_references(bound, sent)
     expect_unique(bound, sent, item)
+    declared = {*map(canonical, sent_members(bound.shape.schemas, bound.role))}
     kept = {
         name: value
         for name, value in item.body.items()
         if (it := bound.shape.members.get(name)) is None
         or it.is_read_only
         or not it.is_sent
+        or (declared and canonical(name) not in declared)  # which a creation alone may have
         or name == bound.identifier_member
     }
     defaults = {
