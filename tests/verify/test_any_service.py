@@ -1,6 +1,7 @@
 """A service that understudy knows by its document alone, with bugs as people report them of real ones."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from understudy.verify.deployment import Deployment
 from understudy.verify.findings import Finding, Outcome
 from understudy.verify.run import RunOptions
 from understudy.verify.runner import carry_out
-from understudy.verify.target import Target, target_of
+from understudy.verify.target import Credentials, Target, target_of
 
 BASE = "http://127.0.0.1:9000"
 SHELVES = """
@@ -134,6 +135,80 @@ def test_a_crash_is_one_finding_whatever_number_its_message_names(document):
     outcome = judged(CrashesOnLargeIds(), document)
     assert named(outcome.findings) == {("answers", "GET /shelves/{}")}
     assert len(outcome.findings) == 1
+
+
+def test_the_key_of_a_service_is_sent_where_its_document_takes_it(tmp_path):
+    class Locked(Shelves):
+        largest = 10**400
+
+        def respond(self, request: httpx.Request) -> httpx.Response:
+            is_open = request.headers.get("x-api-key") == "own-key"
+            return super().respond(request) if is_open else httpx.Response(401)
+
+    path = tmp_path / "locked.yaml"
+    key = "{type: apiKey, in: header, name: X-Api-Key}"
+    path.write_text(
+        f"{SHELVES}security: [{{key: []}}]\ncomponents: {{securitySchemes: {{key: {key}}}}}\n"
+    )
+    (tmp_path / "target.toml").write_text(
+        f'base_url = "{BASE}"\n[credentials]\napi_key = "own-key"\n'
+    )
+    options = DeploymentOptions(tmp_path / "target.toml", document=path)
+    opened = open_deployment(options, {})
+    opened.close()
+    deployment = replace(opened, transport=httpx.MockTransport(Locked().respond))
+    (catalogue, *_) = phases_of(1, opened.document, is_mock=False)
+    outcome = carry_out(deployment, RunOptions(phases=(catalogue,)))
+    assert [it.summary for it in outcome.findings] == []
+    created = [it for it in outcome.exchanges if it.request.method == "POST"]
+    assert {it.identity.name for it in created if it.response.is_success} == {"owner"}
+
+
+def test_a_read_that_needs_no_credential_although_the_document_does_is_found(tmp_path):
+    path = tmp_path / "locked.yaml"
+    token = "{token: {type: http, scheme: bearer}}"
+    path.write_text(
+        f"{SHELVES}security: [{{token: []}}]\ncomponents: {{securitySchemes: {token}}}\n"
+    )
+    target = Target(base_url=BASE, mode="full", credentials=Credentials(access_token="own"))
+    wire = httpx.MockTransport(Shelves().respond)
+    deployment = Deployment(target, wire, machine_clock(), document=load(path))
+    (catalogue, *_) = phases_of(1, deployment.document, is_mock=False)
+    outcome = carry_out(deployment, RunOptions(phases=(catalogue,)))
+    found = {(it.exchange.operation, it.actual) for it in outcome.findings}
+    assert ("GET /shelves", "status 200 without it") in found
+
+
+def test_a_bound_is_found_although_each_name_is_taken_once(tmp_path):
+    class Named(Shelves):
+        largest = 10**400
+
+        def __init__(self) -> None:
+            self.names: set[str] = set()
+
+        def created(self, request: httpx.Request) -> httpx.Response:
+            made = super().created(request)
+            name = json.loads(request.content).get("name") if made.status_code == 201 else None
+            if not isinstance(name, str) or len(name) > 40:
+                return httpx.Response(400)
+            if name in self.names:
+                return httpx.Response(409)
+            self.names.add(name)
+            return httpx.Response(201, json={"id": len(self.names), "name": name, "width": 10})
+
+    path = tmp_path / "named.yaml"
+    members = (
+        "{name: {type: string, maxLength: 40}, width: {type: integer, minimum: 10, maximum: 20}}"
+    )
+    path.write_text(
+        SHELVES.replace(
+            "[width], properties: {width: {type: integer}}", f"[name, width], properties: {members}"
+        ).replace(
+            '{"201": {description: ok}}', '{"201": {description: ok}, "409": {description: taken}}'
+        )
+    )
+    outcome = judged(Named(), path)
+    assert ("generated", "POST /shelves") in named(outcome.findings)
 
 
 def test_no_hour_bounds_another_service_but_a_limit_that_can_be_chosen(document: Path):

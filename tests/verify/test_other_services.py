@@ -36,6 +36,58 @@ paths:
               schema: {type: object, required: [team], properties: {team: {type: string}}}
 """
 
+BEDS = """
+openapi: 3.0.3
+info: {title: Beds, version: "1"}
+paths:
+  /beds:
+    get:
+      parameters: [{name: offset, in: query, schema: {type: integer, format: int32}}]
+      responses: {"200": {description: All., content: {application/json: {schema: {type: array, items: {$ref: "#/components/schemas/Bed"}}}}}}
+    post:
+      requestBody: {required: true, content: {application/json: {schema: {$ref: "#/components/schemas/Bed"}}}}
+      responses: {"405": {description: Invalid.}}
+  /beds/near:
+    get:
+      parameters: [{name: place, in: query, required: true, schema: {type: string}}]
+      responses: {"200": {description: Near.}}
+  /beds/{id}:
+    parameters: [{name: id, in: path, required: true, schema: {type: integer, minimum: 1, maximum: 5}}]
+    get:
+      responses: {"200": {description: One., content: {application/json: {schema: {$ref: "#/components/schemas/Bed"}}}}, "404": {description: None.}}
+    post:
+      requestBody:
+        content:
+          application/x-www-form-urlencoded: {schema: {type: object, required: [crop], properties: {crop: {type: string}}}}
+          multipart/form-data: {schema: {type: object, properties: {crop: {type: string}}}}
+      responses: {"200": {description: Sown.}}
+components:
+  schemas:
+    Bed: {type: object, properties: {id: {type: integer, readOnly: true}, crop: {type: string}}}
+"""
+
+
+def test_the_mock_of_a_document_is_clean_where_schemathesis_takes_valid_requests_for_invalid(
+    tmp_path,
+):
+    path = tmp_path / "beds.yaml"
+    path.write_text(BEDS)
+    deployment = open_deployment(DeploymentOptions(document=path), {})
+    phases = phases_of(5, deployment.document, is_mock=True)[:2]
+    outcome = judge(deployment, RunOptions(phases=phases))
+    assert [it.summary for it in outcome.findings] == []
+
+
+def test_a_document_of_webhooks_alone_has_nothing_to_judge(tmp_path):
+    path = tmp_path / "hooks.yaml"
+    path.write_text(
+        "openapi: 3.1.0\ninfo: {title: Hooks, version: '1'}\n"
+        "webhooks: {sown: {post: {responses: {'200': {description: Taken.}}}}}\n"
+    )
+    outcome = CliRunner().invoke(main, ["verify", "--document", str(path)])
+    assert outcome.exit_code == 2
+    assert "internal error" not in outcome.output
+
 
 @pytest.fixture
 def document(tmp_path: Path) -> Path:

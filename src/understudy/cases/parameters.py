@@ -218,7 +218,7 @@ def _in_path(
             mutation.description, mutation.apply
         )
     if mutation.kind == "valid" and part not in context.semantics:
-        return mutation._replace(statuses=("2XX", "404"))
+        return mutation._replace(statuses=tuple(dict.fromkeys((*context.success.statuses, "404"))))
     return mutation
 
 

@@ -364,7 +364,6 @@ def _broken(context: OperationContext, name: str) -> Iterator[Mutation]:
         "an empty boundary in Content-Type": lambda d: _raw(d, boundary),
         "another boundary in Content-Type": lambda d: _raw(d, f"{boundary}another"),
         "no last boundary": _to_parts(_so(is_ended=False)),
-        "no body behind the headers": lambda d: d._replace(raw=b"", content_type=f"{boundary}a"),
         "the file as the body itself": lambda d: d._replace(raw=png(), content_type="image/png"),
     }
     encoded = "Content-Transfer-Encoding: base64"
@@ -379,6 +378,11 @@ def _broken(context: OperationContext, name: str) -> Iterator[Mutation]:
             name, lambda p: p._replace(headers=(*p.headers, encoded))
         ),
     }
+    body = context.operation.request_body
+    is_needed = body is not None and body.required
+    (refused if is_needed else left_open)["no body behind the headers"] = lambda d: d._replace(
+        raw=b"", content_type=f"{boundary}a"
+    )
     on = context.on(WRITING, "multipart", "multipart", MULTIPART_RFC)
     yield from on.each("invalid", {f"multipart: {what}": it for what, it in refused.items()})
     yield from on.each("open", {f"multipart: {what}": it for what, it in left_open.items()})

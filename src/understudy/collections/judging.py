@@ -1,5 +1,6 @@
 """Judges the inferred state of another service, as a part of every run that may write there."""
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -9,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+from understudy.cases.drafts import dumps
 from understudy.cases.model import Case, CaseRequest
 from understudy.collections.asking import (
     MOST_TEXTS,
@@ -37,6 +39,7 @@ from understudy.collections.model import (
     Role,
     item_at,
 )
+from understudy.collections.names import canonical
 from understudy.collections.requests import JSON_PATCH, ItemMembers, PreparedRequest
 from understudy.collections.rules import (
     INFERRED,
@@ -285,8 +288,8 @@ class CaseItems:
         Raises:
             Refusal: The budget or the time is used up, or the deployment does not respond.
         """
-        request, plain = case.request, case.plain
-        found = None if plain is None or case.part.startswith("path") else self._found(plain)
+        request, plain = self._fresh(case), case.plain
+        found = None if plain is None or case.part.startswith("path") else self._found(case, plain)
         if plain is None or found is None:
             return request
         collection, role = found
@@ -300,17 +303,58 @@ class CaseItems:
         path = PATH_PARAMETER.sub(lambda it: values[it[1]], role.operation.path)
         return request._replace(path=path)
 
+    def _fresh(self, case: Case) -> CaseRequest:
+        """Returns the request of a case, of which an item of the same name does not keep a service.
+
+        A creation has new texts in place of those of the plain request, which an item can have by now:
+        the 409 for them would hide how the service takes what the case is about.
+        """
+        request, plain = case.request, case.plain
+        role = self._creation(case)
+        if role is None or plain is None or not plain.body or not request.body:
+            return request
+        try:
+            sent, body = json.loads(plain.body), request.body.decode()
+        except ValueError:
+            return request
+        members = self.state.maker.members(role) if isinstance(sent, dict) else {}
+        for name, member in members.items():
+            text = sent.get(name)
+            if not isinstance(text, str) or canonical(name).endswith("id"):
+                continue
+            written = f"{dumps(name)}: {dumps(text)}"
+            if body.count(written) == 1:
+                other = self.state.maker.unique_value(member, name)
+                body = body.replace(written, f"{dumps(name)}: {dumps(other)}")
+        return request._replace(body=body.encode())
+
+    def _creation(self, case: Case) -> ResourceOperation | None:
+        """Returns the operation of a case if it creates items, and may refuse one that exists."""
+        roles = (role for it in self.state.model.collections for role in it.operations)
+        return next(
+            (
+                role
+                for role in roles
+                if role.role == "create"
+                and role.operation.operation_id == case.operation
+                and {"409", "4XX", "default"} & role.operation.responses.keys()
+            ),
+            None,
+        )
+
     def take(self, case: Case, exchange: Exchange) -> None:
         """Forgets the item that a case has deleted."""
-        found = None if case.plain is None else self._found(case.plain)
+        found = None if case.plain is None else self._found(case, case.plain)
         if found is not None and exchange.request.method == "DELETE":
             self.texts.pop(found[0].path, None)
 
-    def _found(self, plain: CaseRequest) -> tuple[ResourceCollection, ResourceOperation] | None:
+    def _found(
+        self, case: Case, plain: CaseRequest
+    ) -> tuple[ResourceCollection, ResourceOperation] | None:
         """Returns the collection that a plain request is about, and the operation."""
         for collection in self.state.model.collections:
             for role in collection.operations:
-                is_same = role.operation.method == plain.method and role.path_names
+                is_same = role.operation.operation_id == case.operation and role.path_names
                 if is_same and _pattern(role).fullmatch(plain.path):
                     return collection, role
         return None

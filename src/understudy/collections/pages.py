@@ -80,7 +80,8 @@ class PagedList:
         if self.cursor is not None and cursor:
             return tuple({**others, self.cursor: cursor}.items())
         size = self.size_of(query)
-        if not count or (size < inf and count < size):
+        was_by_cursor = self.cursor in others  # and no other cursor came with that page
+        if was_by_cursor or not count or (size < inf and count < size):
             return None
         if self.number is not None:
             return tuple({**others, self.number: str(self.first + page + 1)}.items())

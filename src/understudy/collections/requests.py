@@ -290,6 +290,10 @@ class RequestMaker:
                 item[name] = self._varied(member, name, is_unique=True)
         item.update(members.known)
 
+    def unique_value(self, member: Node, name: str) -> Any:
+        """Returns a value for a member that no item has, if it is a text and its schema has room."""
+        return self._varied(member, name, is_unique=True)
+
     def _varied(self, schema: Node, name: str, *, is_unique: bool) -> Any:
         """Returns a valid value for a member; a unique one has a text of this run if it can."""
         number = next(self._numbers)

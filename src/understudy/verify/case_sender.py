@@ -26,7 +26,8 @@ from understudy.errors import StartupError
 from understudy.exchange.messages import Exchange, Request
 from understudy.interface.operations import DELETE_AVATAR
 from understudy.interface.scopes import AUTH
-from understudy.verify.checks import CheckResult
+from understudy.openapi.operations import operations
+from understudy.verify.checks import CheckResult, expect
 from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED, Found
 from understudy.verify.history import LEFT_OPEN
 from understudy.verify.permits import BudgetSpent, NotPermitted, OutOfTime, Refusal, Unreachable
@@ -379,7 +380,7 @@ def catalogue_cases(count: int) -> Phase:
     """
 
     def phase(run: Run) -> None:
-        if run.has_interface:
+        if run.has_interface or not operations(run.document):
             return
         target = run.deployment.target
         sender = CaseSender(run, data_for_target(target))
@@ -392,8 +393,33 @@ def catalogue_cases(count: int) -> Phase:
                 _record(run, case, sender.exchange, sender.mismatch)
             if sender.unanswered >= GIVE_UP:
                 return
+        _ask_without_credential(run)
 
     return phase
+
+
+def _ask_without_credential(run: Run) -> None:
+    """Reads what the owner could read once more without a credential, where the document requires one."""
+    asked = set()
+    for exchange in list(run.exchanges):
+        operation = run.gateway.routes.operation(exchange.operation)
+        is_read = exchange.request.method == "GET" and exchange.response.is_success
+        is_open = operation is None or not operation.security or {} in operation.security
+        if (
+            not is_read
+            or is_open
+            or exchange.identity.name != "owner"
+            or exchange.operation in asked
+        ):
+            continue
+        asked.add(exchange.operation)
+        again = run.gateway.send(run.gateway.without_token(exchange.request), SOURCE)
+        expected = "a refusal, as the document requires a credential"
+        result = expect(
+            not again.response.is_success, expected, f"status {again.status} without it"
+        )
+        for finding in run.evaluator.judge(GENERATED.id, result, again):
+            run.announce(Found(finding))
 
 
 def _record(run: Run, case: Case, exchange: Exchange, mismatch: str) -> None:

@@ -431,8 +431,10 @@ class Evaluator:
         result = expect(
             not errors.validator, "an answer that the document allows", errors.validator
         )
-        # Many documents leave refusals out: one note for each status or type says it of all operations.
-        is_left_out = self.is_foreign and exchange.response.is_refusal
+        # Many documents leave refusals out, or write nothing but them: one note for each status or type
+        # says it of all operations.
+        is_success_named = any(status[0] in "23d" for status in operation.responses)
+        is_left_out = self.is_foreign and (exchange.response.is_refusal or not is_success_named)
         is_left_out = is_left_out and errors.validator.endswith("is not in the document")
         cause = errors.validator if is_left_out else ""
         return new + self._note(DOCUMENT, result._replace(is_choice=is_left_out), exchange, cause)
