@@ -579,10 +579,9 @@ def data_for_target(target: Target) -> TestData:
     secrets = {
         name: getattr(getattr(target, table), key) for name, (table, key) in SECRET_KEYS.items()
     }
-    own = target.credentials.access_token or ""
-    secrets["CREDENTIAL"] = secrets["CREDENTIAL"] or own or None
-    of_owner = basic_credential(app.username, app.password)
-    secrets["BASIC_CREDENTIAL"] = of_owner or basic_credential(*own.partition(":")[::2])
+    of_owner = basic_credential(*(secrets["TOKEN"] or "").partition(":")[::2])
+    secrets["BASIC_CREDENTIAL"] = basic_credential(app.username, app.password) or of_owner
+    secrets["CREDENTIAL"] = secrets["CREDENTIAL"] or secrets["TOKEN"]
     mock = TestData()
     return TestData(
         slug=known.slug or mock.slug,
