@@ -400,7 +400,7 @@ def catalogue_cases(count: int) -> Phase:
 
 def _ask_without_credential(run: Run) -> None:
     """Reads what the owner could read once more without a credential, where the document requires one."""
-    asked = set()
+    names: set[str] = set()
     for exchange in list(run.exchanges):
         operation = run.gateway.routes.operation(exchange.operation)
         is_read = exchange.request.method == "GET" and exchange.response.is_success
@@ -409,10 +409,10 @@ def _ask_without_credential(run: Run) -> None:
             not is_read
             or is_open
             or exchange.identity.name != "owner"
-            or exchange.operation in asked
+            or exchange.operation in names
         ):
             continue
-        asked.add(exchange.operation)
+        names.add(exchange.operation)
         again = run.gateway.send(run.gateway.without_token(exchange.request), SOURCE)
         expected = "a refusal, as the document requires a credential"
         result = expect(

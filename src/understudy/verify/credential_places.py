@@ -91,8 +91,8 @@ def _found(request: Request, place: Credential) -> str | None:
     if place.location == "cookie":
         return _cookies(request).get(place.name)
     text = request.header(place.name.lower())
-    if place.scheme != "basic":
-        return text or None
+    if place.scheme != "basic":  # a bearer token is read with its scheme alone
+        return None if place.scheme else text or None
     try:
         return b64decode(text.partition(" ")[2], validate=True).decode() or None
     except (binascii.Error, UnicodeDecodeError):
