@@ -24,6 +24,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 _DIGITS, _PORTS = 5, 2**16
 
+_NOT_IN_URLS = frozenset(' "<>\\^`{|}')
+"""Printable ASCII that no URL has (RFC 3986, 2)."""
+
 
 class _File(click.Path):
     """A path, which no address is: those of documents are not fetched."""
@@ -256,6 +259,7 @@ class Url(click.ParamType):  # type: ignore[type-arg]  # as above
         try:
             parts = urlsplit(text)
             is_url = parts.scheme in {"http", "https"} and bool(parts.hostname)
+            is_url &= text.isprintable() and _NOT_IN_URLS.isdisjoint(text)
         except ValueError:
             is_url = False
         if not is_url:

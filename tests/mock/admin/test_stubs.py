@@ -216,7 +216,10 @@ def test_an_invalid_response_is_sent_to_those_who_insist_and_marked(driver: Driv
         ({"response": {"body": {}, "merge": {}}}, "give body or merge"),
         ({"when": {"person": "ben"}}, "give a status, headers, a body, a merge or a delay"),
         ({"delay": "soon"}, "such as 200ms or 1.5s"),
-        ({"response": {"status": "200"}}, '{"status":"200"} fits none of the alternatives; of the'),
+        (
+            {"response": {"status": "200"}},
+            '{"status":"200"} fits none of the alternatives of oneOf; of the',
+        ),
     ],
 )
 def test_a_stub_that_names_what_is_not_there_is_refused_with_the_remedy(

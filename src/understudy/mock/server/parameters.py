@@ -26,7 +26,7 @@ from understudy.openapi.validators import SchemaError, SchemaValidator
 LONGEST = 200
 """Characters of a message at most; the value may be megabytes."""
 
-_NO_ALTERNATIVE = re.compile(r"is not valid under any of the schemas listed in the '\w+' keyword")
+_NO_ALTERNATIVE = re.compile(r"is not valid under any of the schemas listed in the '(\w+)' keyword")
 
 MOST = 50
 """Violations that a response lists; a body may have as many as it has members."""
@@ -119,7 +119,7 @@ def describe(error: SchemaError) -> str:
 
 def _located(error: SchemaError) -> str:
     where = ".".join(str(step) for step in error.instance_path)
-    message = _NO_ALTERNATIVE.sub("fits none of the alternatives", error.message)
+    message = _NO_ALTERNATIVE.sub(r"fits none of the alternatives of \1", error.message)
     if len(message) > LONGEST:
         half = LONGEST // 2
         message = f"{message[:half]} … {message[-half:]}"
