@@ -405,19 +405,14 @@ def _ask_without_credential(run: Run) -> None:
         operation = run.gateway.routes.operation(exchange.operation)
         is_read = exchange.request.method == "GET" and exchange.response.is_success
         is_open = operation is None or not operation.security or {} in operation.security
-        if (
-            not is_read
-            or is_open
-            or exchange.identity.name != "owner"
-            or exchange.operation in names
-        ):
+        is_owners = exchange.identity.name == "owner"
+        if is_open or not (is_read and is_owners) or exchange.operation in names:
             continue
         names.add(exchange.operation)
         again = run.gateway.send(run.gateway.without_token(exchange.request), SOURCE)
         expected = "a refusal, as the document requires a credential"
-        result = expect(
-            not again.response.is_success, expected, f"status {again.status} without it"
-        )
+        is_refused = not again.response.is_success
+        result = expect(is_refused, expected, f"status {again.status} without it")
         for finding in run.evaluator.judge(GENERATED.id, result, again):
             run.announce(Found(finding))
 

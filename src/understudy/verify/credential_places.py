@@ -43,9 +43,8 @@ class CredentialPlaces:
         declared = sorted(credentials_of(self.schemes.values()), key=lambda it: it == BEARER)
         for place in declared or (BEARER,):
             if place.location == "header":
-                name = (
-                    "Authorization" if place.scheme else place.name
-                )  # Schemathesis compares letters
+                # Schemathesis compares names by their letters.
+                name = "Authorization" if place.scheme else place.name
                 headers[name] = _with(Request("GET", "/"), place, token).headers[0][1]
         return headers
 

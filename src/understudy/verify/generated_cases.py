@@ -292,9 +292,7 @@ class _Generation:
         of a template that has the method.
         """
         allows = self._run.evaluator.history.allows
-        if (
-            name == "negative_data_rejection"
-        ):  # which looks for declared API keys among the parameters
+        if name == "negative_data_rejection":
             return allows is not None and allows(exchange)
         return name == "unsupported_method" and bool(exchange.operation)
 
