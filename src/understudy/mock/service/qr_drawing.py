@@ -6,6 +6,7 @@ and the remaining pixels widen the quiet zone: decoders fail on modules of uneve
 
 import math
 from io import BytesIO
+from typing import Final
 
 import segno
 from PIL import Image, ImageDraw
@@ -27,6 +28,10 @@ FINDER = 7  # modules of a finder pattern's side
 
 BILEVEL = "1"
 """Pillow's mode of one bit a pixel, which costs half as much to write as a byte of grey."""
+
+_MASK: Final = 0
+"""The pattern that modules are masked by. A code names its mask, so decoders read any; to score all
+eight, as the standard has encoders do (7.8.3), takes four fifths of the time of a drawing."""
 
 _BLACK, _WHITE = 0, 255
 
@@ -72,7 +77,7 @@ def draw(text: str, *, size: int, version: int, icon: CentreIcon) -> bytes:
 def _matrix(text: str, icon: CentreIcon) -> Matrix:
     level = "M" if icon == "none" else "H"
     try:
-        return segno.make_qr(text, error=level, boost_error=False).matrix
+        return segno.make_qr(text, error=level, boost_error=False, mask=_MASK).matrix
     except segno.DataOverflowError as error:
         size = len(text.encode())
         msg = f"The profile's URL has {size:,} bytes, too many for a QR code; shorten it."
