@@ -161,8 +161,8 @@ cases: install  ## the mock against 2,000 edge cases an operation, and 200 of Sc
 	  tests/mock/service/test_schemathesis.py tests/mock/admin/test_schemathesis.py tests/mock/authserver/test_schemathesis.py
 
 .PHONY: bench
-bench: install  ## install and measure every peer, and write build/bench/index.html (ten minutes)
-	$(BIN)/python -m tests.tools.benchmarks
+bench: install  ## install and measure every peer, and write build/bench/index.html (ten minutes); ARGS="--only Prism"
+	$(BIN)/python -m tests.tools.benchmarks $(ARGS)
 
 .PHONY: bench-fleet
 bench-fleet: install  ## lookups and edits through a store with 1, 2 and 4 workers, beside a mock without one

@@ -28,6 +28,8 @@ from tests.tools.benchmarks.report import markdown, tables, verdicts
 from tests.tools.benchmarks.targets import targets
 from tests.tools.bring import PLACE
 
+from understudy.terminal import counted
+
 ROOT = Path(__file__).parents[3]
 PARTS = ("verify", "growth", "costs")
 """What is measured beside the servers; ``--only`` names a part as it names a server."""
@@ -125,10 +127,10 @@ def _tell(results: Results, not_trusted: str | None, options: argparse.Namespace
     for reason in results.reasons():
         console.print(f"not measured: {reason}", markup=False)
     today = datetime.now(UTC)  # noqa: TID251 - the day of a measurement, not a world's
-    command = " ".join(["python -m tests.tools.benchmarks", *sys.argv[1:]])
+    command = f'make bench ARGS="{" ".join(sys.argv[1:])}"' if sys.argv[1:] else "make bench"
     about = (
         f"{today:%Y-%m-%d}, {os.cpu_count()} cores, Python "
-        f"{platform.python_version()}; {options.rounds} rounds of {options.seconds} s; {command}"
+        f"{platform.python_version()}; {counted(options.rounds, 'round')} of {options.seconds} s; {command}"
     )
     write(options.out, page(results, reached, about, not_trusted), results)
     figures = {"about": about, "warning": not_trusted, **results.as_json()}
