@@ -62,6 +62,7 @@ def test_what_was_answered_is_what_the_file_says(init):
         "permit": {
             "uploads": True,
             "fill_account": False,
+            "long_texts": False,
             "tokens": True,
             "max_tokens": 20,
             "exhaust_rate_limit": False,

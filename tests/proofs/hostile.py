@@ -5,6 +5,7 @@ something: a text, or an avatar by its picture, rating, text alternative and sel
 """
 
 import argparse
+import json
 import random  # noqa: TID251 - seeded
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -29,10 +30,17 @@ from understudy.verify.deployment import Allowance, Deployment
 from understudy.verify.learner import learn, open_rules
 from understudy.verify.run import RunOptions
 from understudy.verify.runner import carry_out
+from understudy.verify.shapes import EDITABLE
 
 LIST: Final = "/me/avatars"
 PROFILE: Final = "/me/profile"
 READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+ADDRESSES: Final = (*TARGET.known.own_hashes, *TARGET.known.others_hashes)
+"""The addresses of the accounts, of which each shows its own."""
+
+MOST_TEXT: Final = 120
+"""Characters that a deployment keeps of a text, where it cuts texts."""
+
 LOST: Final = 4
 """One response in so many is lost by a deployment that loses responses."""
 
@@ -45,16 +53,24 @@ class Hostile(httpx.BaseTransport):
         way: What it does, of ``WAYS``.
         most: The avatars that it keeps or lists, where the way has to do with a number.
         seed: Seed of what happens by chance.
+
+    Attributes:
+        names: The identifiers that avatars are known by, with their own.
+        lists: The last list of avatars, by its URL and caller.
     """
 
     def __init__(self, inner: httpx.BaseTransport, way: str, most: int = 3, seed: int = 0) -> None:
         self.most, self.changes, self.refusals = most, 0, 0
+        self.names: dict[str, str] = {}
+        self.lists: dict[str, bytes] = {}
         self.chance = random.Random(seed)
         self._inner, self._before, self._after = inner, BEFORE.get(way), AFTER.get(way)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Responds to a request, or to a part of those that it changes something by."""
         request.read()
+        for before, now in self.names.items():
+            request = _renamed(request, before, now)
         if "/me/" not in request.url.path:
             return self._inner.handle_request(request)
         if request.method not in READS:
@@ -166,6 +182,63 @@ def _rename(_to: Hostile, request: httpx.Request, response: httpx.Response) -> A
     return httpx.Response(response.status_code, json={**made, "image_id": made["image_id"][::-1]})
 
 
+def _renamed(request: httpx.Request, before: str, now: str) -> httpx.Request:
+    """Returns a request that names one avatar where it named another."""
+    content = request.content.replace(before.encode(), now.encode())
+    headers = {**request.headers, "content-length": str(len(content))}
+    url = str(request.url).replace(before, now)
+    return httpx.Request(request.method, url, headers=headers, content=content)
+
+
+def _reuse_id(to: Hostile, request: httpx.Request, response: httpx.Response) -> Any:
+    """Replaces the newest of the other pictures, and keeps its identifier for the uploaded one."""
+    is_list = request.method == "GET" and request.url.path.endswith(LIST)
+    if _is_upload(request) and not to.names:
+        made = response.json()["image_id"]
+        replaced = [image for image in to.images(request) if image != made][-1]
+        to.remove(request, [replaced])
+        to.names[replaced] = made
+    elif not (is_list or _is_upload(request)):
+        return None
+    text = response.text
+    for before, now in to.names.items():
+        text = text.replace(now, before)
+    return httpx.Response(response.status_code, json=json.loads(text))
+
+
+def _select_for_primary(to: Hostile, request: httpx.Request) -> None:
+    address = (to.call(request, "GET", PROFILE) or {}).get("hash")
+    to.call(request, "POST", request.url.path.partition("/v3")[2], {"email_hash": address})
+
+
+def _remove_unselected(to: Hostile, request: httpx.Request) -> None:
+    image = request.url.path.split("/")[-2]
+    to.remove(request, [each for each in to.images(request) if each != image][:1])
+
+
+def _is_selection(request: httpx.Request) -> bool:
+    return request.method == "POST" and request.url.path.endswith("/email")
+
+
+def _clear_texts(to: Hostile, request: httpx.Request) -> None:
+    sent = json.loads(request.content)
+    to.call(request, "PATCH", PROFILE, {name: "" for name in EDITABLE if name not in sent})
+
+
+def _cut_texts(to: Hostile, request: httpx.Request) -> None:
+    sent = json.loads(request.content)
+    to.call(request, "PATCH", PROFILE, {name: sent[name][:MOST_TEXT] for name in sent})
+
+
+def _list_late(to: Hostile, request: httpx.Request, response: httpx.Response) -> Any:
+    if not (request.method == "GET" and request.url.path.endswith(LIST)):
+        return None
+    key = str(request.url) + request.headers.get("authorization", "")
+    earlier = to.lists.get(key, response.content)
+    to.lists[key] = response.content
+    return httpx.Response(200, json=json.loads(earlier))
+
+
 def _lose(to: Hostile, request: httpx.Request, _response: httpx.Response) -> None:
     if request.method not in READS and not to.chance.randrange(LOST):
         msg = "Connection reset by peer"
@@ -186,6 +259,12 @@ AFTER: Final[Mapping[str, Callable[..., Any]]] = {
     "resets the profile": _upon(_is_upload, _reset_profile),
     "deletes all for one": _upon(_is_deletion, _remove_all),
     "deletes all for an edit": _upon(_is_edit, _remove_all),
+    "selects for the primary address": _upon(_is_selection, _select_for_primary),
+    "deletes another for a selection": _upon(_is_selection, _remove_unselected),
+    "clears other texts": _upon(_is_edit, _clear_texts),
+    "keeps an identifier": _reuse_id,
+    "lists late": _list_late,
+    "cuts texts": _upon(_is_edit, _cut_texts),
 }
 WAYS: Final = (*BEFORE, *AFTER)
 """What hostile deployments do."""
@@ -223,18 +302,29 @@ def belongings(wire: httpx.BaseTransport, token: str | None) -> Any:
             return content
         return tuple(round(part / 16) for part in picture.tobytes())
 
+    def selection(address: str) -> Any:
+        listed = get(f"{TARGET.base_url}{LIST}?selected_email_hash={address}").json()
+        is_own = isinstance(listed, list)  # else the address is the other account's
+        return [avatar(each) for each in listed if each.get("selected")] if is_own else None
+
     profile = get(f"{TARGET.base_url}{PROFILE}").json()
+    selected = [selection(address) for address in ADDRESSES]
     texts = {n: profile[n] for n in profile if n not in {"last_profile_edit", "avatar_url"}}
-    return texts, sorted(map(avatar, get(f"{TARGET.base_url}{LIST}").json()), key=str)
+    return texts, sorted(map(avatar, get(f"{TARGET.base_url}{LIST}").json()), key=str), selected
 
 
 def harmed(command: str, way: str, most: int, seed: int = 0) -> list[str | None]:
     """Returns the tokens of the accounts that have lost something by a run."""
     mock = in_process.mock()
-    inner, permit = in_process.InProcess(mock), replace(TARGET.permit, exhaust_rate_limit=False)
+    inner = in_process.InProcess(mock)
+    permit = replace(TARGET.permit, exhaust_rate_limit=False, long_texts=False)
     target = replace(TARGET, permit=permit, is_mock=False)
+    for token in ACCOUNTS if way == "cuts texts" else ():
+        headers, json = {"authorization": f"Bearer {token}"}, {"description": "Map maker. " * 14}
+        url = f"{TARGET.base_url}{PROFILE}"
+        inner.handle_request(httpx.Request("PATCH", url, headers=headers, json=json))
     before = {token: belongings(inner, token) for token in ACCOUNTS}
-    with TemporaryDirectory() as directory:
+    with inner, TemporaryDirectory() as directory:
         deployment = Deployment(
             target,
             Hostile(inner, way, most, seed),
@@ -246,12 +336,12 @@ def harmed(command: str, way: str, most: int, seed: int = 0) -> list[str | None]
             StartupError
         ):  # such as a second run of drift, where the first left something
             COMMANDS[command](deployment)
-    return [token for token in ACCOUNTS if _has_lost(before[token], belongings(inner, token))]
+        return [token for token in ACCOUNTS if _has_lost(before[token], belongings(inner, token))]
 
 
 def _has_lost(before: Any, now: Any) -> bool:
     """Tells whether a text is another one or an avatar is missing; what is left over is only said."""
-    return bool(before[0] != now[0] or Counter(before[1]) - Counter(now[1]))
+    return bool(before[0] != now[0] or Counter(before[1]) - Counter(now[1]) or before[2] != now[2])
 
 
 def _is_of_account(rule: str) -> bool:
@@ -267,7 +357,9 @@ def _verify(deployment: Deployment) -> object:
 
 
 def _drift(deployment: Deployment) -> object:
-    return compare(deployment, in_process.mock_deployment(), _changing())
+    other = in_process.mock_deployment()
+    with other.transport:
+        return compare(deployment, other, _changing())
 
 
 def _changing() -> RunOptions:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.proofs.hostile import WAYS, Hostile, belongings
+from tests.proofs.hostile import WAYS, Hostile, belongings, harmed
 
 from understudy.api.bundled_target import TARGET
 from understudy.api.in_process import time_of
@@ -25,7 +25,7 @@ Learn = Callable[..., Learnt]
 @pytest.fixture
 def learn_at(mock: Any, wire: Any, tmp_path: Path) -> Learn:
     def run(way: str, most: int, *rules: str, is_permitted: bool = True) -> Learnt:
-        permit = replace(TARGET.permit, fill_account=is_permitted)
+        permit = replace(TARGET.permit, fill_account=is_permitted, long_texts=False)
         target = replace(TARGET, permit=permit, is_mock=False)
         hostile = Hostile(wire, way, most)
         journal = tmp_path / "t.journal"
@@ -96,6 +96,10 @@ def test_a_text_that_may_not_be_taken_back_is_not_replaced(
     client = ProbeClient(gateway(TARGET), "test")
     client.send("PATCH", "/me/profile", "owner", json={"description": "Map maker. " * 14})
     before = account()
-    facts = learn_at("evicts", 50, *TEXTS).facts
+    facts = learn_at("cuts texts", 50, *TEXTS).facts
     assert account() == before
     assert "description has 154 characters" in " ".join(each.why for each in facts.unsettled)
+
+
+def test_verify_cuts_no_text_that_is_longer_than_a_deployment_takes_today() -> None:
+    assert harmed("verify", "cuts texts", 50) == []

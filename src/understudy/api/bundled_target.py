@@ -57,6 +57,8 @@ TARGET = Target(
         disabled_slug="gone",
         hidden_contact_slug="mei",
     ),
-    permit=Permit(uploads=True, fill_account=True, tokens=True, exhaust_rate_limit=True),
+    permit=Permit(
+        uploads=True, fill_account=True, long_texts=True, tokens=True, exhaust_rate_limit=True
+    ),
 )
 """The people, tokens and applications of the bundled fixtures."""

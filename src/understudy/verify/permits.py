@@ -64,6 +64,7 @@ def described(target: Target) -> list[str]:
     permissions = {
         "uploads": (target.permit.uploads, "avatars are uploaded and deleted"),
         "fill_account": (target.permit.fill_account, "an account with avatars is filled up"),
+        "long_texts": (target.permit.long_texts, "texts of over 100 characters are replaced"),
         "exhaust_rate_limit": (target.permit.exhaust_rate_limit, "an hour's requests are used up"),
         "clock": (target.permit.clock, "the mock's clock is moved and restored"),
     }

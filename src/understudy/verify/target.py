@@ -171,17 +171,17 @@ class Permit(Table, frozen=True):
 
     Attributes:
         uploads: Upload avatars; they are deleted again.
-        fill_account: Upload as many as are taken to an account that has avatars, of which a deployment
-            may evict some; their pictures are uploaded again.
+        fill_account: Fill up an account that has avatars; those that are evicted are uploaded again.
+        long_texts: Replace texts of over 100 characters, of which a deployment may cut the end for good.
         tokens: Request authorization codes and tokens.
         max_tokens: The most tokens that a run has issued; no limit by default.
-        exhaust_rate_limit: Use up an hour's requests to provoke a 429; others at this address then wait
-            for an hour.
+        exhaust_rate_limit: Use up an hour's requests; others at this address then wait for an hour.
         clock: Move the clock of a mock by its admin API; it is restored.
     """
 
     uploads: bool = False
     fill_account: bool = False
+    long_texts: bool = False
     tokens: bool = False
     max_tokens: Count | None = None
     exhaust_rate_limit: bool = False

@@ -28,7 +28,13 @@ from understudy.verify.item_undo import ItemUndo
 from understudy.verify.keepsakes import ATTEMPTS, Keepsakes, persistent, restore_avatars
 from understudy.verify.permits import NotPermitted, Refusal
 from understudy.verify.probe_client import ProbeClient
-from understudy.verify.undo_journal import AccountBefore, JournalFile, UndoJournal, read_journal
+from understudy.verify.undo_journal import (
+    MOST_AT_STAKE,
+    AccountBefore,
+    JournalFile,
+    UndoJournal,
+    read_journal,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +64,7 @@ class UnrestoredField:
 def restore_profile(
     client: ProbeClient, before: AccountBefore, writer: str
 ) -> list[UnrestoredField | str]:
-    """Restores the editable fields of a profile.
+    """Restores the editable fields of a profile; a long text only where it is another one now.
 
     Returns:
         What could not be restored; a line where the profile cannot be read back.
@@ -68,11 +74,13 @@ def restore_profile(
     """
     if before.profile is None:
         return []
-    update = persistent(client, "PATCH", "/me/profile", writer, json=before.profile)
-    if update.response.is_refusal and update.status != TOO_MANY:
-        for name, text in before.profile.items():  # one refused value must not keep the others
-            persistent(client, "PATCH", "/me/profile", writer, json={name: text})
-    return _differing_fields(client, before, writer)
+    short = {n: text for n, text in before.profile.items() if len(text) <= MOST_AT_STAKE}
+    persistent(client, "PATCH", "/me/profile", writer, json=short)
+    differing = _differing_fields(client, before, writer)
+    for each in differing:  # one by one, as one refused value must not keep the others
+        if isinstance(each, UnrestoredField):
+            persistent(client, "PATCH", "/me/profile", writer, json={each.name: each.before})
+    return _differing_fields(client, before, writer) if differing else []
 
 
 def _differing_fields(
@@ -149,7 +157,8 @@ class Undo:
             return  # of another service nothing is known that could be read
         known = self._read_account(account, place.operation)
         if place.operation == UPDATE_PROFILE:
-            undo_journal.expect_known(request, known.profile or {})
+            may_be_long = self._client.target.permit.long_texts
+            undo_journal.expect_known(request, known.profile or {}, may_be_long=may_be_long)
         if place.operation in AVATARS:
             _expect_restorable(place, known.avatars or {})
         self._expect_nothing_lost(account, place.operation)

@@ -87,16 +87,34 @@ def selected(client: ProbeClient, who: str, hash_: str) -> str | None:
     return chosen[0] if chosen else None
 
 
-def expect_known(request: Request, before: Mapping[str, str]) -> None:
-    """Makes sure that the current value of each field in an update is known.
+MOST_AT_STAKE: Final = 100
+"""Characters of a text that every deployment is taken to accept when it is put back."""
+
+
+def expect_known(request: Request, before: Mapping[str, str], *, may_be_long: bool) -> None:
+    """Makes sure that the current value of each field in an update is known, and can be put back.
+
+    A deployment whose bound is shorter than a text from before it had one cuts or refuses that text.
+
+    Args:
+        request: The update.
+        before: The fields before the run.
+        may_be_long: Whether texts may be replaced that are so long.
 
     Raises:
-        NotPermitted: One is unknown, so it could not be restored.
+        NotPermitted: One is unknown, or so long that it might not be restored.
     """
     named = request.json if isinstance(request.json, dict) else EDITABLE
     for name in EDITABLE:
         if name in named and name not in before:
             msg = f"the current value of {name} is unknown, so the change could not be undone"
+            raise NotPermitted(msg)
+        if name in named and len(before[name]) > MOST_AT_STAKE and not may_be_long:
+            msg = (
+                f"{name} has {len(before[name])} characters, which a deployment that cuts texts would "
+                "not take back: shorten it, name another account, or permit it by [permit] "
+                "long_texts = true"
+            )
             raise NotPermitted(msg)
 
 

@@ -53,7 +53,6 @@ from understudy.verify.checks import (
     succeeded,
 )
 from understudy.verify.history import History, made_up_hash, profile_in
-from understudy.verify.permits import NotPermitted
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.rules.bearer import (
@@ -474,7 +473,6 @@ def _register_length(member: str, alike: str) -> None:
         return exchange.response.is_success and is_shown
 
     def of_length(client: ProbeClient, length: int) -> None:
-        _expect_to_fit(client, member)
         update(client, **{member: "u" * length})
 
     when = [*ABLE, names_it_alone, has_texts_only, is_plain]
@@ -490,29 +488,6 @@ def _register_length(member: str, alike: str) -> None:
         undo="the profile is restored",
         alike=alike,
     )(of_length)
-
-
-MOST_AT_STAKE: Final = 100
-"""Characters of a text that every deployment is taken to accept when it is put back."""
-
-
-def _expect_to_fit(client: ProbeClient, member: str) -> None:
-    """Makes sure that the text from before the run can be put back, however short the bound is.
-
-    Raises:
-        NotPermitted: It is so long that a deployment may cut or refuse it.
-    """
-    own = (e for e in client.earlier if e.operation == OWN_PROFILE and e.identity.account == "own")
-    before = next((e for e in own if e.response.is_success), None) or client.get(
-        "/me/profile", "owner"
-    )
-    length = len(str(before.json_object.get(member) or ""))
-    if length > MOST_AT_STAKE:
-        msg = (
-            f"{member} has {length} characters, which a deployment that cuts texts would not take "
-            "back: empty it, or name another account"
-        )
-        raise NotPermitted(msg)
 
 
 def length_rule(member: str) -> str:
