@@ -4,6 +4,7 @@ import json
 import subprocess
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,17 @@ def test_the_reverse_of_a_change_is_classed_on_its_own(title: str):
         {BACKWARDS[title][0]},
         BACKWARDS[title][1],
     )
+
+
+def test_a_change_is_headed_by_the_path_of_the_newer_document():
+    old = content("service")
+    renamed = deepcopy(old)
+    renamed["paths"]["/profiles/{slug}"] = renamed["paths"].pop("/profiles/{profileIdentifier}")
+    renamed["paths"]["/profiles/{slug}"]["get"]["responses"].pop("404")
+    changes = document_changes(document("service"), read(renamed))
+    (change,) = [it for it in changes if it.kind == "response-removed"]
+    assert change.where == "GET /profiles/{slug}: response 404"
+    assert change.fingerprint == replace(change, operation="GET /profiles/{}").fingerprint
 
 
 def test_every_kind_of_change_is_tried():

