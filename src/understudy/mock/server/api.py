@@ -4,9 +4,11 @@ The server knows mechanisms and no rule of any service: which switch turns which
 by the code that builds an ``Api``.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 from typing import Any, Final, Literal, NamedTuple
 
 from understudy.errors import Problem
@@ -144,9 +146,19 @@ def knows_no_token(_world: World, _token: str, _now: datetime) -> Principal | No
     return None
 
 
-def calls_token_unknown(_world: World, _token: str, _now: datetime) -> str:
+_MISTAKES: Final = (
+    (r"undefined|null|nil|None|NaN|\[object \w+\]", "a variable of the client has no value"),
+    (r"\$\w+|\$?\{.*\}|<.*>|%\w+%", "the name of a variable was sent in place of its value"),
+    (r"'.*'|\".*\"", "it stands in quotes, which are no part of it"),
+    (r"(?i:bearer) .*", "the word Bearer is written twice"),
+)
+"""Forms of what clients send by mistake in place of a token, and what went wrong."""
+
+
+def calls_token_unknown(_world: World, token: str, _now: datetime) -> str:
     """Returns the reason against a token of which no more is known."""
-    return "there is no such token"
+    mistakes = (mistake for form, mistake in _MISTAKES if re.fullmatch(form, token))
+    return ": ".join(["there is no such token", *islice(mistakes, 1)])
 
 
 def takes_any_token(_world: World, _token: str, _now: datetime) -> Principal:

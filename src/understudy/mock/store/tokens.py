@@ -5,6 +5,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from understudy.mock.server.api import calls_token_unknown
 from understudy.mock.server.call import Principal
 from understudy.mock.server.worlds import Collection, World
 from understudy.mock.store.people import PEOPLE
@@ -63,7 +64,7 @@ def why_invalid(world: World, token: str, now: datetime) -> str:
     """Returns why a bearer token is not valid; repeats nothing of it."""
     record = world.get(TOKENS, token)
     if record is None:
-        return "there is no such token"
+        return calls_token_unknown(world, token, now)
     if not is_valid(record, now):
         return f"the token expired at {record.expires}, and it is {now:%Y-%m-%dT%H:%M:%SZ}"
     return "the person of the token does not exist"
