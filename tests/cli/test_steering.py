@@ -224,7 +224,7 @@ def test_the_exit_code_is_the_commands() -> None:
     [
         ((), "write it after --"),
         (("--", "/no/such/command"), "cannot be run"),
-        (("--seed", "x", "--", "true"), "'x' is not a valid integer"),
+        (("--seed", "x", "--", "true"), "'x' is not a whole number"),
         (("--auto-approve", "adda", "--", "true"), "did not start"),
     ],
 )

@@ -176,6 +176,8 @@ def _with_remedy(parameter: click.Parameter | None, message: str) -> str:
     kind, value = getattr(parameter, "type", None), message.partition(" is not ")[0]
     if isinstance(kind, click.types.BoolParamType):
         return f"{value} is neither 1 nor 0."
+    if kind is click.INT:
+        return f"{value} is not a whole number."
     if isinstance(kind, click.IntRange | click.FloatRange) and value != message:
         number = "a whole number" if isinstance(kind, click.IntRange) else "a number"
         bounds = f" above {kind.min}" if kind.min_open else f" of {kind.min} or more"
