@@ -1,4 +1,4 @@
-import type { JournalEntry, Stub } from "./types.js";
+import type { JournalEntry } from "./types.js";
 
 /**
  * Returns a line for each exchange, with its number, status, request and person; below it are the
@@ -14,14 +14,4 @@ function lines(entry: JournalEntry): string[] {
   const marks = [person ?? "-", ...(fault == null ? [] : [`fault ${fault}`])];
   const remarks = reason == null ? notes : [reason, ...notes];
   return [`${place}  ${marks.join("  ")}`, ...remarks.map((remark) => `           ${remark}`)];
-}
-
-/** Returns a line for a stub that has answered no request, with what did not fit of the nearest. */
-export function unusedLine({ id, operation, nearest }: Stub): string {
-  const line = `The stub ${id} answered no request of ${operation}`;
-  if (nearest === undefined) return `${line}; there was none.`;
-  const parts = nearest.misfits.map(
-    ({ where, expected, actual }) => `${where} is ${JSON.stringify(actual)}, not ${JSON.stringify(expected)}`,
-  );
-  return `${line}; in the nearest, request ${nearest.request}, ${parts.join(", ")}.`;
 }

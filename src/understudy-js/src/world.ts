@@ -1,6 +1,6 @@
 import { AdminClient, type ClientOptions } from "./admin-client.js";
 import { type Duration, inSeconds } from "./durations.js";
-import { asText, unusedLine } from "./journal.js";
+import { asText } from "./journal.js";
 import type * as api from "./types.js";
 
 /**
@@ -122,7 +122,7 @@ export class World implements AsyncDisposable {
   /** Returns a readable line for each stub that has answered no request, with what did not fit. */
   async unusedStubs(): Promise<string[]> {
     const stubs = await this.admin.request("get", "/stubs");
-    return stubs.filter(({ used }) => !used).map(unusedLine);
+    return stubs.flatMap(({ why_unused }) => why_unused ?? []);
   }
 
   /** Returns the matching requests, the oldest first. */

@@ -101,13 +101,11 @@ def _described(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _list(stubs: list[Any]) -> None:
-    from understudy.testing.world import unused_stub
-
     for each in stubs:
         left = f"  {each['times']} more" if "times" in each else ""
         echo(f"{each['id']}  {each['operation']}  answered {each['answered']}{left}")
         if "nearest" in each:
-            echo(f"  {unused_stub(each)}")
+            echo(f"  {each['why_unused']}")
     if not stubs:
         click.echo(
             "There is no stub; `understudy stub OPERATION --merge JSON` makes one.", err=True

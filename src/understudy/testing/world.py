@@ -218,7 +218,8 @@ class MockWorld:
 
     def unused_stubs(self) -> list[str]:
         """Returns a readable line for each stub that has answered no request, with what did not fit."""
-        return [unused_stub(stub) for stub in self.admin.call("GET", "/stubs") if not stub["used"]]
+        stubs = self.admin.call("GET", "/stubs")
+        return [stub["why_unused"] for stub in stubs if not stub["used"]]
 
     def limit(self, principal: str, *, limit: int | None = None, used: int | None = None) -> None:
         """Lowers a rate limit, or uses up part of it.
@@ -276,16 +277,6 @@ class MockWorld:
         self._mock.call("DELETE", f"/worlds/{self.name}")
         if self._owns_client:
             self._mock.close()
-
-
-def unused_stub(stub: JsonObject) -> str:
-    """Returns a line on a stub that has answered no request, with what did not fit the nearest."""
-    line = f"The stub {stub['id']} answered no request of {stub['operation']}"
-    if "nearest" not in stub:
-        return f"{line}; there was none."
-    near = stub["nearest"]
-    parts = (f"{it['where']} is {it['actual']!r}, not {it['expected']!r}" for it in near["misfits"])
-    return f"{line}; in the nearest, request {near['request']}, {', '.join(parts)}."
 
 
 def _as_text(value: Any) -> Any:

@@ -22,7 +22,7 @@ export function stubsPanel() {
   });
   const entry = (stub) => h("li", {},
     h("div", {}, h("p", {}, h("b", {}, stub.id), ` ${stub.operation}`, stub.allow_invalid && h("span", { class: "verdict bad" }, " may break the document")),
-      h("p", { class: "fine" }, `${stub.answered} answered${stub.times === undefined ? "" : `, ${stub.times} more`}`)),
+      h("p", { class: "fine" }, `${stub.answered} answered${stub.times === undefined ? "" : `, ${stub.times} more`}`), stub.nearest && h("p", { class: "fine" }, stub.why_unused)),
     h("button", { type: "button", class: "small danger", "aria-label": `Delete ${stub.id}`, onclick: () => remove(`/stubs/${encodeURIComponent(stub.id)}`) }, "Delete"));
   const node = h("section", { class: "message", "aria-label": "Stubs" }, h("h2", {}, "Stubs"), list,
     h("p", {}, h("button", { type: "button", class: "small", onclick: () => remove("/stubs") }, "Delete every stub")));
