@@ -65,10 +65,17 @@ def test_an_operation_that_wants_more_than_a_sample_holds_has_cases_and_a_mock(t
     assert len(operation.command) < 300
 
 
-def test_an_operation_that_there_is_not_is_answered_with_the_nearest():
-    refused = run("updateProfile")
+@pytest.mark.parametrize(
+    ("named", "meant"),
+    [
+        ("updateProfile", "'updateOwnProfile'"),
+        ("GET /profiles/ada", "'getProfile', which is GET /profiles/{profileIdentifier}"),
+    ],
+)
+def test_an_operation_that_there_is_not_is_answered_with_the_nearest(named: str, meant: str):
+    refused = run(named)
     assert refused.exit_code == 2
-    assert "'updateProfile'; did you mean 'updateOwnProfile'?\n" in refused.stderr
+    assert f"{named!r}; did you mean {meant}?\n" in refused.stderr
 
 
 def test_cases_go_to_the_addresses_that_were_given():

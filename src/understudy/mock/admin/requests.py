@@ -12,12 +12,12 @@ from urllib.parse import parse_qsl
 
 import orjson
 
-from understudy.errors import BadRequest, NotFound, nearest
+from understudy.errors import NotFound
 from understudy.exchange import har
 from understudy.exchange.masking import masked_body, masked_headers, masked_query
 from understudy.limits import PATTERNS, SEARCH_SECONDS
 from understudy.mock.admin.clock import instant_of
-from understudy.mock.admin.context import AdminContext, AdminHandlers
+from understudy.mock.admin.context import AdminContext, AdminHandlers, expect_operation
 from understudy.mock.admin.faults import response_header
 from understudy.mock.server.call import Call, HandlerResponse, Handlers, SharedBody
 from understudy.mock.server.clock import written
@@ -278,8 +278,8 @@ async def list_requests(  # noqa: PLR0913 - one for each parameter of the query
         BadRequest: There is no such operation, or ``since`` is not an instant.
     """
     named = {"operation": operation, "status": status, "person": person}
-    pattern = {name: value for name, value in named.items() if value is not None}
-    _expect_operation(admin, pattern)
+    given = {name: value for name, value in named.items() if value is not None}
+    pattern = _with_operation_id(admin, given)
     matching = [context for context in call.world.journal if matches(context, pattern)]
     if since is not None:
         start = instant_of(since, "since")
@@ -369,16 +369,14 @@ def _near(admin: AdminContext, context: RequestContext) -> list[dict[str, Any]]:
 
 
 async def _matching(admin: AdminContext, call: Call, pattern: Pattern) -> list[RequestContext]:
-    _expect_operation(admin, pattern)
-    return await _searching(search, tuple(call.world.journal), pattern)
+    wanted = _with_operation_id(admin, pattern)
+    return await _searching(search, tuple(call.world.journal), wanted)
 
 
-def _expect_operation(admin: AdminContext, pattern: Pattern) -> None:
-    operation = pattern.get("operation")
-    if operation is not None and operation not in admin.endpoints:
-        hint = nearest(operation, list(admin.endpoints)) or "."
-        msg = f"operation: there is no {operation!r}{hint}"
-        raise BadRequest(msg)
+def _with_operation_id(admin: AdminContext, pattern: Pattern) -> Pattern:
+    if "operation" not in pattern:
+        return pattern
+    return {**pattern, "operation": expect_operation(pattern["operation"], admin.endpoints)}
 
 
 async def _searching(work: Callable[..., Found], *arguments: Any) -> Found:
