@@ -105,6 +105,14 @@ def test_a_failing_test_of_playwright_has_the_journal_in_its_report(played: list
     assert entry["request"]["url"].endswith("/profiles/nobody-at-all")
 
 
+def test_a_failing_test_of_playwright_says_below_its_error_what_the_mock_refused(
+    played: list[dict[str, Any]],
+):
+    ((_, told),) = [it["errors"] for it in played if it["status"] != "passed"]
+    assert told["message"].startswith("Requests of this test:\n")
+    assert REASON in told["message"]
+
+
 def test_the_client_of_the_manual_does_what_it_says(mock: Running, tmp_path: Path):
     installed(tmp_path)
     (script,) = (it for it in blocks("docs/how-to/npm.md") if it.file_name == "steer.mjs")

@@ -29,7 +29,7 @@ export interface UnderstudyWorkerFixtures {
  *
  * Pages of the test are in its world: requests to the mock get the world's header, as do those to `baseURL`, which a
  * dev server passes on, with its cookie. A test whose page talks to another mock fails. The journal of a failing test
- * is attached to its report, as text and as HAR.
+ * stands below its error, and is attached to its report, as text and as HAR.
  */
 export const test = base.extend<UnderstudyFixtures, UnderstudyWorkerFixtures>({
   worldOptions: [{}, { option: true }],
@@ -91,6 +91,8 @@ function requestsElsewhere(context: BrowserContext): () => string[] {
 }
 
 async function attachJournal(world: World, testInfo: TestInfo): Promise<void> {
-  await testInfo.attach("journal.txt", { body: await world.journal(), contentType: "text/plain" });
+  const journal = await world.journal();
+  testInfo.errors.push({ message: `Requests of this test:\n${journal || "The mock received no request."}` });
+  await testInfo.attach("journal.txt", { body: journal, contentType: "text/plain" });
   await testInfo.attach("journal.har", { body: JSON.stringify(await world.har()), contentType: "application/json" });
 }
