@@ -106,7 +106,7 @@ def _causes(report: Report) -> Iterator[str]:
     ]
     if rows:
         head = "<tr><th>severity<th>cause<th>findings<th>rules that follow"
-        yield f"<h2>Causes</h2><table>{head}{''.join(rows)}</table>"
+        yield f"<h2>Causes</h2><table id=causes>{head}{''.join(rows)}</table>"
         yield (
             "<p id=tools hidden><label for=filter>Filter the causes: </label>"
             "<input id=filter type=search></p>"
