@@ -4,6 +4,7 @@
  */
 
 import { h } from "../dom.js";
+import { counted } from "../format.js";
 
 const METHODS = ["get", "put", "post", "patch", "delete", "head", "options", "trace"];
 const DEEPEST = 5;
@@ -101,10 +102,12 @@ export function schemaView(schema, document, depth = 0) {
   }));
 }
 
+const characters = (count) => counted(count, "character");
+
 function typeText(it, document) {
   const type = Array.isArray(it.type) ? it.type.join(" or ") : it.type ?? (it.properties ? "object" : "any value");
   const of = it.items ? ` of ${resolved(it.items, document).type ?? "values"}` : "";
-  const bounds = [["minLength", "at least", " characters"], ["maxLength", "at most", " characters"], ["minimum", "from", ""], ["maximum", "to", ""]]
-    .filter(([name]) => it[name] !== undefined).map(([name, word, unit]) => `${word} ${it[name]}${unit}`);
+  const bounds = [["minLength", "at least", characters], ["maxLength", "at most", characters], ["minimum", "from", String], ["maximum", "to", String]]
+    .filter(([name]) => it[name] !== undefined).map(([name, word, written]) => `${word} ${written(it[name])}`);
   return [`${type}${of}${it.nullable ? " or null" : ""}`, it.format, it.enum && `one of ${it.enum.join(", ")}`, it.pattern && `pattern ${it.pattern}`, ...bounds].filter(Boolean).join(", ");
 }
