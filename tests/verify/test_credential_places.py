@@ -15,6 +15,17 @@ SENT = {
     "header": ({"type": "apiKey", "in": "header", "name": "X-Api-Key"}, "x-api-key", TOKEN),
     "cookie": ({"type": "apiKey", "in": "cookie", "name": "sid"}, "cookie", "a=b; sid=mia:tea"),
     "basic": ({"type": "http", "scheme": "basic"}, "authorization", "Basic bWlhOnRlYQ=="),
+    "key": ({"type": "apiKey", "in": "header", "name": "Authorization"}, "authorization", TOKEN),
+    "said": (
+        {
+            "type": "apiKey",
+            "in": "header",
+            "name": "Authorization",
+            "description": "A Bearer token",
+        },
+        "authorization",
+        "Bearer mia:tea",
+    ),
     "query": ({"type": "apiKey", "in": "query", "name": "key"}, "", ""),
 }
 

@@ -1,10 +1,12 @@
 """The document of another service is judged by what it says alone: no rule or request is ours."""
 
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from click.testing import CliRunner
+from msgspec import structs
 
 from understudy.api.judging import judge, phases_of, verify
 from understudy.api.opening import open_deployment
@@ -65,6 +67,38 @@ components:
   schemas:
     Bed: {type: object, properties: {id: {type: integer, readOnly: true}, crop: {type: string}}}
 """
+
+LABELS = """
+openapi: 3.0.3
+info: {title: Labels, version: "1"}
+security: [{key: [], secret: []}]
+paths:
+  /labels/{id}:
+    parameters: [{name: key, in: query, required: true, schema: {type: string}}, {name: secret, in: query, required: true, schema: {type: string}}]
+    put:
+      parameters: [{name: id, in: path, required: true, schema: {type: string}}]
+      requestBody: {content: {application/json: {schema: {$ref: "#/components/schemas/Label"}}}}
+      responses: {"200": {description: Kept., content: {application/json: {schema: {$ref: "#/components/schemas/Label"}}}}}
+    get:
+      parameters: [{name: id, in: path, required: true, schema: {type: integer}}]
+      responses: {"200": {description: One., content: {application/json: {schema: {$ref: "#/components/schemas/Label"}}}}}
+components:
+  securitySchemes: {key: {type: apiKey, in: query, name: key}, secret: {type: apiKey, in: query, name: secret}}
+  schemas:
+    Label: {type: object, properties: {id: {type: integer}, text: {type: string, nullable: true}}}
+"""
+
+
+def test_the_mock_is_clean_where_keys_are_parameters_and_identifiers_are_of_two_types(tmp_path):
+    path = tmp_path / "labels.yaml"
+    path.write_text(LABELS)
+    opened = open_deployment(DeploymentOptions(document=path), {})
+    deployment = replace(opened, target=structs.replace(opened.target, is_mock=False))
+    phases = phases_of(10, deployment.document, is_mock=True)
+    outcome = judge(deployment, RunOptions(phases=phases))
+    assert [it.summary for it in outcome.findings] == []
+    sent = CliRunner().invoke(main, ["generate", "--document", str(path), "--send"])
+    assert sent.exit_code == 0, sent.output
 
 
 def test_the_mock_of_a_document_is_clean_where_schemathesis_takes_valid_requests_for_invalid(

@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from understudy.collections import reading
-from understudy.collections.bodies import sent_members
+from understudy.collections.bodies import sent_members, types_of
 from understudy.collections.calls import (
     CREATED,
     OVERRIDE,
@@ -37,7 +37,7 @@ from understudy.errors import BadRequest, Conflict, NotFound, Problem, StartupEr
 from understudy.limits import JSON_VALUES
 from understudy.mock.server.call import DocumentCall, HandlerResponse, InferredState
 from understudy.mock.server.json_bodies import merged
-from understudy.mock.server.parameters import first_error
+from understudy.mock.server.parameters import convert, first_error
 from understudy.mock.server.worlds import Baseline
 from understudy.mock.settings import Settings
 from understudy.mock.store.items import LAST_NUMBERS, Item, items_of
@@ -395,11 +395,29 @@ def _put(bound: BoundCall, sent: Mapping[str, Any]) -> HandlerResponse:
     """Creates an item at the identifier that the client chose."""
     expect_references(bound, sent)
     expect_unique(bound, sent, None)
+    identifier = _identifier_in_path(bound)
     number = bound.records.next_number(bound.resource.path)
-    item = _made(bound, number, bound.address.value, sent)
+    item = _made(bound, number, identifier, sent)
     bound.records.put(bound.resource.path, item)
     bound.call.notes.append(f"created {item.identifier!r} in {bound.resource.path}")
     return _with_item(bound, item, is_created=True)
+
+
+def _identifier_in_path(bound: BoundCall) -> Any:
+    """Returns the identifier of a path as items have it, which may be of another type than the path's.
+
+    Raises:
+        NotFound: No item can have it, so that none exists there.
+    """
+    value = bound.address.value
+    member = bound.shape.members.get(bound.identifier_member or "")
+    if member is None:
+        return value
+    typed = convert(text_of(value), frozenset(types_of(bound.shape.schemas, member.schema)))
+    if bound.shape.schemas.validator(member.schema).is_valid(typed):
+        return typed
+    msg = f"No item of {bound.resource.path} can be identified by {value!r:.80}."
+    raise NotFound(msg, code="not_found")
 
 
 def _creates_by_put(bound: BoundCall) -> bool:

@@ -22,6 +22,9 @@ CredentialKind = Literal["none", "oauth", "api_key", "invalid", "unknown"]
 NO_JSON: Final = object()
 """Sentinel: the body is not JSON (``null`` is JSON)."""
 
+UNCHECKED_CREDENTIAL: Final = "x-mock-credential"
+"""The header by which a mock says that it takes any credential, so that nobody looks for a fault in that."""
+
 LARGEST_REPORTED: Final = 512 * 1024
 """Bytes of a body that a report keeps; of a larger one it says the size."""
 

@@ -49,9 +49,11 @@ def _all_parameters(
 ) -> tuple[Parameter, ...]:
     """Returns the parameters of an operation, with those that only the path's template names.
 
-    Its own win over those of the path item; what is not as OpenAPI has it is left out.
+    Its own win over those of the path item; what is not as OpenAPI has it is left out, and so is what
+    carries a credential of every request, as the security scheme describes that.
     """
     named = PATH_PARAMETER.findall(path)
+    credentials = _keys_of_all(document, operation)
     parameters = {
         ("path", name): Parameter(
             name, "path", required=True, style="simple", explode=False, schema=None
@@ -64,6 +66,7 @@ def _all_parameters(
             name, location = node.value.get("name"), node.value.get("in")
             is_ignored = location == "header" and str(name).lower() in IGNORED_HEADERS
             is_placed = location in LOCATIONS and (location != "path" or name in named)
+            is_ignored = is_ignored or (location, str(name).lower()) in credentials
             if isinstance(name, str) and is_placed and not is_ignored:
                 parameters[location, name] = described_parameter(document, node, name, location)
     return tuple(parameters.values())
@@ -120,6 +123,21 @@ def security_requirements(
         {str(name): tuple(scopes) for name, scopes in alternative.items()}
         for alternative in listed.value
     )
+
+
+def _keys_of_all(document: Document, operation: Node) -> frozenset[tuple[Any, str]]:
+    """Returns the locations and names, in lower case, of the API keys that each alternative needs."""
+    alternatives = security_requirements(document, operation)
+    schemes = security_schemes(document) if alternatives else {}
+    keys = [
+        frozenset(
+            (it.get("in"), str(it.get("name")).lower())
+            for it in (schemes.get(name, {}) for name in alternative)
+            if it.get("type") == "apiKey"
+        )
+        for alternative in alternatives
+    ]
+    return frozenset.intersection(*keys) if keys else frozenset()
 
 
 def path_shape(template: str) -> str:

@@ -8,6 +8,7 @@ import binascii
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from http.cookies import CookieError, SimpleCookie
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
@@ -17,6 +18,7 @@ from understudy.openapi.credentials import BEARER, Credential, credentials_of, f
 from understudy.openapi.operations import Operation
 
 AUTHORIZATION: Final = "authorization"
+BEARER_SCHEME: Final = {"type": "http", "scheme": "bearer"}
 
 
 @dataclass(frozen=True)
@@ -31,16 +33,18 @@ class CredentialPlaces:
 
     def of(self, operation: Operation | None) -> tuple[Credential, ...]:
         """Returns the places that an operation takes a credential in."""
-        declared = () if operation is None else first_of(operation, self.schemes)
-        is_token = not declared or any(
-            it.name.lower() == AUTHORIZATION for it in declared if not it.scheme
-        )
-        return (BEARER,) if is_token else declared
+        declared = () if operation is None else first_of(operation, self._as_sent)
+        return declared or (BEARER,)
+
+    @cached_property
+    def _as_sent(self) -> dict[str, Any]:
+        """The schemes, of which a key in ``Authorization`` that is said to be a bearer token is one."""
+        return {name: BEARER_SCHEME if _is_bearer(it) else it for name, it in self.schemes.items()}
 
     def headers(self, token: str) -> dict[str, str]:
         """Returns a credential in each header that some operation takes it in."""
         headers = {}
-        declared = sorted(credentials_of(self.schemes.values()), key=lambda it: it == BEARER)
+        declared = sorted(credentials_of(self._as_sent.values()), key=lambda it: it == BEARER)
         for place in declared or (BEARER,):
             if place.location == "header":
                 # Schemathesis compares names by their letters.
@@ -64,6 +68,11 @@ class CredentialPlaces:
         for place in {BEARER, *self.of(operation)}:
             request = _without(request, place)
         return request
+
+
+def _is_bearer(scheme: Mapping[str, Any]) -> bool:
+    is_key = scheme.get("type") == "apiKey" and str(scheme.get("name")).lower() == AUTHORIZATION
+    return is_key and "bearer" in str(scheme.get("description")).lower()
 
 
 def _with(request: Request, place: Credential, token: str) -> Request:

@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 import httpx
+import pytest
 from tests.collections.serving.conftest import document_with
 
 from understudy.mock.app import Mock
@@ -46,3 +47,29 @@ def test_what_a_replacement_does_not_declare_stays_as_it_was_created(tmp_path: P
 
     after = asyncio.run(replaced())
     assert (after["name"], after["members"]) == ("Red", [3])
+
+
+NUMBERED = """
+  /hosts/{id}:
+    get:
+      parameters: [{name: id, in: path, required: true, schema: {type: integer}}]
+      responses: {'200': {description: One., content: {application/json: {schema: {$ref: '#/components/schemas/Room'}}}}}
+    put:
+      parameters: [{name: id, in: path, required: true, schema: {type: string}}]
+      requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/Room'}}}}
+      responses: {'200': {description: Kept., content: {application/json: {schema: {$ref: '#/components/schemas/Room'}}}}}
+"""
+
+
+@pytest.mark.parametrize(("text", "status"), [("12", 200), ("twelve", 404)])
+def test_an_item_is_put_where_its_own_type_takes_the_text_of_the_path(tmp_path, text, status):
+    hosts = Mock(Settings(document=document_with(tmp_path, NUMBERED, SCHEMAS))).resource
+
+    async def put() -> httpx.Response:
+        wire = httpx.ASGITransport(hosts)
+        async with httpx.AsyncClient(transport=wire, base_url="http://127.0.0.1:8080") as client:
+            return await client.put(f"/hosts/{text}", json={"name": "Red"})
+
+    response = asyncio.run(put())
+    assert response.status_code == status
+    assert response.json().get("id") == (12 if status == 200 else None)

@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import Final
 
 from understudy.errors import Forbidden, Headers, TooManyRequests, Unauthorized
-from understudy.mock.server.api import Api
+from understudy.exchange.messages import UNCHECKED_CREDENTIAL
+from understudy.mock.server.api import ANYONE, Api
 from understudy.mock.server.call import Principal
 from understudy.mock.server.endpoint import Access, Endpoint
 from understudy.mock.server.parameters import parse_query
@@ -130,7 +131,7 @@ def authorize(context: RequestContext) -> None:
     if endpoint is None or endpoint.access.token == "unread":
         if endpoint is not None and endpoint.access.alternatives:
             principal = authenticate_alternatives(context, endpoint.api, endpoint.access)
-            context.principal = principal  # before a refusal, whose explanation names them
+            _speak_for(context, principal)  # before a refusal, whose explanation names them
             _expect_declared_scopes(context, endpoint, principal)
         return
     authorization = context.headers.get(b"authorization")
@@ -142,10 +143,17 @@ def authorize(context: RequestContext) -> None:
     if principal is None:
         refuse_token(context, endpoint, authorization)
         return
-    context.principal = principal
+    _speak_for(context, principal)
     if endpoint.access.scopes is not None:
         _expect_needed_scopes(context, endpoint, principal, endpoint.access.scopes)
     _expect_declared_scopes(context, endpoint, principal)
+
+
+def _speak_for(context: RequestContext, principal: Principal | None) -> None:
+    """Notes whom a request speaks for, and says so where any credential would do."""
+    context.principal = principal
+    if principal is ANYONE:
+        context.extra_headers = (*context.extra_headers, (UNCHECKED_CREDENTIAL, "any is taken"))
 
 
 def _expect_needed_scopes(
