@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
+from msgspec import structs
 
 from understudy.api.judging import phases_of
 from understudy.api.opening import logged_in, open_deployment
@@ -162,6 +163,11 @@ def test_the_key_of_a_service_is_sent_where_its_document_takes_it(tmp_path):
     assert [it.summary for it in outcome.findings] == []
     created = [it for it in outcome.exchanges if it.request.method == "POST"]
     assert {it.identity.name for it in created if it.response.is_success} == {"owner"}
+    without = structs.replace(opened.target, credentials=Credentials())
+    locked = carry_out(replace(deployment, target=without), RunOptions(phases=(catalogue,)))
+    reasons = {it.reason for it in locked.rules if it.status == "not_checked"}
+    refused = "POST /shelves was refused: status 401; [credentials] access_token is not given"
+    assert f"/shelves: {refused}" in reasons
 
 
 def test_a_read_that_needs_no_credential_although_the_document_does_is_found(tmp_path):

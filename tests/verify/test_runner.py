@@ -21,6 +21,7 @@ from understudy.verify.evaluator import UNJUDGED
 from understudy.verify.findings import Outcome
 from understudy.verify.gateway import UNDO
 from understudy.verify.generated_cases import generated
+from understudy.verify.reports import report_of
 from understudy.verify.run import RunOptions
 from understudy.verify.runner import carry_out
 from understudy.verify.target import Credentials, Known, Permit
@@ -121,6 +122,9 @@ def test_a_run_that_is_out_of_time_says_what_is_left(verify):
     assert "the rest of the generated cases" in outcome.not_run
     reasons = {found.reason for found in outcome.rules if found.status == "not_checked"}
     assert "the time of the run is used up (--max-time)" in reasons
+    assert outcome.spent == ("the time of the run is used up (--max-time)",)
+    (remark,) = report_of(outcome, {}).remarks
+    assert remark.startswith(f"not run, as {outcome.spent[0]}: ")
 
 
 def test_the_requests_of_a_run_are_never_overshot(verify, wire):

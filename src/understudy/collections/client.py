@@ -183,6 +183,7 @@ def _list_in(exchange: Exchange, role: ResourceOperation) -> list[Any] | None:
 ACCEPTED: Final = 202
 """The status of a request that is carried out later (RFC 9110, 15.3.3)."""
 
+UNAUTHORIZED: Final = 401
 CONFLICT: Final = 409
 """The status of a creation whose values another item has; it is tried again with others."""
 
@@ -354,6 +355,8 @@ class CollectionClient:
         self.state.undo.forget(pending)
         happened = "is carried out later" if exchange.response.is_success else "was refused"
         msg = f"{' '.join(role.key)} {happened}: status {exchange.status}"
+        if exchange.status == UNAUTHORIZED and exchange.identity.name != OWNER:
+            msg += "; [credentials] access_token is not given"
         raise NotPermitted(msg)
 
     def read(self, item: KnownItem) -> None:

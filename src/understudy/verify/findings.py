@@ -230,6 +230,7 @@ class Outcome:
         target_file: The target file; None without one.
         remaining: What the run leaves behind, since no client can undo it.
         not_run: Names of probes and phases that the budget cut short.
+        spent: What cut them short: each limit that was reached, with the option that raises it.
         contract: A digest of the documents and rules that the run judged by.
     """
 
@@ -248,6 +249,7 @@ class Outcome:
     not_restored: tuple[str, ...]
     exchanges: tuple[Exchange, ...]
     not_run: tuple[str, ...] = ()
+    spent: tuple[str, ...] = ()
     remaining: tuple[str, ...] = ()
     differences: tuple[str, ...] = ()
     document_file: Path | None = None

@@ -185,9 +185,14 @@ class RequestBudget:
             BudgetSpent: That takes longer than the run may pause.
         """
         reserve = 0 if token is None else RESERVE
-        while not self.ledger.take(bucket, self._time.now(), self._limit(token), reserve):
+        limit = self._limit(token)
+        name = "anonymous" if token is None else "token"
+        reason = (
+            f"the hour's budget for {_description(bucket)} is used up ([budget] {name} = {limit})"
+        )
+        while not self.ledger.take(bucket, self._time.now(), limit, reserve):
             frees = self.ledger.frees(bucket) or self._time.now() + timedelta(hours=1)
-            self._pause(frees, f"the hour's budget for {_description(bucket)} is used up")
+            self._pause(frees, reason)
 
     def _limit(self, token: str | None) -> int:
         return self._hourly.anonymous if token is None else self._hourly.token

@@ -231,7 +231,8 @@ def _remarks(outcome: Outcome) -> Iterator[str]:
         remaining = " and ".join(outcome.remaining)
         yield f"All changes that can be undone were. These remain: {remaining}."
     if outcome.not_run:
-        yield f"not run, budget spent: {', '.join(outcome.not_run)}"
+        because = f", as {'; '.join(outcome.spent)}" if outcome.spent else ""
+        yield f"not run{because}: {', '.join(outcome.not_run)}"
 
 
 @dataclass(frozen=True, slots=True)

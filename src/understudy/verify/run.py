@@ -188,6 +188,7 @@ class Run:
         reasons: Rule id to the reason why no probe of it could run.
         checkable: Ids of the rules that the target allows to check.
         not_run: Names of probes and phases that the budget cut short.
+        spent: The limits that cut them short.
         exchanges: All exchanges so far.
         lost: Requests without a response in a row.
         broken: The rule that the current scenario has shown to be broken.
@@ -203,6 +204,7 @@ class Run:
     reasons: dict[str, str] = field(default_factory=dict)
     checkable: set[str] = field(default_factory=set)
     not_run: list[str] = field(default_factory=list)
+    spent: dict[str, None] = field(default_factory=dict)
     exchanges: list[Exchange] = field(default_factory=list)
     lost: int = 0
     broken: RuleBroken | None = None

@@ -288,7 +288,8 @@ def run_phases(run: Run) -> Outcome:
             run.announce(PhaseStarted(name))
             try:
                 phase(run)
-            except (BudgetSpent, OutOfTime):
+            except (BudgetSpent, OutOfTime) as refusal:
+                run.spent[str(refusal)] = None
                 run.not_run.append(f"the rest of the {name}")
             except Unreachable:
                 raise
@@ -437,6 +438,7 @@ def _cut_short(run: Run, probe: Probe, refusal: Refusal) -> None:
         Unreachable: The deployment never responded, or too often in a row did not.
     """
     if isinstance(refusal, (BudgetSpent, OutOfTime)):
+        run.spent[str(refusal)] = None
         is_begun = any(exchange.source == _source(probe) for exchange in run.exchanges)
         run.not_run.append(f"the rest of {probe.name}" if is_begun else probe.name)
     if isinstance(refusal, Unreachable):
@@ -470,5 +472,6 @@ def _outcome(run: Run, started: datetime, stopped: str) -> Outcome:
         not_restored=(),
         exchanges=tuple(map(as_on_the_wire, run.exchanges)),
         not_run=tuple(run.not_run),
+        spent=tuple(run.spent),
         contract=run.contract,
     )
