@@ -187,7 +187,7 @@ class TooManyRequests(Problem):
 
 
 class StoreUnavailable(Problem):
-    """The store of the worlds does not respond or is gone, so nothing is said that may be stale."""
+    """The store of the worlds does not respond or is gone, so the mock returns no value that may be stale."""
 
     status = 503
 

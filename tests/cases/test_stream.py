@@ -28,7 +28,7 @@ PLANS = {plan.name: plan for plan in plans()}
 JOB = ExportSettings(
     {"resource": "http://127.0.0.1:8080/v3", "authorization": "http://127.0.0.1:8081"}
 )
-DIGEST = "26771d09131433e43e988b014b11f38d87bab971b51939a5e289687ac57c11e8"
+DIGEST = "d7dc77f58cccc3d128d37c4053ab7a4960435a80fb651001e308dffeed68a1cf"
 """Changes with the catalogue and the documents (and with Pillow, which generators the JPEGs): then it is
 to be taken from one Python, and to hold under the others."""
 

@@ -132,7 +132,7 @@ MISTAKES = {
         ["serve", "--port", "0", "--auth-port", "0", "--state", "/proc/x"],
         "name a directory that can be",
     ),
-    "no undo journal": (["cleanup", "no.journal"], "where there is none, nothing is to be undone"),
+    "no undo journal": (["cleanup", "no.journal"], "without one, nothing is to be undone"),
     "no archive": (["verify", "--har", "no.har"], "`understudy journal --har FILE`"),
     "no baseline": (["verify", "--baseline", "no.toml"], "Name a report of `--report json=FILE`"),
     "an id": (["explain", "abc"], "'abc' is not the id of a request; `understudy journal` shows"),

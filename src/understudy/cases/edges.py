@@ -53,7 +53,7 @@ class SchemaValues:
         return {name: self.schemas.follow(member) for name, member in members.items()}
 
     def sample(self, schema: Node) -> Any:
-        """Returns the plainest value that the schema accepts, or one it refuses if there is none.
+        """Returns the plainest value that the schema accepts, or one it refuses if it accepts none.
 
         It is made once: thousands of mutations of one body need the same value, and change a copy.
         """

@@ -90,7 +90,7 @@ _WRITINGS: tuple[tuple[str, CaseKind, Callable[[bytes], str]], ...] = (
     ("percent-encoded twice", "open", _bytewise("%25{:02X}")),
     ("a percent sign that encodes nothing", "open", lambda t: _plain(t) + "%zz"),
     ("a percent sign at the end", "open", lambda t: _plain(t) + "%"),
-    ("bytes that are no UTF-8", "open", lambda t: _plain(t) + "%FF%FE"),
+    ("bytes that are not UTF-8", "open", lambda t: _plain(t) + "%FF%FE"),
     ("UTF-8 of more bytes than are needed", "open", lambda t: _plain(t) + "%C0%AF"),
     ("half of a surrogate pair in UTF-8", "open", lambda t: _plain(t) + "%ED%A0%80"),
     ("an escape of JavaScript, %u00e9", "open", lambda t: _plain(t) + "%u00e9"),

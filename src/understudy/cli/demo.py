@@ -50,7 +50,7 @@ def demo(options: DemoOptions, _environment: Mapping[str, str]) -> None:
     expect_different(ports)
     resource, authorization, staged = (serving.bind(HOST, ports[name], name) for name in ports)
     url, auth_url, staging_url = map(serving.url_of, (resource, authorization, staged))
-    # What was sent to a staging that has ended is no part of the new one's hour.
+    # What was sent to a staging that has ended does not count for the new one's hour.
     options.target.with_suffix(".ledger").unlink(missing_ok=True)
     options.target.write_text(TARGET.format(url=staging_url), encoding="utf-8")
 

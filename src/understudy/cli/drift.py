@@ -174,7 +174,7 @@ def _report_of(
 
 
 def _key(options: DriftOptions) -> bytes:
-    """Returns the key of the project's recordings, which is made where there is none.
+    """Returns the key of the project's recordings, which is made if absent.
 
     Raises:
         StartupError: The key cannot be read or made.

@@ -345,7 +345,7 @@ def _end(tally: Tally) -> ExitCode:
 
 
 class ChosenCases(NamedTuple):
-    """The cases to write, and what is said about them.
+    """The cases to write, and their summary.
 
     Attributes:
         cases: The cases, which are made as they are written.

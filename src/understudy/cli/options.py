@@ -46,7 +46,7 @@ def option(*names: str, default: Any = None, **attributes: Any) -> Any:
     """Returns a field that is an option of a command.
 
     Args:
-        names: The names on the command line; that of the field with hyphens if there is none.
+        names: The names on the command line; that of the field with hyphens if empty.
         default: The value of a command without the option.
         attributes: What click is to know beside the type.
     """

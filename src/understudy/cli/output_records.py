@@ -58,7 +58,7 @@ class PrintedParent(msgspec.Struct, frozen=True):
 
     Attributes:
         parameter: Name of the parameter.
-        collection: Path of the collection that has the item; null where there is none.
+        collection: Path of the collection that has the item; null if absent.
     """
 
     parameter: str
@@ -90,8 +90,8 @@ class PrintedResource(msgspec.Struct, frozen=True):
 
     Attributes:
         path: Path template of the collection.
-        item: Path template of an item; null where there is none.
-        identifier: The member that identifies an item; null where there is none.
+        item: Path template of an item; null if absent.
+        identifier: The member that identifies an item; null if absent.
         confidence: The confidence in what was inferred, from 0 to 1.
         reasons: The evidence for it.
         operations: The operations.

@@ -212,7 +212,7 @@ class Certificate(NamedTuple):
 
 
 def certificate(directory: Path, names: Iterable[str]) -> Certificate:
-    """Returns the certificate in a directory; makes one if there is none.
+    """Returns the certificate in a directory; makes one if it has none.
 
     Args:
         directory: Holds ``cert.pem`` and ``key.pem``; ``ca.pem`` too if the certificate was made.
@@ -294,7 +294,7 @@ def log_lines(log: Log, write: Write, *, is_terminal: bool) -> RequestListener |
 
 
 def _is_own(context: RequestContext) -> bool:
-    """Tells whether the console or a command asked: they are no clients to read about."""
+    """Tells whether the console or a command asked: they are not clients to read about."""
     if not context.path.startswith(PRIVATE_PATHS):
         return False
     headers = context.headers
@@ -330,7 +330,7 @@ def _reason(context: RequestContext) -> str:
 
 
 def _remarks(context: RequestContext, printed: set[tuple[str, str]]) -> list[str]:
-    """Returns what the lines below a request say, of which a standing note is said once."""
+    """Returns the lines below a request; a standing note is printed once."""
     operation = context.endpoint.operation.pointer if context.endpoint else ""
     standing = {(note, operation) for note in context.notes if note in STANDING_NOTES}
     notes = [note for note in context.notes if (note, operation) not in printed]
@@ -503,7 +503,7 @@ def _certificate(settings: Settings) -> Certificate | None:
     """Returns the certificate for https, for every name that the settings give the mock.
 
     Raises:
-        StartupError: There is none, and none can be made.
+        StartupError: The directory has none, and none can be made.
     """
     if settings.tls is None:
         return None

@@ -138,7 +138,7 @@ def _expect_examples(url: str) -> None:
     """Accepts a store for examples that responds.
 
     Raises:
-        StartupError: It is none, or does not respond.
+        StartupError: The URL is not that of a store, or it does not respond.
     """
     if not is_store(url):
         msg = f"--examples: {url!r} is not the URL of a store; write valkey://host:6379/0."

@@ -364,7 +364,7 @@ def _add_own(place: PathGroup, siblings: _Siblings, grouped: dict[str, PathGroup
                 if (it.method == "POST" and word in _CREATING and place.find("POST") is None)
                 or (it.method == "GET" and word in _LISTING and place.find("GET") is None)
             ]
-            if word.startswith(_LISTING):  # a feed, or a statistic, is none of the collection
+            if word.startswith(_LISTING):  # a feed, or a statistic, is not part of the collection
                 place.searches += [it for it in operations if it.method == "GET"]
 
 

@@ -84,7 +84,7 @@ class _Draft:
         self._is_catalogue = False  # items are only read and listed
         own = (place.find_item("GET"), place.find("GET"), place.find("POST"))
         declared = [it for it in own if it is not None]
-        # nothing is said of what an item is when it is read
+        # the document does not describe the item when it is read
         self._is_open = bool(declared) and all(is_open(schemas, it) for it in declared)
         put = place.find_item("PUT")
         # whether an item is there is all that there is to say: nothing is sent or read of it

@@ -12,7 +12,7 @@ from understudy.openapi.loader import Document
 
 
 def inferred_state(document: Document, settings: Settings) -> InferredState | None:
-    """Returns the state that is inferred from a document, or None where there is none.
+    """Returns the state that is inferred from a document, or None without one.
 
     Args:
         document: The document in force, as it was read.

@@ -389,7 +389,7 @@ class ItemRecords:
         return msgspec.structs.replace(item, body={**item.body, **states})
 
     def parents_of(self, path: str, identifier: str) -> tuple[str, ...]:
-        """Returns the parents of the item with an identifier; empty where there is none."""
+        """Returns the parents of the item with an identifier; empty if it has none."""
         return next((it.parents for it in self.all(path) if it.identifier == identifier), ())
 
     def listed(self, path: str, parents: Sequence[str]) -> list[Item]:

@@ -15,7 +15,7 @@ from understudy.verify.checks import CheckResult, expect
 from understudy.verify.item_undo import GONE
 from understudy.verify.value_texts import as_json
 
-# A service may add members, write an instant in another way, or leave out what is null: that is no difference.
+# A service may add members, write an instant in another way, or leave out what is null; none of these is a difference.
 
 _SHOWN = 80
 """Characters of a value that a difference shows."""
@@ -48,7 +48,7 @@ def differing(
 
 
 def shown(members: Mapping[str, Any], names: Iterable[str]) -> str:
-    """Returns some members as a report shows them; one that is missing is said to be."""
+    """Returns some members as a report shows them; one that is missing is named as missing."""
     return ", ".join(
         f"{name} {as_json(members[name])[:_SHOWN]}" if name in members else f"no {name}"
         for name in names
@@ -150,7 +150,7 @@ class ItemModel:
             exchange: The creation.
             value: The identifier.
             sent: The members that were sent, by the names that they are read under.
-            body: The item in the response; None where there is none.
+            body: The item in the response; None if absent.
         """
         identifier = str(value)
         other = self.items.get(identifier)
@@ -203,7 +203,7 @@ class ItemModel:
         Args:
             exchange: The exchange.
             item: The item.
-            body: The item in the response; None where there is none.
+            body: The item in the response; None if absent.
         """
         if item.is_gone:
             actual = f"status {exchange.status}"

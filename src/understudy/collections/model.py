@@ -27,14 +27,14 @@ Steps = tuple[str, ...]
 
 
 def value_at(body: Any, steps: Steps) -> Any:
-    """Returns the value at a place in a parsed body; None where there is none."""
+    """Returns the value at a place in a parsed body; None if absent."""
     for step in steps:
         body = body.get(step) if isinstance(body, Mapping) else None
     return body
 
 
 def item_at(body: Any, steps: Steps | None) -> dict[str, Any] | None:
-    """Returns the item at a place in a parsed body; None where there is none."""
+    """Returns the item at a place in a parsed body; None if absent."""
     item = None if steps is None else value_at(body, steps)
     return item if isinstance(item, dict) else None
 

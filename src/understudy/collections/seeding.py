@@ -153,7 +153,7 @@ class SeededRecords(Mapping[str, Any]):
         """Returns the record at a key.
 
         Raises:
-            KeyError: There is none.
+            KeyError: It does not exist.
         """
         return self._make(key)
 
@@ -223,7 +223,7 @@ class _Seeding:
         """Returns the item of a collection at a key.
 
         Raises:
-            KeyError: There is none.
+            KeyError: It does not exist.
         """
         return self.keyed(path)[key]
 

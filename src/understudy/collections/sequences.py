@@ -327,7 +327,7 @@ class CollectionSequences:
         """Makes sure that there is a plain life.
 
         Raises:
-            NoSequence: There is none.
+            NoSequence: No such sequence can be drawn.
         """
         self._plain_life()
 

@@ -62,7 +62,7 @@ def patched(target: Any, patch: Sequence[Any]) -> Any:
     result, copied = deepcopy(target), 0
     for number, operation in enumerate(patch):
         if not isinstance(operation, Mapping) or operation.get("op") not in _PATCH_OPERATIONS:
-            msg = f"Operation {number} of the patch is none of {', '.join(_PATCH_OPERATIONS)}."
+            msg = f"Operation {number} of the patch is not one of {', '.join(_PATCH_OPERATIONS)}."
             raise BadRequest(msg, code="invalid_patch")
         try:
             if operation["op"] == "copy":
@@ -525,7 +525,7 @@ class StatefulOperation:
 
 
 def served(document: Document, settings: Settings) -> InferredState | None:
-    """Returns what serves the state that is inferred from a document, or None where there is none.
+    """Returns what serves the state that is inferred from a document, or None without one.
 
     Args:
         document: The document in force, as it was read.

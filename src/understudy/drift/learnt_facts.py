@@ -50,7 +50,7 @@ class ChangedFact:
 
 
 class LearntFacts(NamedTuple):
-    """The facts that a comparison goes by.
+    """The facts that a comparison assumes.
 
     Attributes:
         standing: Those that still hold, by rule.

@@ -209,7 +209,7 @@ class _Reader:
         return AvatarSeen(members, self._picture(profile["avatar_url"]), (0,))
 
     def _picture(self, url: Any) -> PictureForm:
-        """Returns the form of the picture at a URL; the usual one where it is none."""
+        """Returns the form of the picture at a URL; the usual one without a picture."""
         if not isinstance(url, str) or not url.startswith("http"):
             return USUAL_FORM
         exchange = self._sent(lambda: self._client.get(url))

@@ -85,7 +85,7 @@ def observed(
     Args:
         deployment: The deployment.
         options: The rules whose probes are sent, and who listens.
-        bounds: Inputs whose bounds the requests go by; None for those of the document in force.
+        bounds: Inputs whose bounds the requests keep to; None for those of the document in force.
         facts: What was learnt of the deployment, by rule: experiments show whether it still holds.
 
     Raises:

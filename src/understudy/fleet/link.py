@@ -44,7 +44,7 @@ class StoreClock:
         return self._machine() + self._ahead
 
     def of(self, setting: ClockSetting | None) -> Clock:
-        """Returns a clock of a world that goes by the store's time."""
+        """Returns a clock of a world that follows the store's time."""
         clock = Clock(self.now)
         clock.setting = setting
         return clock

@@ -119,7 +119,9 @@ class SharedWorldStore:
             reply = send_once(self._address, ("EVAL", JOIN.text, 0, self._join_message()))
             clock = self.link.clock
             clock.measure(clock.begin(), send_once(self._address, ("TIME",)))
-            send_once(self._address, ("SUBSCRIBE", CHANNEL))  # a missing right is said at the start
+            send_once(
+                self._address, ("SUBSCRIBE", CHANNEL)
+            )  # a missing permission is reported at the start
         except (OSError, StoreRefusal) as error:
             msg = f"--state: {described(self._address, error)}"
             raise StartupError(msg) from error

@@ -61,7 +61,7 @@ def end_stored_world(url: str, name: str) -> None:
         name: Name of the world.
 
     Raises:
-        StartupError: There is none, it is the default one, or the store does not respond.
+        StartupError: It does not exist, it is the default one, or the store does not respond.
     """
     if name == DEFAULT:
         msg = "--end default: every mock has this world; reset it by its admin API instead."

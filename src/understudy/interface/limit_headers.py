@@ -15,7 +15,7 @@ def limit_headers_in(header: Callable[[str], str]) -> tuple[str, tuple[str, str,
     """Returns what the three headers begin with, and their values; None where they are not all there.
 
     Args:
-        header: Returns the value of a header, by its name in lower case; empty where there is none.
+        header: Returns the value of a header, by its name in lower case; empty if it is absent.
     """
     for beginning in LIMIT_HEADERS:
         limit, remaining, reset = (header(f"{beginning.lower()}-{part}") for part in PARTS)

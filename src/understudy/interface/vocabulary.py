@@ -55,7 +55,7 @@ class ProfileStatusWords(Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         enabled: It is shown.
         disabled: It is not shown.
-        not_found: There is none.
+        not_found: It does not exist.
     """
 
     enabled: str = "enabled"

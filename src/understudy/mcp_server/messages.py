@@ -153,7 +153,7 @@ class SentRequest(Message):
     headers: dict[str, str]
     """The headers that matter to a client."""
     body: str
-    """The start of the body; bytes that are no text are described."""
+    """The start of the body; bytes that are not text are described."""
     is_cut: bool
     """True if the body is longer."""
 

@@ -415,7 +415,7 @@ Seed = Annotated[int, Field(description="Another seed, other cases.")]
 
 
 def contract_tools(document: Path | None) -> tuple[Callable[..., Any], ...]:
-    """Returns the tools that go by a document.
+    """Returns the tools that need a document.
 
     Args:
         document: The document in force instead of the bundled one.

@@ -2,7 +2,7 @@
 
 The document of another service has no handlers here. Its operations are answered from the document, at the
 paths that it gives, and whoever sends a credential of the declared kind is let in, as the fixtures'
-people are no accounts of that service.
+people are not accounts of that service.
 """
 
 from collections.abc import Sequence

@@ -49,7 +49,7 @@ class ExchangeValues(NamedTuple):
 
 
 def unread_expressions(address: str) -> list[str]:
-    """Returns the expressions of an address that are none of OpenAPI's, or the address without any."""
+    """Returns the expressions of an address that OpenAPI does not have, or the address without any."""
     expressions = [address] if address.startswith("$") else _EMBEDDED.findall(address)
     is_fixed = not expressions and "://" in address
     unread = [it for it in expressions if _EXPRESSION.fullmatch(it) is None]

@@ -78,7 +78,7 @@ def _find(target: Any, root: dict[str, Any], place: str) -> list[Any]:
     """Returns the places that a JSONPath expression matches (RFC 9535).
 
     Raises:
-        StartupError: It is no such expression.
+        StartupError: The text is not such an expression.
     """
     import jsonpath  # noqa: PLC0415 - takes 40 ms, and most runs have no overlay
 
@@ -279,7 +279,7 @@ class Document:
         return Node("#", self.raw)
 
     def follow(self, node: Node) -> Node:
-        """Returns what a reference leads to, or the node itself where it is none.
+        """Returns what a reference leads to, or the node itself if it is not a reference.
 
         Raises:
             StartupError: The reference leads out of the document, nowhere, or in a circle.

@@ -465,7 +465,7 @@ SCALARS: Final[Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
     "number": ("a number", _number),
     "count": ("a whole number that is not negative", _count),
 }
-"""Name in the grammar to what a message calls it, and what reads it; ValueError where it is none."""
+"""Name in the grammar to what a message calls it, and what reads it; ValueError for any other value."""
 
 
 _PLAIN: Final = {"text": str, "flag": bool}

@@ -87,7 +87,7 @@ class _PlacedError(NamedTuple):
 
 
 def _endless(pointer: str, value: Any) -> SchemaError:
-    """Returns the error of a value of which no more is said."""
+    """Returns the error of a value whose faults are not listed."""
     message = "it breaks its schema, and is nested too deeply to say where"
     return _PlacedError(message, [], steps_of(pointer), SimpleNamespace(name="nested"), value)
 

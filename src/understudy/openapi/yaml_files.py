@@ -102,7 +102,7 @@ class YamlValues:
 
     Args:
         path: What names it in a message.
-        repeated: Collects what is said of keys that occur twice; None refuses them.
+        repeated: Collects a message for each key that occurs twice; None refuses them.
     """
 
     def __init__(self, path: Path, repeated: list[str] | None) -> None:
@@ -123,7 +123,7 @@ class YamlValues:
         }
 
     def read(self, content: bytes) -> Any:
-        """Returns the value of the only document in a file; None where there is none.
+        """Returns the value of the only document in a file; None if the file is empty.
 
         Raises:
             YAMLError: It is not YAML.
@@ -306,7 +306,7 @@ def read_yaml(path: Path, repeated: list[str] | None = None) -> Any:
 
     Args:
         path: The file, in UTF-8, or in another encoding that a byte order mark names.
-        repeated: Collects what is said of keys that occur twice; None refuses them.
+        repeated: Collects a message for each key that occurs twice; None refuses them.
 
     Returns:
         Dicts, lists, strings, numbers, booleans and None.
@@ -327,7 +327,7 @@ def parse_yaml(content: bytes, path: Path, repeated: list[str] | None = None) ->
     Args:
         content: In UTF-8, or in another encoding that a byte order mark names.
         path: What names it in a message.
-        repeated: Collects what is said of keys that occur twice; None refuses them.
+        repeated: Collects a message for each key that occurs twice; None refuses them.
 
     Raises:
         StartupError: It is not YAML; the text names file and line.

@@ -179,7 +179,7 @@ class PersonalValues:
         return replace(case, outcome=self.hidden(case.outcome))
 
     def hidden_facts(self, facts: Facts) -> Facts:
-        """Returns facts with pseudonyms in what a deployment does that is no option of a switch."""
+        """Returns facts with pseudonyms in what a deployment does that is not an option of a switch."""
         return structs.replace(
             facts,
             facts=tuple(structs.replace(it, actual=self.hidden(it.actual)) for it in facts.facts),

@@ -270,7 +270,7 @@ class PictureForm:
 
 
 def form_of(content: bytes) -> PictureForm | None:
-    """Returns the form of a picture by its header; None if it is none, or of another kind."""
+    """Returns the form of a picture by its header; None if it is not one, or of another kind."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")

@@ -64,7 +64,7 @@ class AppWords:
         yield self._pseudonyms.secret(word)
 
     def _named(self, written: bytes) -> bytes:
-        """Returns the pseudonym of a word, percent-encoded as it is; the word where there is none."""
+        """Returns the pseudonym of a word, percent-encoded as it is; the word itself without one."""
         word = unquote(written.decode("latin-1"))
         candidates = self._candidates(word) if _NAME.fullmatch(word) else ()
         found = next((it for it in candidates if it in self._known), None)
@@ -106,7 +106,7 @@ def entrance(recording: Path | None, key: Path) -> Callable[[ASGIApp], ASGIApp]:
         key: The file of the key.
 
     Raises:
-        StartupError: The fixtures are no recording, or the key cannot be read.
+        StartupError: The fixtures are not a recording, or the key cannot be read.
     """
     if recording is None:
         msg = "--recording-key is of a recording; name its directory with --fixtures."

@@ -14,7 +14,7 @@ class Terminal(Console):
     """A console for texts of others.
 
     Escaping here, where rich makes segments of everything that is printed, leaves no way around it;
-    rich's own styles and cursor movements are no text of a segment.
+    rich's own styles and cursor movements are not part of a segment's text.
     """
 
     def render(

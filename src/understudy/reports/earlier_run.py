@@ -36,7 +36,7 @@ def read_report(path: Path) -> Mapping[str, Any]:
     """Returns the JSON report of an earlier run of ``understudy verify``.
 
     Raises:
-        StartupError: It is none.
+        StartupError: The file is not such a report.
     """
     try:
         report: Mapping[str, Any] = orjson.loads(path.read_bytes())

@@ -174,7 +174,7 @@ def _expect_known(test: pytest.Item) -> None:
     """Refuses a misspelt marker, without which a test would pass for the wrong reason.
 
     Raises:
-        StartupError: A marker is none of ours, nor one that the project has registered.
+        StartupError: A marker is not one of ours, nor one that the project has registered.
     """
     from understudy.errors import StartupError, nearest
 

@@ -28,7 +28,7 @@ def stub_body(operation: str, **options: Any) -> JsonObject:
             header, person) and of the stub itself (when, response, times, delay, allow_invalid …).
 
     Raises:
-        StartupError: An option is no member of a stub.
+        StartupError: An option is not a member of a stub.
     """
     known = (*_OF_RESPONSE, *_OF_CONDITION, *_OF_STUB)
     unknown = next((name for name in options if name not in known), None)

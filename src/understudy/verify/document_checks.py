@@ -1,7 +1,7 @@
 """The document in force says what fits: two independent validators judge responses, one judges inputs.
 
 One validator uses jsonschema-rs, the other is openapi-core. Where they differ, one of them is wrong,
-and that is no finding about the deployment.
+and that is not a finding about the deployment.
 """
 
 import re
@@ -111,7 +111,7 @@ class _PathFinder(APICallPathFinder):
         """Returns the operation of a method and a URL.
 
         Raises:
-            PathError: There is none.
+            PathError: The document has no such operation.
         """
         return self._kept(method, name)
 

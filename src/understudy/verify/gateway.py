@@ -373,7 +373,7 @@ class Gateway:
         """Sends a write, and waits for its response although the run is interrupted meanwhile.
 
         An interrupt in the midst would close the connection, and the deployment could carry the write
-        out after undoing has read the lists that it goes by. Signals interrupt the main thread alone, so
+        out after undoing has read the lists that it needs. Signals interrupt the main thread alone, so
         another one sends.
         """
         results: list[Exchange | BaseException] = []

@@ -35,7 +35,7 @@ MADE_UP = "understudy-made-up"
 
 LEFT_OPEN = "edge case that is left open"
 """The source of requests that the contract does not cover, such as one for another host: they may
-have changed something, and are no evidence of anything else."""
+have changed something, and are not evidence of anything else."""
 
 NEAR = 60
 """The most recent exchanges of an operation that checks compare with."""

@@ -376,7 +376,7 @@ def fact_of_switch(
     Args:
         rule: The id of the switch's rule.
         switch: The switch.
-        option: What was read from exchanges; a status that is none of its options is another reading.
+        option: What was read from exchanges; a status that is not one of its options is another reading.
         shown_by: Some of the exchanges, as commands or in a few words each.
         seen: The number of exchanges.
         day: The day.

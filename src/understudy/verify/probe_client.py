@@ -182,13 +182,13 @@ class ProbeClient:
             who: Name of a credential of the target, or a token that was issued during the run.
             query: Names and texts, in order.
             json: The body, where it is JSON.
-            malformed: The body, where it is said to be JSON and is not.
+            malformed: The body, where it is sent as JSON and is not.
             form: The body, where it is a URL-encoded form.
             files: The body, where it is multipart, as httpx takes it.
             headers: Further ones.
 
         Raises:
-            NotPermitted: Its address is none.
+            NotPermitted: Its path makes no valid URL.
             MissingNeedError: It has a value that the target does not give.
         """
         url = path if path.startswith("http") else self.target.base_url.rstrip("/") + path

@@ -102,7 +102,7 @@ class RunOptions:
         needs_interface: True to refuse the document of another service, of which no rule could
             judge anything; False where generated cases of any service are sent.
         examples: URL of the store that shares what broke scenarios; None to share nothing.
-        bounds: Inputs whose bounds the requests go by; None for those of the document in force.
+        bounds: Inputs whose bounds the requests keep to; None for those of the document in force.
         is_cross_checked: False to validate responses by understudy's own validator alone, where no
             report compares it with openapi-core, which takes a third of a run.
     """

@@ -31,7 +31,7 @@ from understudy.verify.showing_again import show_again
 from understudy.verify.target import Known, Target, TargetApplication
 from understudy.verify.wording import as_on_the_wire
 
-# A mistake in the target file is said as such before anything else is sent; without this it would look
+# A mistake in the target file is reported as such before anything else is sent; without this it would look
 # like a dozen findings about the deployment.
 
 UNAUTHORIZED, NOT_FOUND = 401, 404
@@ -370,7 +370,7 @@ def _experiments(run: Run) -> None:
 
 
 def _judge_state(run: Run) -> None:
-    """Judges what the document of another service suggests, which is no rule of this interface."""
+    """Judges what the document of another service suggests, which is not a rule of this interface."""
     if run.state is not None:
         run.state.judge(run)
 

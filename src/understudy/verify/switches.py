@@ -259,7 +259,7 @@ class Experiment:
         undo: How the run undoes what it changes; empty where nothing is changed.
         likely: The numbers that operators choose, in ascending order; they are tried first.
         sends_bytes: Whether the number is one of bytes that are sent.
-        alike: Id of a rule whose number is likely to be the same; empty where there is none.
+        alike: Id of a rule whose number is likely to be the same; empty without one.
         uploads: Uploads of a run at most, after which the search ends, where the number is one of avatars, which can
             only be counted up; 0 where it can be halved.
     """

@@ -405,7 +405,7 @@ def load_target(path: Path, environment: Mapping[str, str]) -> Target:
     except (OSError, UnicodeDecodeError) as error:
         remedy = "`understudy verify --init` writes one."
         raise StartupError(unreadable(path, error, remedy)) from error
-    except (ValueError, RecursionError) as error:  # what is no TOML or number, or too deep
+    except (ValueError, RecursionError) as error:  # what is not TOML or a number, or too deep
         msg = f"{path} is not valid TOML: {error}.{_unquoted(path, str(error))}"
         raise StartupError(msg) from error
     return target_of(raw, environment, str(path))

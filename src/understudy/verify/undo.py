@@ -386,7 +386,7 @@ class Undo:
 
     def _note_avatar(self, account: str, exchange: Exchange) -> None:
         if exchange.source == UNDO and exchange.operation == UPLOAD_AVATAR:
-            return  # an avatar that was put back is none of the run
+            return  # an avatar that was put back is not the run's
         made = self.journal.uploads.setdefault(account, [])
         image, is_upload = exchange.json_object.get("image_id"), exchange.operation == UPLOAD_AVATAR
         if exchange.response.is_success and is_upload and isinstance(image, str):

@@ -185,7 +185,7 @@ class PendingItem(Struct, frozen=True):
     Attributes:
         create: The path that its creation is sent to.
         who: The credential.
-        delete: The path of DELETE with a place for the identifier; None where there is none.
+        delete: The path of DELETE with a place for the identifier; None if absent.
         read: The same for reading it.
         list: The path of the list that it is in; None without one.
         steps: The place of the items in the list's body.
@@ -337,7 +337,7 @@ def read_journal(path: Path) -> UndoJournal:
     except OSError as error:
         remedy = (
             "A run of verify that was killed leaves its journal beside its target file; "
-            "where there is none, nothing is to be undone."
+            "without one, nothing is to be undone."
         )
         raise StartupError(unreadable(path, error, remedy)) from error
     except (ValidationError, orjson.JSONDecodeError, ValueError) as error:

@@ -285,7 +285,7 @@ def script(name: str, /, **values: str) -> str:
     ``urlsplit``, and has no single quote, as a command line of sh holds it in these.
 
     Args:
-        name: The file; Python ends in ``.py-tpl`` there, as it is no module of this package.
+        name: The file; Python ends in ``.py-tpl`` there, as it is not a module of this package.
         values: The value for each place ``__NAME__``; without any, the code is written as it is.
     """
     code = _code(name)

@@ -42,7 +42,7 @@ def stream_events(
     """Responds to ``GET /events``.
 
     Raises:
-        BadRequest: The id of the last event is none of this stream's.
+        BadRequest: The id of the last event is not one of this stream's.
         LimitExceeded: Too many streams are open.
     """
     EVENT_STREAMS.check(admin.worlds.open_streams + 1)

@@ -1,4 +1,4 @@
-"""Changes the rate limits and the switches of a world, and shows what the mock goes by (``openapi/admin.yaml``)."""
+"""Changes the rate limits and the switches of a world, and shows the settings in force (``openapi/admin.yaml``)."""
 
 from collections.abc import Mapping
 from typing import Any

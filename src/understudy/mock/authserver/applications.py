@@ -35,7 +35,7 @@ def find(world: World, client_id: str, owner: str | None = None) -> Application:
     """Returns an application.
 
     Raises:
-        NotFound: There is none, or ``owner`` is given and does not own it.
+        NotFound: It does not exist, or ``owner`` is given and does not own it.
     """
     application = world.get(APPLICATIONS, client_id)
     if application is None or (owner is not None and application.owner != owner):

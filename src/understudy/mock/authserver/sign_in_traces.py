@@ -46,7 +46,7 @@ class Judged(NamedTuple):
 
 
 def _judged(name: str, value: str, right: str, fault: str, advice: str = "") -> Judged:
-    """Judges a parameter: it is right unless a fault is named, and a fault with advice is no mistake."""
+    """Judges a parameter: it is right unless a fault is named, and a fault with advice is not a mistake."""
     if not fault:
         return Judged(name, value, "right", right)
     return Judged(name, value, "advice" if advice else "wrong", fault, advice)

@@ -20,7 +20,7 @@ _PLACEMENT: Final = re.compile(r"[a-z0-9%.\s/-]*", re.IGNORECASE)
 
 
 def find_visible(world: World, slug: str) -> Person | None:
-    """Returns the person with this slug, or None if there is none or the profile is disabled."""
+    """Returns the person with this slug, or None if nobody has it or the profile is disabled."""
     person = world.get(PEOPLE, slug)
     return None if person is None or person.visibility == "disabled" else person
 
@@ -56,7 +56,7 @@ def is_web_address(text: str) -> bool:
 
 
 def backdrop(profile: Profile, images_url: str) -> str:
-    """Returns the backdrop of the card as a value of CSS ``background``; empty if there is none.
+    """Returns the backdrop of the card as a value of CSS ``background``; empty without one.
 
     A value that is not a plain colour, gradient or placement is left out, so that a profile cannot
     style the rest of the page or load resources of other sites.

@@ -52,7 +52,7 @@ class Routing(RoutingMiddleware):  # type: ignore[misc]  # connexion ships no ty
         """Finds the operation, and calls what responds.
 
         Raises:
-            HTTPException: There is none.
+            HTTPException: No operation has this method and path.
         """
         scope["app"] = (
             self  # so that Starlette's router raises its refusals instead of sending them

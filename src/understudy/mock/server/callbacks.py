@@ -1,7 +1,7 @@
 """Sends the callbacks and webhooks that a document declares, and journals them.
 
 What a service sends are operations of an API of their own here, so that a receiver's response is
-validated and shown like any other. A mock is no proxy for attacks: it sends to this machine alone, and
+validated and shown like any other. A mock is not a proxy for attacks: it sends to this machine alone, and
 to hosts that its user permits.
 """
 
@@ -398,7 +398,7 @@ def _context(sendable: Sendable, url: str, world: World, content: _Content) -> R
 
 
 async def _send(context: RequestContext, url: str) -> None:
-    """Sends a request, and puts the response into it; status 0 where there is none."""
+    """Sends a request, and puts the response into it; status 0 without one."""
     import httpx  # noqa: PLC0415 - takes 60 ms, and most mocks send nothing
 
     query = context.query.decode("latin-1")

@@ -43,8 +43,7 @@ from understudy.openapi.sampler import AT_ONCE, DYNAMIC, EFFORTS, Effort, Sample
 from understudy.openapi.schemas import Schemas
 
 # Makes small true files for responses of media types that are not text: pictures, PDF, archives.
-# A client that decodes what it gets needs bytes that can be decoded; a made-up text is none of
-# them.
+# A client decodes what it gets, which it cannot do with a made-up text.
 
 _SIZE = (64, 64)
 _COLOUR = (38, 84, 124)
@@ -147,7 +146,7 @@ def written_body(value: Any, media_type: str, schema: Node | None, schemas: Sche
         value: What the body says. A text is written as it is where the type is not JSON, as an
             example of XML or of events is one.
         media_type: Without options, and no range.
-        schema: The schema of the value, which XML goes by.
+        schema: The schema of the value, whose names and attributes XML needs.
         schemas: The document's validators.
     """
     if is_json(media_type):

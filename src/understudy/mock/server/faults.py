@@ -101,7 +101,7 @@ class StubResponse(Struct, frozen=True, forbid_unknown_fields=True, omit_default
         """Refuses a header that cannot be sent, by whichever way the stub enters a world.
 
         Raises:
-            ValueError: It is no field of HTTP, or says how the message is written.
+            ValueError: It is not a field of HTTP, or says how the message is written.
         """
         for name, text in self.headers.items():
             if not _NAME.fullmatch(name) or not _TEXT.fullmatch(text):

@@ -50,7 +50,7 @@ def is_host(text: str) -> bool:
 
 
 def host_name(text: str) -> str:
-    """Returns the name in a Host header in lower case, without port and brackets; empty where it is none."""
+    """Returns the name in a Host header in lower case, without port and brackets; empty for any other text."""
     match = _HOST.fullmatch(text)
     return match["name"].strip("[]").lower() if match else ""
 

@@ -1,6 +1,6 @@
 """Reads parameters from path, query, headers and cookies as the document types them.
 
-Stricter than Python where JSON Schema is: ``1_0`` and ``+5`` are no integers, a parameter given
+Stricter than Python where JSON Schema is: ``1_0`` and ``+5`` are not integers, a parameter given
 twice is not silently its last value, and five thousand digits are a bad request and not a crash.
 Arrays and objects are read as the styles of OpenAPI write them (OpenAPI 3.0.3, 4.7.12.2).
 """
@@ -143,7 +143,7 @@ Texts = Mapping[str, Sequence[str]]
 def convert(text: str, types: frozenset[str]) -> Any:
     """Returns a text as the most specific of these JSON types that it can be read as.
 
-    A text that is none of them stays a string, for the validator to name.
+    A text that is not one of them stays a string, for the validator to name.
     """
     if not types or types == {"string"}:
         return text

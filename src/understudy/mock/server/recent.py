@@ -22,7 +22,7 @@ class Recent(Generic[Key, Result]):
         self._most = most
         self._results: dict[Key, Result] = {}
         self.get: Callable[[Key], Result | None] = self._results.get
-        """Returns a result, or None where there is none."""
+        """Returns a result, or None if absent."""
 
     def put(self, key: Key, result: Result) -> Result:
         """Keeps a result, and returns it."""

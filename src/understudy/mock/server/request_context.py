@@ -36,7 +36,7 @@ class Peer(NamedTuple):
 
     Attributes:
         client: The client's address.
-        server: Host and port that the connection came in at; the port is None where there is none.
+        server: Host and port that the connection came in at; the port is None if absent.
         scheme: ``http`` or ``https``.
     """
 

@@ -56,7 +56,7 @@ def encode(
 
     Args:
         response: A body that JSON can express is encoded as JSON, bytes are sent as they are, None
-            is no content.
+            is an empty body.
         headers: The headers to send in place of the response's own; None: those.
         is_own_page: Whether the mock wrote it to be opened in a browser, with a policy of its own.
 

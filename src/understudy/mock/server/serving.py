@@ -308,7 +308,7 @@ def _build_stacks(applications: Iterable[ASGIApp]) -> None:
     for application in applications:
         if isinstance(application, Served):
             application.site.router()
-    if gc.get_freeze_count():  # as what was there at the start, it is no garbage
+    if gc.get_freeze_count():  # as what was there at the start, it is not garbage
         gc.freeze()
 
 

@@ -468,7 +468,7 @@ class GroupedRequest:
     """A request that waits for its group: an ASGI application for it alone.
 
     Attributes:
-        response: Its response; the problem why there is none; None: only the stack can respond.
+        response: Its response; or the problem that prevents one; None: only the stack can respond.
     """
 
     groups: Groups

@@ -91,7 +91,7 @@ class WorldsPage(NamedTuple):
 
     Attributes:
         worlds: The worlds.
-        last: The number of the last of them, which the next page comes after; None: there is none.
+        last: The number of the last of them, which the next page comes after; None on the last page.
     """
 
     worlds: Sequence[World]
@@ -185,7 +185,7 @@ class Worlds:
         """Returns worlds in the order they were made, the default one first.
 
         Args:
-            after: The number of the last world of the page before; -1: there is none.
+            after: The number of the last world of the page before; -1 for the first page.
             limit: At most so many.
         """
         self._end_idle()

@@ -126,7 +126,7 @@ class Weight:
     total: int
 
     def replace(self, before: Any, after: Any) -> None:
-        """Accounts for a record that is replaced by another; None is no record."""
+        """Accounts for a record that is replaced by another; None stands for no record."""
         self.total -= 0 if before is None else self.weigh(before)
         self.total += 0 if after is None else self.weigh(after)
 

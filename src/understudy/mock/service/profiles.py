@@ -106,7 +106,7 @@ def search_profiles(
     """Returns public profiles with a verified account of this user name.
 
     Raises:
-        NotFound: There is none, and the document in force declares that.
+        NotFound: Nobody is found, and the document in force declares that.
     """
     world, wanted = call.world, username.lower().removeprefix("@")
     changed = (person.slug for person in world.added(PEOPLE))

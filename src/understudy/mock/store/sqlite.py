@@ -206,7 +206,7 @@ def _size(path: Path) -> int:
 
 
 def identity(directory: Path) -> tuple[int, int] | None:
-    """Returns what tells the database's file from another one at its path; None where there is none."""
+    """Returns what tells the database's file from another one at its path; None without a file."""
     try:
         found = (directory / FILE).stat()
     except OSError:

@@ -79,7 +79,7 @@ class Rows:
         """Decodes a record.
 
         Raises:
-            ValueError: There is no such collection, or it is no record of it.
+            ValueError: There is no such collection, or it is not a record of it.
         """
         decoder = self._decoders.get(collection.partition(" ")[0])  # "items /pets" is of "items"
         if decoder is None:

@@ -1,4 +1,4 @@
-"""Judges that 304 is said of what the client has, and a tag of one content (RFC 9110, 8.8 and 13.1)."""
+"""Judges that 304 is sent for what the client has, and that a tag names one content (RFC 9110, 8.8 and 13.1)."""
 
 from typing import Final
 

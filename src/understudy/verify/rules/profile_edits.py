@@ -359,7 +359,7 @@ def _expect_unchanged(exchange: Exchange, history: History) -> CheckResult:
 
 
 def sends_json_that_is_no_object(exchange: Exchange, history: History) -> bool:
-    """Tells whether the body is said to be JSON and is not an object."""
+    """Tells whether the body is declared as JSON and is not an object."""
     is_json = media_type(exchange.request.headers) == "application/json"
     return is_json and not has_object(exchange, history)
 

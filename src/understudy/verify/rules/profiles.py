@@ -283,7 +283,7 @@ _ZONE: Final = re.compile(
 
 
 def items_of(profile: Mapping[str, Any], *places: str) -> list[Any]:
-    """Returns what a profile lists in some places, such as ``payments.links``; what is no list is an item."""
+    """Returns what a profile lists in some places, such as ``payments.links``; what is not a list is an item."""
     items: list[Any] = []
     for place in places:
         value: Any = profile
