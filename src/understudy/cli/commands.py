@@ -245,8 +245,8 @@ class RecordOptions(DeploymentCommand):
 class GenerateOptions(RequestedReports, DeploymentCommand):
     """Write edge-case requests of operations as files.
 
-    Takes every operation of the document if none is named. With --send, exit code 1 means that
-    cases failed.
+    OPERATION is an operationId, or METHOD /PATH as the document has it; every operation is taken if
+    none is named. With --send, exit code 1 means that cases failed.
     """
 
     operations: tuple[str, ...] = argument(

@@ -65,7 +65,7 @@ class OpenOptions:
     """Open a capsule in a running mock, or in a new one.
 
     Without --mock, a mock that responds at --port is used; where none does, one is started, and runs
-    until Ctrl-C. It must have the fixtures and the document that the capsule was made with. The
+    until Ctrl-C. The mock must have the fixtures and the document that the capsule was made with. Its
     clock is frozen at the moment of the capsule, so that the same requests get the same responses.
     """
 
@@ -120,8 +120,8 @@ class NetworkOptions:
     tls: Path | None = option(
         type=click.Path(readable=False, path_type=Path, file_okay=False),
         metavar="DIR",
-        help="Serve https with cert.pem and key.pem of this directory; made there, with ca.pem to"
-        " trust, if it has none.",
+        help="Directory of cert.pem and key.pem to serve https with; where they are missing, they are"
+        " made, with a ca.pem that clients must trust.",
     )
     public_url: str | None = option(
         metavar="URL",
@@ -177,8 +177,8 @@ class DocumentOptions:
         help="Let bundled handlers respond to the operations of this interface, or only the document.",
     )
     tokens: Literal["any", "known", "strict"] | None = option(
-        help="Take any credential of the declared kind, only those of the fixtures, or of these only"
-        " OAuth tokens with the scopes that the document names."
+        help="Credentials to take: any of the declared kind; those of the fixtures; or, of these, OAuth"
+        " tokens only with the scopes that the document names."
         "  [default: any with another service's --document]",
     )
     infer: Literal["auto", "off"] = option(

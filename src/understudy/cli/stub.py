@@ -75,7 +75,8 @@ def _json(_ctx: click.Context, option: click.Parameter, text: str | None) -> Any
 def stub(running: RunningMock, **options: Any) -> None:
     """Answer an operation otherwise than the mock would, or list stubs.
 
-    Without OPERATION, lists the stubs. A stub that the document does not allow is refused, with every place that breaks it.
+    OPERATION is an operationId, or METHOD /PATH as the document has it; without it, stubs are listed.
+    A stub that the document does not allow is refused, with every place that breaks it.
     """
     mock = running.client()
     if options["delete"] is not None:
