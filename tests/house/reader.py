@@ -95,8 +95,7 @@ class Reader:
     def _save(self, name: str, block: Block) -> None:
         path = self._directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        content = block.text.partition("\n")[2]  # behind the line that names the file
-        path.write_text(self._here(content))
+        path.write_text(self._here(block.text))  # whole, so that line numbers are a reader's
 
     def _apply(self, block: Block) -> list[str]:
         """Applies a patch where its context lies now, whatever its line numbers say."""
