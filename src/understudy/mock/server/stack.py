@@ -1,5 +1,6 @@
 """Serves one address: the way of any request, and the entrance beside it for ordinary ones."""
 
+import asyncio
 from asyncio import CancelledError
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -178,7 +179,8 @@ class Site:
             return
         await read_body(context, receive)
         expect_bounded_fields(context)
-        router = self._router or self.router()
+        # a thread builds it, or waits until another has: the event loop never does
+        router = self._router or await asyncio.to_thread(self.router)
         await router(scope, receive, send)
 
     def router(self) -> ASGIApp:
