@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from understudy.errors import StartupError
 from understudy.limits import BACKTRACKED_CHARACTERS
 from understudy.openapi import validators
+from understudy.openapi.composition import knots
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.schemas import ALL, Schemas
 
@@ -298,3 +299,43 @@ def test_an_error_behind_a_reference_is_found_in_a_schema_of_a_list(read) -> Non
     compiler, node = schemas(read, "[{type: array, items: {$ref: '#/components/schemas/Text'}}]")
     errors = compiler.validator(Node(f"{node.pointer}/0", node.value[0])).iter_errors([7])
     assert [error.message for error in errors] == ['7 is not of type "string"']
+
+
+def test_schemas_that_are_each_composed_of_all_others_are_judged_at_once(read) -> None:
+    others = {n: ", ".join(ref(m) for m in range(9) if m != n) for n in range(9)}
+    levels = [f"L{n}: {{maxLength: {9 - n}, allOf: [{others[n]}]}}" for n in range(9)]
+    document = read("components:\n  schemas:\n    " + "\n    ".join(levels))
+    first = document.root.child("components", "schemas", "L0")
+    assert first is not None
+    validator = Schemas(document).validator(first)
+    assert validator.is_valid("a")
+    assert not validator.is_valid("ab")
+    messages = [error.message for error in validator.iter_errors("abcdefgh")]
+    assert len(messages) == 8 - 1
+    assert '"abcdefgh" is longer than 1 character' in messages
+
+
+def test_schemas_composed_of_one_another_beside_unevaluated_members_are_refused(read) -> None:
+    mutual = [f"L{n}: {{allOf: [{ref(n - 1)}, {ref(n + 1)}]}}" for n in range(1, 30)]
+    ends = [f"L0: {{allOf: [{ref(1)}]}}", "L30: {unevaluatedProperties: false}"]
+    text = "components:\n  schemas:\n    " + "\n    ".join([*mutual, *ends])
+    document = read(text, "3.1.0")
+    first = document.root.child("components", "schemas", "L0")
+    assert first is not None
+    with pytest.raises(StartupError, match="is composed of itself in several ways"):
+        Schemas(document).expect_bounded(first)
+
+
+def test_alternatives_that_contain_their_base_do_not_change_how_references_are_judged(read) -> None:
+    kinds = [f"L{n}: {{allOf: [{ref(0)}, {{required: [kind]}}]}}" for n in range(1, 9)]
+    base = f"L0: {{oneOf: [{', '.join(map(ref, range(1, 9)))}]}}"
+    document = read("components:\n  schemas:\n    " + "\n    ".join([*kinds, base]))
+    assert not knots(document.raw)
+
+
+def test_types_are_named_once_by_levels_of_alternatives(read) -> None:
+    levels = [f"L{n}: {{oneOf: [{ref(n + 1)}, {ref(n + 1)}]}}" for n in range(60)]
+    end = "L60: {enum: [1, a]}"
+    document = read("components:\n  schemas:\n    " + "\n    ".join([*levels, end]))
+    first = document.root.child("components", "schemas", "L0")
+    assert Schemas(document).types(first) == {"integer", "string"}

@@ -7,9 +7,10 @@ from itertools import islice
 from typing import Any, Final, Literal
 
 from understudy.errors import StartupError
+from understudy.openapi.composition import COMPOSING
 from understudy.openapi.loader import LITERALS, NAME_MAPS, Document, Node
 from understudy.openapi.pointers import objects_in
-from understudy.openapi.validators import COMPOSING, Compiler, SchemaValidator
+from understudy.openapi.validators import Compiler, SchemaValidator
 
 # Tells what a request and what a response have of a schema (OpenAPI 3.0.3, Schema Object). A
 # ``readOnly`` member is the server's: no request has to send it, even where it is required. A
@@ -208,7 +209,9 @@ class Schemas:
         """
         self._compiler.expect_valid(schema)
 
-    def types(self, schema: Node | None, above: tuple[str, ...] = ()) -> frozenset[str]:
+    def types(
+        self, schema: Node | None, known: dict[str, frozenset[str]] | None = None
+    ) -> frozenset[str]:
         """Returns the JSON types that a schema names, ``null`` among them; empty for any.
 
         What is composed is followed (``allOf``, ``anyOf``, ``oneOf``), because a parameter's text
@@ -216,27 +219,28 @@ class Schemas:
 
         Args:
             schema: The schema; None names no type.
-            above: The pointers of what it is part of; a schema that is part of itself adds nothing.
+            known: Pointer to the types of what was followed; a schema that is part of itself adds nothing.
         """
+        known = {} if known is None else known
         if schema is None:
             return frozenset()
         schema = self._document.follow(schema)
-        if not isinstance(schema.value, dict) or schema.pointer in above:
-            return frozenset()
+        if not isinstance(schema.value, dict) or schema.pointer in known:
+            return known.get(schema.pointer, frozenset())
+        known[schema.pointer] = frozenset()
         named = schema.value.get("type", [])
         types = {named} if isinstance(named, str) else set(named)
+        for parts in filter(None, map(schema.child, () if types else COMPOSING)):
+            types.update(*(self.types(part, known) for _, part in parts.children()))
         if not types:
-            for keyword in COMPOSING:
-                parts = schema.child(keyword)
-                if parts is not None:
-                    within = (*above, schema.pointer)
-                    types |= {t for _, part in parts.children() for t in self.types(part, within)}
-        if not types:
-            known = [schema.value["const"]] if "const" in schema.value else schema.value.get("enum")
-            types = {_JSON_TYPES[type(value)] for value in known or ()}
+            values = (
+                [schema.value["const"]] if "const" in schema.value else schema.value.get("enum")
+            )
+            types = {_JSON_TYPES[type(value)] for value in values or ()}
         if schema.value.get("nullable") is True:
             types.add("null")
-        return frozenset(types)
+        known[schema.pointer] = frozenset(types)
+        return known[schema.pointer]
 
     def parts(self, schema: Node | None, through: Sequence[str] = COMPOSING) -> Iterator[Node]:
         """Yields a schema without its reference, and then all that it is composed of.

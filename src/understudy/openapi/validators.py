@@ -8,6 +8,10 @@ A compiled schema contains a copy of all that it refers to. In a document whose 
 another in circles that is nearly all of it, for each of a thousand operations: gigabytes. So where a
 document has many references, each of them is a keyword that asks for the other schema when a value
 comes to it, and only the newest of the compiled schemas are kept.
+
+Schemas that are composed of one another in several circles are asked for by that keyword, too:
+jsonschema-rs goes every way through them for a text or a number, which does not end for seven schemas
+that are each composed of all others. The keyword judges a value by each of them once.
 """
 
 import re
@@ -16,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property, lru_cache
 from graphlib import CycleError, TopologicalSorter
-from itertools import islice
+from threading import local
 from types import SimpleNamespace
 from typing import Any, Final, NamedTuple, Protocol
 from urllib.parse import unquote
@@ -26,11 +30,10 @@ import jsonschema_rs
 
 from understudy.errors import StartupError
 from understudy.limits import COMPOSED_SCHEMAS
+from understudy.openapi.composition import COMPOSING, Composition, knots
 from understudy.openapi.loader import LITERALS, NAME_MAPS, Document, Node
 from understudy.openapi.patterns import BACKTRACKING, backtracks, bounded, unbounded
 from understudy.openapi.pointers import as_reference, objects_in, steps_of, value_at
-
-COMPOSING: Final = ("allOf", "anyOf", "oneOf")
 
 MOST_REFERENCES: Final = 500
 """References of a document whose compiled schemas contain what they refer to."""
@@ -92,6 +95,10 @@ def _endless(pointer: str, value: Any) -> SchemaError:
     return _PlacedError(message, [], steps_of(pointer), SimpleNamespace(name="nested"), value)
 
 
+_Place = tuple[str | int, ...]
+"""Steps into a value."""
+
+
 class SchemaValidator:
     """Validates values by one schema, which is compiled for the first of them.
 
@@ -123,9 +130,9 @@ class SchemaValidator:
         if self._compiler.is_endless(self._pointer, value):
             is_valid = self.is_valid(value)
             return iter(() if is_valid else [_endless(self._pointer, value)])
-        errors = self._compiler.compiled(self._pointer).iter_errors(value)
         if self._compiler.is_split:
-            return self._placed(errors)
+            return self.placed(value, (), {(self._pointer, ())})
+        errors = self._compiler.compiled(self._pointer).iter_errors(value)
         return self._readable(errors) if self._compiler.has_bounded_patterns else errors
 
     def _readable(self, errors: Iterator[jsonschema_rs.ValidationError]) -> Iterator[SchemaError]:
@@ -136,18 +143,38 @@ class SchemaValidator:
                 message, error.instance_path, error.schema_path, error.kind, error.instance
             )
 
-    def _placed(self, errors: Iterator[jsonschema_rs.ValidationError]) -> Iterator[SchemaError]:
-        """Yields errors at their places in the document, those of references from where they lead."""
-        for error in errors:
+    def placed(
+        self, value: Any, at: _Place, listed: set[tuple[str, _Place]]
+    ) -> Iterator[SchemaError]:
+        """Yields errors at their places in the document, those of references from where they lead.
+
+        Args:
+            value: The value.
+            at: Its place in the whole value.
+            listed: The schemas, each with a place, of which all is said already.
+        """
+        for error in self._compiler.compiled(self._pointer).iter_errors(value):
             path = [*steps_of(self._pointer), *error.schema_path]
+            place = (*at, *error.instance_path)
             if path[-1] != _REFERENCE:
                 message = unbounded(error.message)
-                yield _PlacedError(message, error.instance_path, path, error.kind, error.instance)
+                yield _PlacedError(message, list(place), path, error.kind, error.instance)
                 continue
-            at = error.instance_path
-            for it in self._compiler.referring(path[:-1]).iter_errors(error.instance):
-                place = [*at, *it.instance_path]
-                yield _PlacedError(it.message, place, it.schema_path, it.kind, it.instance)
+            pointer = self._compiler.referring(path[:-1])
+            if (pointer, place) not in listed:
+                listed.add((pointer, place))
+                yield from self._compiler.at(pointer).placed(error.instance, place, listed)
+
+
+class _Judgements(local):
+    """What the schemas of references say of the values within one that is being judged.
+
+    Attributes:
+        made: Pointer and value to whether the schema accepts it.
+    """
+
+    def __init__(self) -> None:
+        self.made: dict[tuple[str, str], bool] = {}
 
 
 class Compiler:
@@ -166,6 +193,7 @@ class Compiler:
         self._composition = Composition(document.follow)
         self._invalid: dict[str, StartupError] = {}
         self._branches: dict[str, int] = {}
+        self._judgements = _Judgements()
         self._bounded: set[str] = set()
         """Pointers of schemas of which no part, however deep, is composed of too many."""
 
@@ -190,6 +218,12 @@ class Compiler:
                 continue
             seen.add(part.pointer)
             composed = self._composition.count(part)
+            if part.pointer in self._knots and not self.is_split:
+                msg = (
+                    f"{self._document.path}: {part.pointer} is composed of itself in several ways, "
+                    "beside unevaluated members. Let no schema contain one that it is part of."
+                )
+                raise StartupError(msg)
             if composed > COMPOSED_SCHEMAS.most:
                 msg = (
                     f"{self._document.path}: {part.pointer} is composed of {composed:,} schemas; "
@@ -249,7 +283,13 @@ class Compiler:
     def is_split(self) -> bool:
         """False where unevaluated members depend on what a reference says of them."""
         counts = _counts(self._document.raw)
-        return counts["$ref"] > MOST_REFERENCES and not counts.keys() & _UNEVALUATED
+        is_many = counts["$ref"] > MOST_REFERENCES
+        return (is_many or bool(self._knots)) and not counts.keys() & _UNEVALUATED
+
+    @cached_property
+    def _knots(self) -> frozenset[str]:
+        """Pointers of the schemas where several circles of schemas meet that apply to one value."""
+        return knots(self._document.raw)
 
     @cached_property
     def _keywords(self) -> dict[str, Any]:
@@ -317,16 +357,32 @@ class Compiler:
         written = value_at(self._document.raw, pointer)
         return _without_references(self._translated(written), is_30=self._document.is_30)
 
-    def referred(self, reference: str) -> SchemaValidator:
-        """Returns the validator of what a reference leads to."""
-        return self.validator(Node(unquote(reference), None))
+    def accepts(self, pointer: str, value: Any) -> bool:
+        """Tells whether the schema that a reference leads to accepts a value; asked twice, at once."""
+        if not self._knots:
+            return self.at(pointer).is_valid(value)
+        judged, key = self._judgements.made, (pointer, repr(value))
+        if key in judged:
+            return judged[key]
+        is_outermost = not judged
+        judged[key] = True  # within itself a schema adds nothing
+        try:
+            is_accepted = judged[key] = self.at(pointer).is_valid(value)
+        finally:
+            if is_outermost:
+                judged.clear()
+        return is_accepted
 
-    def referring(self, path: Sequence[str | int]) -> SchemaValidator:
-        """Returns the validator of what the schema at a place refers to."""
+    def at(self, pointer: str) -> SchemaValidator:
+        """Returns the validator of the schema at a place."""
+        return self.validator(Node(pointer, None))
+
+    def referring(self, path: Sequence[str | int]) -> str:
+        """Returns where the schema at a place refers to."""
         schema: Any = self._document.raw
         for step in path:
             schema = schema[int(step) if isinstance(schema, list) else step]
-        return self.referred(schema["$ref"])
+        return unquote(schema["$ref"])
 
 
 def _within(schema: Node, *, has_names: bool = False) -> Iterator[Node]:
@@ -345,15 +401,15 @@ def _reference_keyword(compiler: Compiler) -> type:
 
     class Reference:
         def __init__(self, _schema: Any, reference: str, _path: Any) -> None:
-            self._validator = weak.referred(reference)
+            self._pointer = unquote(reference)
 
         def validate(self, value: Any) -> None:
-            if not self._validator.is_valid(value):
+            if not weak.accepts(self._pointer, value):
                 raise ValueError
 
         def iter_errors(self, value: Any) -> Iterator[ValueError]:
-            errors = self._validator.iter_errors(value)
-            yield from (ValueError(error.message) for error in islice(errors, 1))
+            if not weak.accepts(self._pointer, value):
+                yield ValueError(self._pointer)  # whose errors are listed in its place
 
     return Reference
 
@@ -401,45 +457,6 @@ def _referring(schema: Any) -> tuple[set[str], int]:
 def _counts(raw: Any) -> Counter[str]:
     """Counts the references of a document and the keywords that look through them."""
     return Counter(name for it in objects_in(raw) for name in _COUNTED & it.keys())
-
-
-class Composition:
-    """Counts the schemas that a validator applies to one value, each schema once.
-
-    Each level of ``allOf``, ``anyOf``, ``oneOf`` and ``$ref`` multiplies them: a document of 300
-    bytes can ask for 9 to the 12th, and no validator stops in the middle.
-
-    Args:
-        follow: Returns the schema that a reference leads to.
-    """
-
-    def __init__(self, follow: Callable[[Node], Node]) -> None:
-        self._follow = follow
-        self._counts: dict[str, int] = {}
-
-    def count(self, schema: Node) -> int:
-        """Returns how many schemas apply to one value of a schema, itself among them.
-
-        A schema that composes itself counts once there, as it has no end otherwise.
-        """
-        known = self._counts.get(schema.pointer)
-        if known is not None:
-            return known
-        self._counts[schema.pointer] = 1  # for a cycle
-        total = 1 + sum(self.count(part) for part in self._parts(schema))
-        self._counts[schema.pointer] = total
-        return total
-
-    def _parts(self, schema: Node) -> Iterator[Node]:
-        if not isinstance(schema.value, dict):
-            return
-        if isinstance(schema.value.get("$ref"), str):
-            with suppress(StartupError):  # the compiler says what a reference lacks
-                yield self._follow(schema)
-        for keyword in COMPOSING:
-            parts = schema.child(keyword)
-            if parts is not None and isinstance(parts.value, list):
-                yield from (part for _, part in parts.children())
 
 
 def in_draft_7(value: Any, *, has_names: bool = False) -> Any:

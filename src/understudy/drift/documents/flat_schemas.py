@@ -14,9 +14,10 @@ from typing import Any, Final, Literal, NamedTuple
 
 import orjson
 
+from understudy.openapi.composition import COMPOSING
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.schemas import Flag, is_flagged
-from understudy.openapi.validators import COMPOSING, in_draft_7
+from understudy.openapi.validators import in_draft_7
 
 MOST_VALUES: Final = 10_000
 """Number of values of one keyword within which references are replaced; beyond, their names count."""
