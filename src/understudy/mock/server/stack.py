@@ -179,8 +179,11 @@ class Site:
             return
         await read_body(context, receive)
         expect_bounded_fields(context)
-        # a thread builds it, or waits until another has: the event loop never does
-        router = self._router or await asyncio.to_thread(self.router)
+        router = self._router
+        if (
+            router is None
+        ):  # a thread builds it, or waits until another has: the event loop never does
+            router = await asyncio.to_thread(self.router)
         await router(scope, receive, send)
 
     def router(self) -> ASGIApp:
