@@ -167,7 +167,7 @@ class SchemaValidator:
 
 
 class _Judgements(local):
-    """What the schemas of references say of the values within one that is being judged.
+    """Keeps what the schemas of references say of the values within one that is being judged.
 
     Attributes:
         made: Pointer and value to whether the schema accepts it.
