@@ -9,9 +9,9 @@ another in circles that is nearly all of it, for each of a thousand operations: 
 document has many references, each of them is a keyword that asks for the other schema when a value
 comes to it, and only the newest of the compiled schemas are kept.
 
-Schemas that are composed of one another in several circles are asked for by that keyword, too:
-jsonschema-rs goes every way through them for a text or a number, which does not end for seven schemas
-that are each composed of all others. The keyword judges a value by each of them once.
+Schemas that are composed of one another in several circles are judged through that keyword, too:
+jsonschema-rs follows every path through them for a text or a number, which does not end for seven
+schemas that are each composed of all others. The keyword judges a value by each schema once.
 """
 
 import re
