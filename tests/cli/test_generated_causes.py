@@ -8,6 +8,9 @@ from understudy.cases.selection import edge_cases
 from understudy.cli.generate import Tally, report_of
 from understudy.reports.html import html
 
+URLS = {"resource": "http://staging.example/v3", "authorization": "http://staging.example"}
+STARTED = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
 
 def test_failures_of_one_cause_are_one_line_and_a_crash_has_one_cause_whatever_the_place():
     cases = list(islice(edge_cases("getQrCode", kind="valid"), 6))
@@ -21,13 +24,22 @@ def test_failures_of_one_cause_are_one_line_and_a_crash_has_one_cause_whatever_t
     assert len(smallest.request.target) == min(len(it.request.target) for it in crashes)
 
 
+def test_a_broken_rule_heads_its_failures_in_a_sentence():
+    (case,) = islice(edge_cases("getQrCode", kind="valid"), 1)
+    why = "failed: rule qr-default-size: expected [80, 80], actual [120, 120]"
+    tally = Tally()
+    list(tally.through([replace(case, outcome=why)], only_failing=False))
+    (cause,) = report_of(tally, URLS, STARTED).sections[0].causes
+    assert cause.heading.startswith("A QR code is 80 pixels wide and high")
+    assert cause.name == "qr-default-size (getQrCode)"
+
+
 def test_the_report_shows_the_smallest_request_of_each_cause_and_no_secret():
     cases = list(islice(edge_cases("getOwnProfile", kind="valid"), 4))
     failed = [replace(it, outcome="failed: answered 500, expected 2XX") for it in cases]
     tally = Tally()
     list(tally.through(failed, only_failing=False))
-    urls = {"resource": "http://staging.example/v3", "authorization": "http://staging.example"}
-    report = report_of(tally, urls, datetime(2026, 3, 1, 12, tzinfo=UTC))
+    report = report_of(tally, URLS, STARTED)
     assert report.verdict == "4 cases failed, for 1 cause. 0 passed, 0 not sent or judged."
     page = html(report)
     assert "http://staging.example/v3/me/profile" in page
