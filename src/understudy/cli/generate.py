@@ -145,6 +145,8 @@ def report_of(tally: Tally, urls: Mapping[str, str], started: datetime) -> Repor
 
 
 def _shown_cause(name: str, number: int, case: Case, urls: Mapping[str, str]) -> Cause:
+    from understudy.verify.catalogue import catalogue  # --send has loaded it
+
     request, actual = case.request, case.outcome.partition(": ")[2]
     url = urls[request.site].rstrip("/") + request.target
     headers = tuple((header.lower(), text) for header, text in request.headers)
@@ -162,18 +164,11 @@ def _shown_cause(name: str, number: int, case: Case, urls: Mapping[str, str]) ->
         ),
     )
     is_crash = SERVER_ERROR.match(actual) is not None
-    rule, statement = _broken_rule(actual)
-    named = f"{rule} ({case.operation})" if rule else name
-    return Cause(named, statement, (entry,), severity="critical" if is_crash else "major")
-
-
-def _broken_rule(actual: str) -> tuple[str, str]:
-    """Returns the rule that a response breaks, by its id and in a sentence; both empty if none."""
-    from understudy.verify.catalogue import catalogue  # which --send has loaded
-
     named = re.match(r"rule ([\w-]+):", actual)
     rule = catalogue().get(named[1]) if named else None
-    return ("", "") if rule is None else (rule.id, rule.statement)
+    statement = "" if rule is None else rule.statement
+    name = name if rule is None else f"{rule.id} ({case.operation})"
+    return Cause(name, statement, (entry,), severity="critical" if is_crash else "major")
 
 
 def _size(case: Case) -> int:
