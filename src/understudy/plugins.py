@@ -26,6 +26,7 @@ Kind = Literal[
     "entrances",
     "judges",
     "suggested_rules",
+    "people",
 ]
 """The kinds of parts that other packages can bring."""
 
@@ -80,6 +81,9 @@ OURS: Final[Mapping[Kind, Mapping[str, str] | str]] = {
     "judges": {"collections": "understudy.collections.judging:collections_judge"},
     # Any name to the rules by id that such a judge judges by.
     "suggested_rules": {"collections": "understudy.collections.rules:INFERRED"},
+    # Any name to a function of deployment and target file, which returns what puts pseudonyms in place
+    # of people's values (record.personal_values), or None at a mock.
+    "people": {"record": "understudy.record.recorder:people_of_reports"},
 }
 """Our own parts: of each kind the module and attribute by name, or of a mapping from name to part."""
 

@@ -6,6 +6,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
+from understudy import plugins
 from understudy.api.opening import logged_in, open_deployment
 from understudy.api.options import DeploymentOptions
 from understudy.interface.recognition import interface_operations
@@ -47,7 +48,8 @@ def verify(
         max_requests: The most requests to send; None for no limit but the hour's.
 
     Returns:
-        The outcome of every rule, with the findings and everything that was exchanged.
+        The outcome of every rule, with the findings and everything that was exchanged. What people of a
+        deployment that is no mock have on their profiles is replaced by pseudonyms, as in every report.
 
     Raises:
         StartupError: The target or the document cannot be used, or nothing responds there.
@@ -68,10 +70,12 @@ def verify(
     )
     deployment = logged_in(open_deployment(options, os.environ))
     phases = phases_of(cases, deployment.document, is_mock=options.is_mock)
-    return judge(
+    people = plugins.find("people", "record")(deployment, options.target_file)
+    outcome = judge(
         deployment,
         RunOptions(tuple(rules), seed, phases=phases, is_preflighted=not options.is_mock),
     )
+    return outcome if people is None else people.hidden_outcome(outcome)
 
 
 def judge(deployment: Deployment, options: RunOptions) -> Outcome:

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from understudy import plugins
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds the options."""
@@ -46,34 +48,61 @@ def _expect_target(path: Path) -> None:
 
 
 @pytest.fixture(scope="session")
-def understudy_run(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """The run that the suite's tests share; everything is undone at the end of the session."""
+def understudy_deployment(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """The deployment that is judged."""
     from understudy.api.opening import open_deployment
     from understudy.api.options import DeploymentOptions
+    from understudy.errors import StartupError
+
+    try:
+        deployment = open_deployment(DeploymentOptions(_target_file(request)), os.environ)
+    except StartupError as error:
+        pytest.fail(str(error), pytrace=False)
+    with closing(deployment):
+        yield deployment
+
+
+def _target_file(request: pytest.FixtureRequest) -> Path | None:
+    path = request.config.getoption("--understudy-target")
+    return Path(path) if path else None
+
+
+@pytest.fixture(scope="session")
+def understudy_people(request: pytest.FixtureRequest, understudy_deployment: Any) -> Any:
+    """Puts pseudonyms in place of the values of the deployment's people; None at a mock."""
+    return plugins.find("people", "record")(understudy_deployment, _target_file(request))
+
+
+@pytest.fixture(scope="session")
+def understudy_run(understudy_deployment: Any, understudy_people: Any) -> Iterator[Any]:
+    """The run that the suite's tests share; everything is undone at the end of the session."""
     from understudy.errors import StartupError
     from understudy.verify.deployment import locked
     from understudy.verify.run import RunOptions, start
 
-    path = request.config.getoption("--understudy-target")
-    options = DeploymentOptions(target_file=Path(path) if path else None)
     with ExitStack() as stack:
         try:
-            deployment = stack.enter_context(closing(open_deployment(options, os.environ)))
-            stack.enter_context(locked(deployment))
-            run = start(deployment, RunOptions())
+            stack.enter_context(locked(understudy_deployment))
+            people = understudy_people
+            options = RunOptions() if people is None else RunOptions(listen=people.listen)
+            run = start(understudy_deployment, options)
             stack.enter_context(closing(run.gateway.ledger))
         except StartupError as error:
             pytest.fail(str(error), pytrace=False)
         yield run
-        assert run.undo.restore() == []
+        left = run.undo.restore()
+        if left:
+            shown = str if understudy_people is None else understudy_people.hidden
+            pytest.fail("\n".join(map(shown, left)), pytrace=False)
 
 
 @pytest.fixture(scope="session")
-def understudy_outcome(understudy_run: Any) -> Any:
-    """The outcome of the probes."""
+def understudy_outcome(understudy_run: Any, understudy_people: Any) -> Any:
+    """The outcome of the probes, with pseudonyms in place of what people have on their profiles."""
     from understudy.verify.runner import run_phases
 
-    return run_phases(understudy_run)
+    outcome = run_phases(understudy_run)
+    return outcome if understudy_people is None else understudy_people.hidden_outcome(outcome)
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,8 @@
 All of them share one run: the same gateway, mode and budget as ``understudy verify``.
 """
 
+from typing import Any
+
 import pytest
 
 from understudy.verify.catalogue import catalogue
@@ -32,8 +34,11 @@ def test_rule(rule: str, understudy_outcome: Outcome, understudy_secrets: dict[s
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_scenario(name: str, understudy_run: Run, understudy_outcome: Outcome) -> None:
+def test_scenario(
+    name: str, understudy_run: Run, understudy_outcome: Outcome, understudy_people: Any
+) -> None:
     """Expects that calls in any order violate no rule."""
+    shown = str if understudy_people is None else understudy_people.hidden
     if not understudy_run.has_interface:
         pytest.skip("the scenario is of another kind of service")
     if understudy_outcome.stopped:
@@ -41,11 +46,11 @@ def test_scenario(name: str, understudy_run: Run, understudy_outcome: Outcome) -
     try:
         broken = play(understudy_run, name, examples=5)
     except Refusal as refusal:  # such as a spent budget: no fault of the deployment
-        pytest.skip(str(refusal))
+        pytest.skip(shown(str(refusal)))
     steps = [
         f"{step.request.method} {step.path} {step.status}"
         for finding in understudy_run.evaluator.findings
         if finding.rule.id == broken
         for step in finding.steps
     ]
-    assert not broken, "\n".join([broken, *steps])
+    assert not broken, shown("\n".join([broken, *steps]))
