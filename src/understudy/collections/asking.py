@@ -6,6 +6,7 @@ the same name, and an order whose two directions the document names, ``title`` a
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from understudy.collections.client import CollectionClient, InferredRun
 from understudy.collections.known_items import KnownItem, agrees, differing, objects_in
@@ -15,6 +16,7 @@ from understudy.collections.requests import PreparedRequest
 from understudy.collections.rules import (
     CREATE_DEFAULTED,
     CREATE_GUARDED,
+    CREATE_READABLE,
     LIST_FILTERED,
     LIST_SORTED,
     OWNER_ONLY,
@@ -137,6 +139,52 @@ def create_by_default(client: CollectionClient) -> KnownItem:
     if made:
         client.judge(item.writes[0], [(CREATE_DEFAULTED, expect(not wrong, expected, actual))])
     return item
+
+
+def read_at_address(client: CollectionClient, item: KnownItem) -> None:
+    """Reads an item where the response to its creation says that it is, if that is another place.
+
+    Raises:
+        Refusal: The budget or the time is used up.
+    """
+    role, (creation, *_) = client.requests.needed("read"), item.writes
+    above, _, last = urlsplit(creation.response.header("location")).path.rpartition("/")
+    request = client.requests.plain(role, item)
+    place, _, own = request.path.rpartition("/")
+    is_elsewhere = not above.endswith(place) or unquote(own) != item.identifier
+    if not last or is_elsewhere or unquote(last) == item.identifier:
+        return
+    exchange = client.send(request._replace(path=f"{place}/{last}"))
+    body = item_at(exchange.body, role.response_path) if exchange.response.is_success else None
+    name = client.model.identifier or ""
+    is_there = str((body or {}).get(name)) == item.identifier
+    actual = f"status {exchange.status}, {'another' if body else 'no'} item"
+    expected = f"the item {item.identifier} at the Location of its creation"
+    result = expect(is_there, expected, actual, creation)
+    client.judge(exchange, [(CREATE_READABLE, result)])
+
+
+def unset(client: CollectionClient, item: KnownItem) -> None:
+    """Gives one member null, and reads the item, where the document says of some alone that they may be null.
+
+    Where all may be, null may well mean that nothing was sent.
+
+    Raises:
+        Refusal: The target does not permit it.
+    """
+    maker, collection = client.state.maker, client.requests.collection
+    role, schemas = client.requests.needed("update"), maker.schemas
+    sent, read = maker.members(role), schemas.members(collection.schema)
+    takes_null = {
+        name: own
+        for name, own in maker.read_names(role, collection).items()
+        if name in sent
+        and schemas.for_requests.validator(sent[name]).is_valid(None)
+        and schemas.validator(read[own]).is_valid(None)
+    }
+    known = [name for name, own in takes_null.items() if item.expected.get(own) is not None]
+    if known and len(takes_null) < len(sent) and client.update(item, {known[0]: None}):
+        client.read(item)
 
 
 def send_guarded(client: CollectionClient, item: KnownItem, role: Role) -> KnownItem | None:

@@ -22,14 +22,14 @@ from understudy.collections.model import (
     ResourceOperation,
     item_at,
 )
-from understudy.collections.pages import Query, has_more, paged_list
+from understudy.collections.pages import Query, has_more, paged_list, totals
 from understudy.collections.requests import (
     CollectionRequests,
     PreparedRequest,
     RequestMaker,
     named_values,
 )
-from understudy.collections.rules import LIST_LIMITED
+from understudy.collections.rules import LIST_COUNTED, LIST_LIMITED
 from understudy.exchange.messages import Exchange, split
 from understudy.openapi.parameter_writing import written
 from understudy.verify.checks import CheckResult, expect
@@ -156,6 +156,18 @@ def read_pages(
     is_cut = is_cut or (is_single and len(identifiers) >= _SURELY_WHOLE)
     is_whole = not (is_cut or paged.is_filtered)
     return ListedItems(pages, identifiers, is_whole, first, bound)
+
+
+def _wrong_totals(listed: ListedItems) -> list[int]:
+    """Returns the totals of the last page that cannot be right.
+
+    A larger one can, unless the service has shown that it makes pages as they are asked for: it may make
+    smaller ones without saying so, and this one be the first of several.
+    """
+    count = len(listed.identifiers)
+    is_sure = listed.is_whole and listed.first == listed.bound
+    named = totals(listed.pages[-1]) if listed.pages else []
+    return [it for it in named if it < count or (is_sure and it > count)]
 
 
 def _page_of(request: PreparedRequest, following: Query | str) -> PreparedRequest:
@@ -434,6 +446,13 @@ class CollectionClient:
             is_kept, expected = listed.first <= listed.bound, f"{listed.bound} items at most"
             result = expect(is_kept, expected, f"{listed.first} items", *self.model.creations)
             self.judge(listed.pages[0], [(LIST_LIMITED, result)])
+        if listed.bound < inf and _wrong_totals(listed):
+            listed = self.pages(limit, None)  # as others may have changed the list meanwhile
+        named = totals(listed.pages[-1]) if listed.pages else []
+        if named and listed.is_whole and listed.bound < inf:  # a sum may be a total, too
+            count, wrong = len(listed.identifiers), _wrong_totals(listed)
+            result = expect(not wrong, f"a total of {count}", f"{wrong}", *listed.pages[:-1])
+            self.judge(listed.pages[-1], [(LIST_COUNTED, result)])
         return listed.identifiers
 
     def list_by(self, parameter: str, value: Any) -> tuple[Exchange, list[Any]] | None:

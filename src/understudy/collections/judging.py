@@ -20,8 +20,10 @@ from understudy.collections.asking import (
     create_by_default,
     reach_as_other,
     reach_without_scopes,
+    read_at_address,
     send_guarded,
     text_parameters,
+    unset,
 )
 from understudy.collections.client import (
     OTHER,
@@ -47,6 +49,7 @@ from understudy.collections.rules import (
     SCOPE_NEEDED,
     SINGLETON_KEPT,
     TEXT_LITERAL,
+    UPDATE_MERGED,
     lacking,
 )
 from understudy.errors import LimitExceeded, StartupError
@@ -67,7 +70,7 @@ COSTS: Final[dict[Role, int]] = {
     "create": 3,
     "list": 4,
     "read": 4,
-    "update": 3,
+    "update": 5,
     "replace": 4,
     "delete": 6,
 }
@@ -99,6 +102,7 @@ def judge_collection(state: InferredRun, collection: ResourceCollection) -> None
     if "read" in roles:
         for item in (first, first, second):
             client.read(item)
+        read_at_address(client, first)
     if "list" in roles and len(client.list_items(_WHOLE)) <= _MOST_WALKED:
         client.list_items(_FEW)
         ask_lists(client, (first, second, third))
@@ -136,6 +140,10 @@ def _change(client: CollectionClient, first: KnownItem, second: KnownItem) -> No
         if role in roles and _is_carried_out(change, items[0]) and "read" in roles:
             for item in items:
                 client.read(item)
+    is_merged = UPDATE_MERGED not in {rule for rule, _ in client.broken}
+    if {"update", "read"} <= roles and is_merged:
+        with suppress(NotPermitted):  # of a mode, or where no request is valid
+            unset(client, second)
 
 
 def _is_carried_out(change: Callable[[KnownItem], bool], item: KnownItem) -> bool:

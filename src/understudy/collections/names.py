@@ -51,6 +51,12 @@ CURSORS: Final = frozenset(
 PAGING: Final = LIMITS | OFFSETS | PAGES | CURSORS | {"before"}
 NEXTS: Final = frozenset({"next", "nexturl", "nextlink", "nextpage", "nextpageurl"})
 """Names of what a page says of the next one, and whether there is one."""
+TOTALS: Final = frozenset(
+    {
+        *("total", "totalcount", "totalitems", "totalelements", "totalresults", "totalrecords"),
+        *("totalsize", "resultcount", "numfound", "recordcount", "totalhits"),
+    }
+)
 MORES: Final = frozenset({"hasmore", "hasnext", "more", "hasnextpage"})
 
 

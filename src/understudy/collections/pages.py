@@ -1,6 +1,6 @@
 """Walks the pages of a list: by links, cursors, page numbers or offsets, as the document names them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import inf
 from typing import Any, Final
@@ -14,6 +14,7 @@ from understudy.collections.names import (
     OFFSETS,
     PAGES,
     PAGING,
+    TOTALS,
     canonical,
 )
 from understudy.exchange.messages import Exchange
@@ -145,14 +146,17 @@ def _has_default(schemas: Schemas, schema: Node | None) -> bool:
 
 def has_more(exchange: Exchange) -> bool:
     """Tells whether a page says that others follow."""
-    body = exchange.json_object
-    inner = [it for it in body.values() if isinstance(it, dict)]
-    return any(
-        value is True
-        for members in (body, *inner)
-        for name, value in members.items()
-        if canonical(str(name)) in MORES
-    )
+    return any(value is True for value in _members(exchange, MORES))
+
+
+_SURE_TOTALS: Final = frozenset(it for it in TOTALS if it.startswith("total"))
+"""Other names may be of the number of items on one page."""
+
+
+def totals(exchange: Exchange) -> list[int]:
+    """Returns the totals that a page names, in its body or in its header."""
+    named = [*_members(exchange, _SURE_TOTALS), exchange.response.header("x-total-count")]
+    return [int(it) for it in map(str, named) if it.isdecimal()]
 
 
 def _whole(value: Any, default: int) -> int:
@@ -170,10 +174,13 @@ def _link(exchange: Exchange) -> str | None:
 
 def _member(exchange: Exchange, names: frozenset[str]) -> str | None:
     """Returns the text of a member of the body, or of an object in it, that has one of these names."""
+    texts = (it for it in _members(exchange, names) if isinstance(it, str) and it)
+    return next(texts, None)
+
+
+def _members(exchange: Exchange, names: frozenset[str]) -> Iterator[Any]:
+    """Yields the members of the body, or of an object in it, that have one of these names."""
     body = exchange.json_object
     inner = [it for it in body.values() if isinstance(it, dict)]
     for members in (body, *inner):
-        for name, value in members.items():
-            if canonical(str(name)) in names and isinstance(value, str) and value:
-                return value
-    return None
+        yield from (it for name, it in members.items() if canonical(str(name)) in names)

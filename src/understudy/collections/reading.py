@@ -24,6 +24,7 @@ from understudy.collections.names import (
     NEXTS,
     OFFSETS,
     PAGES,
+    TOTALS,
     canonical,
     singular,
     words,
@@ -367,12 +368,6 @@ def _with(query: bytes, name: str, value: str) -> str:
     return urlencode([*((key, text) for key, text in pairs if key != name), (name, value)])
 
 
-_TOTALS: Final = frozenset(
-    {
-        *("total", "totalcount", "totalitems", "totalelements", "totalresults", "totalrecords"),
-        *("totalsize", "resultcount", "numfound", "recordcount", "totalhits"),
-    }
-)
 _COUNTS: Final = frozenset({"count", "numberofelements", "itemcount", "pagecount"})
 _TOTAL_PAGES: Final = frozenset({"totalpages", "pages", "pagecount", "lastpage", "numpages"})
 _SIZES: Final = frozenset({"limit", "perpage", "pagesize", "size", "itemsperpage"})
@@ -464,7 +459,7 @@ def _with_totals(
         if isinstance(result.get(name), dict) and depth:
             result[name] = _with_totals(bound, result[name], member, page, depth - 1)
             continue
-        values = _values(bound, canonical(name), page, has_total=bool(names & _TOTALS))
+        values = _values(bound, canonical(name), page, has_total=bool(names & TOTALS))
         is_valid = bound.call.schemas.validator(member).is_valid
         fitting = [value for value in values if is_valid(value)]
         if fitting:
@@ -485,7 +480,7 @@ def _values(bound: BoundCall, name: str, page: Page, *, has_total: bool) -> tupl
     following = None if number is None or page.next_query is None else number + 1
     count = len(page.items)
     known: tuple[tuple[frozenset[str], tuple[Any, ...]], ...] = (
-        (_TOTALS, (page.total, str(page.total))),
+        (TOTALS, (page.total, str(page.total))),
         (_TOTAL_PAGES, (-(-page.total // limit) if limit else 1,)),
         (_COUNTS, (count if has_total else page.total,)),
         (_SIZES, (limit if limit is not None else max(count, 1),)),

@@ -18,6 +18,7 @@ CREATE_IDENTIFIER: Final = "inferred-create-identifier"
 CREATE_DEFAULTED: Final = "inferred-create-defaulted"
 CREATE_GUARDED: Final = "inferred-create-guarded"
 LIST_ONCE: Final = "inferred-list-once"
+LIST_COUNTED: Final = "inferred-list-counted"
 LIST_LIMITED: Final = "inferred-list-limited"
 LIST_FILTERED: Final = "inferred-list-filtered"
 LIST_SORTED: Final = "inferred-list-sorted"
@@ -40,6 +41,7 @@ _STATEMENTS: Final[Mapping[str, str]] = {
     CREATE_DEFAULTED: "A member that its creation leaves out has the default of the document.",
     CREATE_GUARDED: "A member that only the service sets is not taken from a request that creates or changes an item.",
     LIST_ONCE: "The pages of a list name each item once.",
+    LIST_COUNTED: "The total that a list names is the number of its items.",
     LIST_LIMITED: "A page of a list has at most as many items as are asked for.",
     LIST_FILTERED: "A list that is filtered by a member has only items with that value.",
     LIST_SORTED: "A list is in the order that is asked for.",
@@ -59,8 +61,8 @@ CERTAIN: Final = frozenset(
     {
         *(CREATE_READABLE, CREATE_LISTED, CREATE_IDENTIFIER, REPLACE_KEPT, UPDATE_MERGED),
         *(CHANGE_ISOLATED, DELETE_GONE, SINGLETON_KEPT, CREATE_DEFAULTED),
-        *(CREATE_GUARDED, OWNER_ONLY, LIST_ONCE, LIST_LIMITED, LIST_FILTERED, LIST_SORTED),
-        *(SCOPE_NEEDED, TEXT_LITERAL),
+        *(CREATE_GUARDED, OWNER_ONLY, LIST_ONCE, LIST_COUNTED, LIST_LIMITED, LIST_FILTERED),
+        *(LIST_SORTED, SCOPE_NEEDED, TEXT_LITERAL),
     }
 )
 """Rules that follow from HTTP's methods, or from names in the document; their breach is a finding."""
@@ -85,6 +87,7 @@ _NEEDED: Final[Mapping[str, tuple[frozenset[Role], ...]]] = {
     CREATE_DEFAULTED: (frozenset({"create"}),),
     CREATE_GUARDED: (frozenset({"create"}),),
     LIST_ONCE: (frozenset({"list"}),),
+    LIST_COUNTED: (frozenset({"list"}),),
     LIST_LIMITED: (frozenset({"list"}),),
     LIST_FILTERED: (frozenset({"list"}),),
     LIST_SORTED: (frozenset({"list"}),),

@@ -150,6 +150,31 @@ class DropsTheFirstItemOfLaterPages(Service):
         return super().listed(who, path, {**query, "offset": str(offset and offset + 1)})
 
 
+@breaks("inferred-list-counted")
+class CountsThePageAlone(Service):
+    def total(self, _who, _path, page):
+        return len(page)
+
+
+@breaks("inferred-list-counted")
+class CountsWhatIsNotListed(Service):
+    def total(self, who, path, page):
+        return super().total(who, path, page) + 1
+
+
+@breaks("inferred-create-readable", HARBOURS)
+class SaysThatAnItemIsWhereNoneIs(Service):
+    def address(self, path, item):
+        return f"/v1{path}/{item['id']}0"
+
+
+@breaks("inferred-update-merged")
+class IgnoresNullInAPatch(Service):
+    def update(self, who, path, identifier, sent):
+        said = {name: value for name, value in sent.items() if value is not None}
+        return super().update(who, path, identifier, said)
+
+
 @breaks("inferred-read-repeatable", HARBOURS)
 class ChangesByBeingRead(Service):
     def read(self, who, path, identifier):

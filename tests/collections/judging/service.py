@@ -57,6 +57,14 @@ class Service:
         offset = int(query.get("offset", "0"))
         return items[offset : offset + int(query.get("limit", "20"))]
 
+    def total(self, who: str, path: str, _page: list[Item]) -> int:
+        """Returns the number of items that a list names."""
+        return len(self.items(who, path))
+
+    def address(self, path: str, item: Item) -> str:
+        """Returns where a new item is."""
+        return f"/v1{path}/{item['id']}"
+
     def filtered(self, query: dict[str, str], items: list[Item]) -> list[Item]:
         pinned, text = query.get("is_pinned"), query.get("q", "")
         items = [it for it in items if pinned in {None, str(it.get("is_pinned")).lower()}]
@@ -125,11 +133,14 @@ class Service:
         self, request: httpx.Request, who: str, path: str, sent: Item
     ) -> httpx.Response:
         if request.method == "POST":
-            return _json(201, _wrapped(path, self.create(who, path, sent)))
+            item = self.create(who, path, sent)
+            response = _json(201, _wrapped(path, item))
+            response.headers["location"] = self.address(path, item)
+            return response
         query = {name: texts[-1] for name, texts in parse_qs(request.url.query.decode()).items()}
         page = self.listed(who, path, query)
         if path == "/me/notes":
-            return _json(200, {"data": page, "total": len(self.items(who, path))})
+            return _json(200, {"data": page, "total": self.total(who, path, page)})
         return _json(200, {"berths": page} if path.endswith("/berths") else page)
 
     def _of_item(
