@@ -19,16 +19,17 @@ from understudy.collections.model import (
     value_at,
 )
 from understudy.collections.names import canonical
-from understudy.errors import Headers, NotFound, PreconditionFailed
+from understudy.errors import BadRequest, Headers, NotFound, PreconditionFailed
 from understudy.limits import JSON_INTEGER
 from understudy.mock.server.call import BODY, DocumentCall, HandlerResponse
 from understudy.mock.server.declared_responses import sample_headers
 from understudy.mock.server.document_responses import written_body
+from understudy.mock.server.json_bodies import read_json
 from understudy.mock.server.worlds import Baseline, World
 from understudy.mock.store.items import Item
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document, Node
-from understudy.openapi.media_types import concrete, negotiated
+from understudy.openapi.media_types import concrete, is_json, negotiated
 from understudy.openapi.operations import DeclaredResponse
 from understudy.openapi.sampler import Sampler
 from understudy.openapi.schemas import Schemas
@@ -135,8 +136,14 @@ class BoundCall:
 
     @property
     def body(self) -> Any:
-        """The parsed body; None without one."""
-        return self.call.arguments.get(BODY)
+        """The parsed body, of JSON also where the document declares none; None without one."""
+        call = self.call
+        if call.operation.request_body is not None or not is_json(call.media_type):
+            return call.arguments.get(BODY)
+        try:
+            return read_json(call.content)
+        except BadRequest:  # which nothing was said of
+            return None
 
     @property
     def scope(self) -> dict[str, Any]:
@@ -170,6 +177,8 @@ class BoundCall:
         names = {canonical(name): name for name in known}
         declared = {*map(canonical, sent_members(self.shape.schemas, self.role))}
         own = names.keys() - declared - {canonical(self.identifier_member or "")}
+        if self.call.operation.request_body is None:
+            value = {name: it for name, it in value.items() if canonical(str(name)) in names}
         if declared:
             value = {name: it for name, it in value.items() if canonical(str(name)) not in own}
         members = {

@@ -1,4 +1,4 @@
-"""An item is replaced in what the request declares; what only a creation has stays."""
+"""What a request may have of an item: what it declares, or where it declares nothing, what the item has."""
 
 import asyncio
 from pathlib import Path
@@ -73,3 +73,38 @@ def test_an_item_is_put_where_its_own_type_takes_the_text_of_the_path(tmp_path, 
     response = asyncio.run(put())
     assert response.status_code == status
     assert response.json().get("id") == (12 if status == 200 else None)
+
+
+BARE = """
+  /logs:
+    post:
+      responses: {'201': {description: Made., content: {application/json: {schema: {$ref: '#/components/schemas/Log'}}}}}
+  /logs/{id}:
+    get:
+      parameters: [{name: id, in: path, required: true, schema: {type: integer}}]
+      responses: {'200': {description: One., content: {application/json: {schema: {$ref: '#/components/schemas/Log'}}}}}
+"""
+LOG = """
+    Log: {type: object, additionalProperties: false, required: [id, text], properties: {id: {type: integer}, text: {type: string}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("content", "is_kept"),
+    [(b'{"text": "Rain", "other": 1}', True), (b'{"text": 7}', False), (b"{", False)],
+)
+def test_a_creation_that_declares_no_body_keeps_what_an_item_can_have(tmp_path, content, is_kept):
+    logs = Mock(Settings(document=document_with(tmp_path, BARE, LOG))).resource
+
+    async def created() -> tuple[int, dict[str, object]]:
+        wire = httpx.ASGITransport(logs)
+        async with httpx.AsyncClient(transport=wire, base_url="http://127.0.0.1:8080") as client:
+            headers = {"content-type": "application/json"}
+            made = await client.post("/logs", content=content, headers=headers)
+            read = await client.get(f"/logs/{made.json()['id']}")
+            return made.status_code, dict(read.json())
+
+    status, log = asyncio.run(created())
+    assert status == 201
+    assert log.keys() == {"id", "text"}
+    assert (log["text"] == "Rain") is is_kept

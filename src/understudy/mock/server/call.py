@@ -272,6 +272,7 @@ class DocumentCall:
         path: The path of the request below the base URL.
         query: The raw query string.
         notes: Remarks for the journal.
+        content: The bytes of the body.
     """
 
     world: World
@@ -283,6 +284,7 @@ class DocumentCall:
     path: str
     query: bytes
     notes: list[str]
+    content: bytes = b""
 
     @property
     def media_type(self) -> str:

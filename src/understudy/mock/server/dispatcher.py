@@ -193,6 +193,7 @@ def _stateful_response(context: RequestContext, endpoint: Endpoint) -> HandlerRe
         context.path.removeprefix(base_path),
         context.query,
         context.notes,
+        context.body,
     )
     return endpoint.document_handler(call)
 
