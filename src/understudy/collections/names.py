@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
@@ -65,6 +66,7 @@ def words(name: str) -> tuple[str, ...]:
     return tuple(word.lower() for word in _WORDS.findall(name))
 
 
+@lru_cache(maxsize=16_384)  # a large document has few names, each of which it repeats
 def canonical(name: str) -> str:
     """Returns a name without case and separators, so that styles of writing compare equal."""
     return "".join(words(name)) or name.casefold()

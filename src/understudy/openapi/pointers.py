@@ -1,6 +1,7 @@
 """JSON pointers into a document, written as URI fragments: ``#/paths/~1a/get`` (RFC 6901, 6)."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
@@ -25,6 +26,7 @@ class Scope(NamedTuple):
     base: str = ""
 
 
+@lru_cache(maxsize=16_384)  # steps are few, and pointers of a large document are a million
 def escape(step: str) -> str:
     """Returns a step, escaped for a JSON pointer (RFC 6901, 3)."""
     return step.replace("~", "~0").replace("/", "~1")

@@ -286,7 +286,9 @@ class BodyReader:
         for media_type, media in declared.content.items():
             if media.schema is not None:
                 schemas.expect_bounded(media.schema)
-            self._fields[media_type] = form_fields(media.schema, schemas, aliases, media.encoding)
+            if not is_json(media_type):
+                fields = form_fields(media.schema, schemas, aliases, media.encoding)
+                self._fields[media_type] = fields
         first = declared.content.get(JSON) or next(iter(declared.content.values()), None)
         self.members = frozenset(schemas.members(first.schema, ALL) if first else ())
 
