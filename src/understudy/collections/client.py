@@ -159,10 +159,10 @@ def read_pages(
 
 
 def _wrong_totals(listed: ListedItems) -> list[int]:
-    """Returns the totals of the last page that cannot be right.
+    """Returns the totals of the last page that contradict the items of the list.
 
-    A larger one can, unless the service has shown that it makes pages as they are asked for: it may make
-    smaller ones without saying so, and this one be the first of several.
+    A service may make smaller pages than the query asks for, so that more of them follow. Therefore a larger
+    total is wrong only where the first page has the size of the query.
     """
     count = len(listed.identifiers)
     is_sure = listed.is_whole and listed.first == listed.bound

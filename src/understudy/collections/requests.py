@@ -233,13 +233,17 @@ class RequestMaker:
     ) -> dict[str, Node]:
         """Returns the members of an item that only the service sets.
 
-        They are read-only, or the item has them and a request does not, which may have others.
+        They are read-only, or the item has them and a request does not, which may have others. A JSON
+        patch may name any but those that are read-only.
         """
+        media_type, schema = self.body_schema(role)
         sent = sent_members(self.schemas, role)
-        whole = schema_at(self.schemas, self.body_schema(role)[1], role.request_path)
+        whole = schema_at(self.schemas, schema, role.request_path)
         is_closed = self.schemas.keyword(whole, "additionalProperties") is False
         read = {} if is_closed else self.schemas.members(resource.schema)
-        names = set(map(canonical, (*self.members(role), resource.identifier or "")))
+        takes = read if media_type == JSON_PATCH else self.members(role)
+        taken = (n for n in takes if not self.schemas.is_flagged(takes[n], "readOnly"))
+        names = set(map(canonical, (*taken, resource.identifier or "")))
         return {n: it for n, it in {**read, **sent}.items() if canonical(n) not in names}
 
     def read_names(self, role: ResourceOperation, resource: Resource) -> dict[str, str]:

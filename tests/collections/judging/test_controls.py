@@ -19,6 +19,7 @@ LABELLED = [
 STATEFUL = ("12-directions", "34-envelopes", "38-shared-parts", "50-everyday")
 UNJUDGED = ("account", "catalogue", "exports", "files", "uploads")
 CORPUS = [TESTS / "proofs" / "corpus" / "documents" / f"{name}.yaml" for name in STATEFUL]
+CORPUS.append(TESTS / "proofs" / "corpus" / "lives" / "12-orders.yaml")  # changed by JSON patches
 
 
 @pytest.mark.parametrize("path", [*LABELLED, *CORPUS], ids=lambda path: path.stem)
