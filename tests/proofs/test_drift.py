@@ -132,3 +132,16 @@ def test_one_fault_of_the_state_has_one_root(fault, rules, root):
     options = RunOptions(rules=rules)
     result = compared(ours, mock_beside(ours), options, is_minimised=False)
     assert [it.rule for it in result.causes if it.fault == "deployment"] == [root]
+
+
+def test_a_fault_that_several_rules_see_stands_under_the_one_that_most_differences_are_about():
+    def denying_otherwise(request, send):
+        response = send(request)
+        location = response.headers.get("location", "")
+        if location:
+            response.headers["location"] = location.replace("access_denied", "denied")
+        return response
+
+    rules = ("scope-indexed-array", "authorize-error-form", "denial-access-denied")
+    causes = summary(drift(deployment(denying_otherwise), *rules))
+    assert [rule for fault, rule in causes if fault == "deployment"] == ["authorize-error-form"]

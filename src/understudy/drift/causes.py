@@ -4,6 +4,7 @@ No text is compared: a rule is about a difference if the response keeps the rule
 as at the other deployment.
 """
 
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
@@ -88,7 +89,7 @@ SILENCES: Final[Sequence[Silence]] = (
     ),
     Silence(
         "open-other-requests",
-        "Requests to no operation of the interface, such as those that its URLs lead to, are not "
+        "Requests that are no operation of the interface, such as those that its URLs lead to, are not "
         "described.",
         lambda it: not it.exchange.operation,
     ),
@@ -143,7 +144,7 @@ def unpaired(
         of: The judgements of the three runs.
         named: Ids of the rules that are causes already.
         rows: All requests that were compared: a rule that does not apply to the other one's response
-            is not a cause of its own there.
+            is no cause of its own there.
     """
     others = [({row.first.number: row.other for row in rows}, of.first)]
     others += [({row.second.number: row.other for row in rows}, of.second)]
@@ -262,12 +263,7 @@ def causes(
     rows = tuple(rows)
     groups: dict[_Key, list[Difference]] = {}
     named: set[tuple[int, str]] = set()
-    for difference in found:
-        breaches = [
-            (fault, it)
-            for fault, it in _breaches(difference, judgements)
-            if not (it.is_open and _is_settled(it.rule.id, difference, judgements, learnt))
-        ]
+    for difference, breaches in _about(found, judgements, learnt):
         named |= {(difference.exchange.number, it.rule.id) for _, it in breaches}
         entry = explained_by(difference) if explained_by is not None else None
         key = _learnt(_key(difference, breaches, entry, judgements), learnt)
@@ -334,8 +330,35 @@ def _breaches(difference: Difference, of: Judgements) -> list[tuple[Fault, Broke
     own = of.first.about(difference, difference.exchange.number, of.other)
     other = of.other.about(difference, difference.other.number, of.first)
     sides: tuple[tuple[Fault, Sequence[BrokenRule]], ...] = (("deployment", own), ("other", other))
-    breaches = [("silent" if it.is_open else fault, it) for fault, side in sides for it in side]
-    return sorted(breaches, key=lambda each: (FAULTS.index(each[0]), each[1].rule.id in _LAST))
+    return [("silent" if it.is_open else fault, it) for fault, side in sides for it in side]
+
+
+def _about(
+    found: Iterable[Difference], of: Judgements, learnt: LearntFacts
+) -> Iterator[tuple[Difference, list[tuple[Fault, BrokenRule]]]]:
+    """Yields each difference with the rules that it is about, first of equal ones the widest.
+
+    Many rules see one fault where their requests meet it. The rule on what is at fault is broken wherever
+    one of theirs is, so most differences are about it.
+    """
+    about = [
+        (
+            each,
+            [
+                (fault, it)
+                for fault, it in _breaches(each, of)
+                if not (it.is_open and _is_settled(it.rule.id, each, of, learnt))
+            ],
+        )
+        for each in found
+    ]
+    counts = Counter((fault, it.rule.id) for _, breaches in about for fault, it in breaches)
+
+    def order(breach: tuple[Fault, BrokenRule]) -> tuple[int, bool, int]:
+        fault, rule = breach[0], breach[1].rule.id
+        return FAULTS.index(fault), rule in _LAST, -counts[fault, rule]
+
+    yield from ((each, sorted(breaches, key=order)) for each, breaches in about)
 
 
 def _key(
