@@ -272,5 +272,5 @@ def test_two_runs_of_verify_share_an_hour(url):
     assert [outcome.requests for outcome in outcomes] == [5, 0]
     reasons = {it.reason for it in outcomes[1].rules if it.status == "not_checked"}
     assert [reason.partition(";")[0] for reason in reasons] == [
-        "the hour's budget for requests without a token is used up"
+        "the hour's budget for requests without a token is used up ([budget] anonymous = 5)"
     ]
