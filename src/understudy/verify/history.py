@@ -197,7 +197,8 @@ class History:
         alike = (
             exchange
             for known, exchange in issued.items()
-            if known.casefold() == secret.casefold() or secret in {known[:-1], f"{known}0"}
+            if known.casefold() == secret.casefold()
+            or secret in {known[:-1], f"{known}0", f"{known}\0", f" {known}"}
         )
         return None if secret in issued else next(alike, None)
 

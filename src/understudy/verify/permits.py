@@ -110,8 +110,8 @@ def _elsewhere(request: Request, target: Target) -> str | None:
     known = {urlsplit(url).netloc for url in (target.base_url, target.auth_url or "")}
     if host not in known:
         return f"{host} is not a host of the deployment"
-    if request.method != "GET" or request.header("authorization"):
-        return "outside the two APIs only GET requests without credentials are sent"
+    if request.method not in {"GET", "HEAD"} or request.header("authorization"):
+        return "outside the two APIs only GET and HEAD requests without credentials are sent"
     return None
 
 

@@ -63,7 +63,7 @@ from understudy.verify.grant_history import (
     requested,
     shown_error,
 )
-from understudy.verify.history import MADE_UP, History
+from understudy.verify.history import History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.switches import ISSUED, PUT_BACK, experiment, number_reading, range_of
@@ -210,13 +210,13 @@ def code_redeemed_twice(client: ProbeClient) -> Parts:
     needs=GRANTED,
 )
 def code_redeemed_with_wrong_fields(client: ProbeClient) -> Parts:
-    """Redeems a code with another redirect URI, another secret, nearly itself; then as it should be."""
+    """Redeems a code with another redirect URI, the secret in spaces, nearly itself; then as it is."""
     spare = spare_code(client)
     uri = client.app.redirect_uri or ""
     for other in (f"{uri}/", f"{uri}?understudy=1", None):
         yield post(client, form_of(client.app, spare, redirect_uri=other))
-    yield post(client, form_of(client.app, spare, client_secret=f"{MADE_UP}-secret"))
-    for wrong in (f"{MADE_UP}-code", *dict(nearly(spare)).values()):
+    yield post(client, form_of(client.app, spare, client_secret=f" {client.app.client_secret} "))
+    for wrong in (f" {spare}", *{**dict(nearly(spare)), "lengthened": f"{spare}\0"}.values()):
         yield post(client, form_of(client.app, wrong))
     exchange = post(client, form_of(client.app, spare))
     yield exchange

@@ -17,10 +17,10 @@ from understudy.verify.checks import (
     proven,
     tells,
 )
-from understudy.verify.history import History
+from understudy.verify.history import History, avatars_in
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
-from understudy.verify.rules.equivalent_requests import response_meaning
+from understudy.verify.rules.equivalent_requests import MADE_UP_TAG, response_meaning
 
 SINCE: Final = "if-modified-since"
 LONG_AGO: Final = "Thu, 01 Jan 1970 00:00:00 GMT"
@@ -61,6 +61,21 @@ def only_what_the_client_has_is_left_out(exchange: Exchange, history: History) -
     return expect(is_right, "the content, which is not the client's", "status 304", *steps)
 
 
+@check(
+    CONDITIONAL,
+    when=[
+        tells(
+            "the request names a tag that no response has",
+            lambda it, _: it.request.header("if-none-match") == MADE_UP_TAG,
+        )
+    ],
+)
+def nobody_has_what_is_made_up(exchange: Exchange, _history: History) -> CheckResult:
+    """304 is not said to a tag that is made up; by GET and HEAD, of operations and pictures."""
+    is_right = exchange.status != NOT_MODIFIED
+    return expect(is_right, "the content, as its tag is made up", "status 304")
+
+
 has_tag = tells(
     "the response has a tag, by which a client knows it",
     lambda it, _: it.response.is_success and bool(it.response.header("etag")),
@@ -94,8 +109,11 @@ def reads_with_the_tag_of_another(client: ProbeClient) -> Parts:
     for path, other in (("/me/profile", "other"), ("/me/avatars", "other"), (lookup, "anonymous")):
         before[path] = client.recall(path, "owner").response.header("etag")
         tag = client.recall(path, other).response.header("etag") if before[path] else ""
-        headers = {"if-none-match": tag or '"understudy-made-up"'}
+        headers = {"if-none-match": tag or MADE_UP_TAG}
         yield client.get(path, "owner", headers=headers)
+    pictures = avatars_in(client.recall("/me/avatars", "owner", is_lasting=True))
+    for url in (str(it.get("image_url", "")) for it in pictures[:1]):
+        yield client.send("HEAD", url, headers={"if-none-match": MADE_UP_TAG})
     yield client.get("/me/profile", "owner", headers={SINCE: LONG_AGO})
     if any(before.values()):
         update(client, company="Understudy & after")

@@ -17,6 +17,7 @@ from urllib.parse import unquote_plus, urlsplit
 from understudy.exchange.messages import NO_JSON, Exchange, Request, media_type
 from understudy.interface.operations import (
     ASSOCIATED_EMAIL,
+    DOCUMENT,
     LOOKUP,
     OWN_PROFILE,
     QR_CODE,
@@ -60,6 +61,9 @@ _DRESS: Final = frozenset(
 
 _JSON: Final = "application/json"
 _ANY_PICTURE: Final = "image/avif, image/*;q=0.8, text/html;q=0.1"
+MADE_UP_TAG: Final = '"understudy-made-up"'
+"""A tag that no response has, so that it leaves nothing out (RFC 9110, 13.1.2)."""
+_TAGGED: Final = ("if-none-match", MADE_UP_TAG)
 _CHARSET: Final = re.compile(r" *; *charset=\"?utf-8\"?", re.IGNORECASE)
 _BOUNDARY: Final = re.compile(r"boundary=\"?([^\";]+)\"?", re.IGNORECASE)
 _FILE_NAME: Final = re.compile(rb"; filename=\"[^\"\r\n]*\"", re.IGNORECASE)
@@ -96,7 +100,8 @@ def normal_form(request: Request, unknown: frozenset[str] = frozenset()) -> tupl
     if boundary is not None:
         content_type = _BOUNDARY.sub("boundary", content_type)
         body = _FILE_NAME.sub(b"", request.body.replace(boundary[1].encode(), b""))
-    others = sorted(pair for pair in request.headers if pair[0].lower() not in _DRESS)
+    headers = [(name.lower(), text) for name, text in request.headers]
+    others = sorted(it for it in headers if it[0] not in _DRESS and it != _TAGGED)
     accepted = request.header("accept") or "*/*"
     if "*/*" not in accepted and accepted not in {_JSON, _ANY_PICTURE}:
         others.append(("accept", accepted))
@@ -125,11 +130,9 @@ def plain_request(exchange: Exchange, history: History) -> Exchange | None:
     It succeeded, or is refused and repeated by HEAD; and nothing was written since that could change
     the response. An update may be repeated after others, as it says itself what it leads to.
     """
-    alike = [
-        before
-        for before in history.near(*([exchange.operation] if exchange.operation else _READS))
-        if _is_repeated(exchange, before, history)
-    ]
+    reads = (*history.near(*_READS), history.last(DOCUMENT))  # which no write changes
+    near = history.near(exchange.operation) if exchange.operation else filter(None, reads)
+    alike = [before for before in near if _is_repeated(exchange, before, history)]
     return min(alike, key=lambda before: len(dresses_of(exchange, before)), default=None)
 
 
@@ -150,7 +153,7 @@ def _is_repeated(exchange: Exchange, before: Exchange, history: History) -> bool
     if exchange.operation == UPLOAD_AVATAR and not leaves_room(exchange, history):
         return False  # a deployment may bound how many avatars an account has
     is_update = exchange.operation in UPDATES and not history.is_gone(exchange.value)
-    return is_update or history.still_since(before)
+    return is_update or before.operation == DOCUMENT or history.still_since(before)
 
 
 UPDATES: Final = frozenset({UPDATE_PROFILE, UPDATE_AVATAR, SET_AVATAR})
@@ -197,8 +200,11 @@ def _address(exchange: Exchange) -> object:
 
 
 def _negotiation(exchange: Exchange) -> object:
-    names = [name for name, _ in exchange.request.headers if name.lower() == "authorization"]
-    return [names, *(exchange.request.header(name) for name in ("accept", "accept-encoding"))]
+    sent = exchange.request
+    names = [name for name, _ in sent.headers if name.lower() == "authorization"]
+    spaces = sent.header("authorization").count(" ")
+    texts = (sent.header(name) for name in ("accept", "accept-encoding", "if-none-match"))
+    return [names, spaces, *texts]
 
 
 def _content(exchange: Exchange) -> object:
@@ -352,6 +358,11 @@ def _capital_name(request: Request) -> Request:
     return replace(request, headers=headers)
 
 
+def _spaced(request: Request) -> Request:
+    """Writes two spaces before the token (RFC 9110, 11.4)."""
+    return _with("authorization", request.header("authorization").replace(" ", "  ", 1))(request)
+
+
 def _capital_type(request: Request) -> Request:
     kind, mark, parameters = request.header("content-type").partition(";")
     return _with("content-type", f"{kind.upper()}{mark}{parameters}")(request)
@@ -403,6 +414,7 @@ _AS_JSON: Final = _with("accept", _JSON)
 _AS_ANY_PICTURE: Final = _with("accept", _ANY_PICTURE)
 _GZIP: Final = _with("accept-encoding", "gzip")
 _IDENTITY: Final = _with("accept-encoding", "identity")
+_TAG: Final = _with(*_TAGGED)
 _LOWER, _UPPER = _by_scheme("bearer"), _by_scheme("BEARER")
 _CHARSET_ADDED, _CHARSET_SPACED = _typed("; charset=utf-8"), _typed(' ;charset="UTF-8"')
 
@@ -443,30 +455,25 @@ def reads_in_another_dress(client: ProbeClient) -> Parts:
         {"email_hash": (*client.known.own_hashes, made_up_hash(1))[0]},
     )
     code = {"size": "160", "version": "1"}
+    as_owner, all_of_it = (_UPPER, _spaced, _AS_JSON, _encoded_name), (_encoded_query, _TAG)
     reads: tuple[tuple[str, str, Mapping[str, str], Sequence[Dress], Sequence[Dress]], ...] = (
-        (f"/profiles/{slug}", "owner", {}, (_percent_encoded, _with_source, _LOWER), (_UPPER,)),
+        (f"/profiles/{slug}", "owner", {}, (_percent_encoded, _with_source, _LOWER), as_owner[:2]),
         (f"/profiles/{slug}", "anonymous", {}, (_percent_encoded, _with_source), ()),
-        (
-            "/me/profile",
-            "owner",
-            {},
-            (_LOWER, _with_source),
-            (_UPPER, _AS_JSON, _encoded_name, _capital_name),
-        ),
-        ("/me/avatars", "owner", {}, (_LOWER,), (_UPPER, _AS_JSON, _encoded_name)),
+        ("/me/profile", "owner", {}, (_LOWER, _with_source, _TAG), (*as_owner, _capital_name)),
+        ("/me/avatars", "owner", {}, (_LOWER, _TAG), as_owner),
         (
             "/me/associated-email",
             "owner",
             address,
             (_percent_encoded, _LOWER),
-            (_encoded_query, _capital_name),
+            (_capital_name, *all_of_it),
         ),
         (
             f"/qr-code/{slug}",
             "anonymous",
             code,
             (_turned, _percent_encoded),
-            (_encoded_query, _AS_ANY_PICTURE),
+            (*all_of_it, _AS_ANY_PICTURE),
         ),
     )
     if client.has("owner"):  # what the public reads differs in nothing that a dress changes
@@ -477,7 +484,8 @@ def reads_in_another_dress(client: ProbeClient) -> Parts:
         coded = (_GZIP, _IDENTITY) if (client.seed + place) % 2 else (_IDENTITY, _GZIP)
         for dresses in ((_AS_LIBRARIES, coded[0], *special), (coded[1], *more)):
             yield _again(client, client.recall(path, who, query), *dresses)
-        yield _again(client, client.recall(path, who, query), _as_head)
+        yield _again(client, client.recall(path, who, query), _as_head, _TAG)
+    yield _again(client, client.recall("/openapi", is_lasting=True), _as_head)
 
 
 @probe("equivalent-content", needs=("owner", "writes"))

@@ -36,6 +36,7 @@ from understudy.verify.history import MADE_UP, History, avatars_in, made_up_hash
 from understudy.verify.pictures import DEFAULT_SIZE, fitting, picture_of
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
+from understudy.verify.rules.equivalent_requests import MADE_UP_TAG
 from understudy.verify.shapes import fault
 from understudy.verify.switches import by_success, experiment, reading, status_of
 from understudy.verify.target import email_hash, md5_of
@@ -249,10 +250,11 @@ def lookups_by_every_name(client: ProbeClient) -> Parts:
     needs=("other_slug",),
 )
 def lookups_of_other_account(client: ProbeClient) -> Parts:
-    """Looks the other account's profile up, anonymously and as its owner."""
+    """Looks the other account's profile up, anonymously and as its owner, by its last address."""
     yield client.get(f"/profiles/{client.known.other_slug}")
     if client.has("other"):
-        yield client.get(f"/profiles/{client.known.other_slug}", "other")
+        identifier = (client.known.other_slug, *client.known.others_hashes)[-1]
+        yield client.get(f"/profiles/{identifier}", "other")
 
 
 @probe("email-hash-normalised", needs=("other_emails",))
@@ -358,9 +360,9 @@ def addresses_of_profile(client: ProbeClient) -> Parts:
 
 @probe("avatar-urls-resolve", needs=("owner",))
 def address_of_avatar(client: ProbeClient) -> None:
-    """Follows the URL of the first avatar."""
+    """Follows the URL of the first avatar, with a tag that no response has."""
     for avatar in avatars_in(client.recall("/me/avatars", "owner", is_lasting=True))[:1]:
-        client.get(str(avatar.get("image_url")))
+        client.get(str(avatar.get("image_url")), headers={"if-none-match": MADE_UP_TAG})
 
 
 # Query parameters that are repeated or empty.

@@ -23,7 +23,7 @@ from understudy.verify.grant_history import (
     is_clean,
     shown_error,
 )
-from understudy.verify.history import MADE_UP, History
+from understudy.verify.history import History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.switches import oauth_error_form, reading
@@ -114,9 +114,9 @@ def token_has_requested_scopes(exchange: Exchange, _history: History) -> CheckRe
     needs=("auth_url", "app", "tokens", "password"),
 )
 def password_of_owner(client: ProbeClient) -> Parts:
-    """Uses the password grant as the owner, with scopes and without, and with a wrong password."""
+    """Uses the password grant as the owner, with scopes and without, and with the password in spaces."""
     yield post(client, password_form(client.app))
-    yield post(client, password_form(client.app, password=f"{MADE_UP}-password"))
+    yield post(client, password_form(client.app, password=f" {client.app.password} "))
     yield post(client, password_form(client.app, scope=""))
     scope = " ".join(SCOPES[:2])
     exchange = post(client, password_form(client.app, scope=scope))
@@ -127,14 +127,20 @@ def password_of_owner(client: ProbeClient) -> Parts:
 @probe(
     "password-grant-owner-only",
     "token-client-credentials",
+    "token-grant-type",
     needs=("auth_url", "app", "tokens", "password"),
 )
 def nearly_right_secrets(client: ProbeClient) -> Parts:
-    """Uses the password grant with an empty secret or password, or nearly the right one."""
+    """Uses the password grant with an empty secret or password, or nearly the right one, or its name.
+
+    What is longer by a character that ends texts elsewhere is taken by who compares beginnings, too.
+    """
     for name, right in password_form(client.app):
         if name in {"client_secret", "password"}:
-            for wrong in ("", *dict(nearly(right)).values()):
+            near = {**dict(nearly(right)), "lengthened": f"{right}\0"}
+            for wrong in ("", *near.values()):
                 yield post(client, password_form(client.app, **{name: wrong}))
+    yield post(client, password_form(client.app, grant_type="Password"))
 
 
 @probe("password-grant-owner-only", needs=("auth_url", "app", "tokens", "other_person"))

@@ -232,7 +232,7 @@ def unknown_clients_and_grant_types(client: ProbeClient) -> Parts:
     """Sends no grant type that exists, and a client that does not."""
     yield post(client, form_of(client.app, CODE, grant_type=""))
     yield post(client, form_of(client.app, CODE, client_id=f"{MADE_UP}-client"))
-    for grant_type in (None, "client_credentials", "refresh_token"):
+    for grant_type in (None, "client_credentials"):
         yield post(client, form_of(client.app, CODE, grant_type=grant_type))
 
 
