@@ -212,10 +212,18 @@ def masked(text: str, secrets: Mapping[str, str]) -> str:
         for spelling in dict.fromkeys((secret, quote_plus(secret), quote(secret, safe=""))):
             text = text.replace(spelling, f"${secrets[secret]}")
     variables = frozenset(f"${name}" for name in secrets.values())
-    text = _FORM_SECRET.sub(lambda m: f"{m[1]}={_pseudonym(unquote_plus(m[2]), variables)}", text)
+    text = _FORM_SECRET.sub(partial(_pseudonym_in_form, variables), text)
     text = _JSON_SECRET.sub(lambda m: f'"{m[1]}":"{_pseudonym(m[2], variables)}"', text)
     text = _PART_SECRET.sub(lambda m: m[1] + _pseudonym(m[2], variables), text)
     return _CREDENTIALS.sub(lambda m: f"{m[1]} {_pseudonym(m[2], variables)}", text)
+
+
+def _pseudonym_in_form(variables: AbstractSet[str], pair: re.Match[str]) -> str:
+    """Returns a field with its secret masked; one that is a variable within blanks, as it is."""
+    value = unquote_plus(pair[2])
+    return (
+        pair[0] if value.strip(" \0") in variables else f"{pair[1]}={_pseudonym(value, variables)}"
+    )
 
 
 def masked_fields(

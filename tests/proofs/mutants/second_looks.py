@@ -15,11 +15,13 @@ from tests.proofs.mutants.edge import (
     LIST,
     LOOKUP,
     OWN,
+    QR,
     TOKEN,
     answer,
     asking,
     at,
     editing,
+    form,
     form_of,
     is_avatar,
     is_profile,
@@ -278,3 +280,75 @@ def a_newer_code_ends_the_token_of_an_older_one(request, send, issued):
         refused = {"www-authenticate": "Bearer"}
         return httpx.Response(401, json={"error": "It has ended."}, headers=refused)
     return response
+
+
+# A tag that no response has, and HEAD of what is no operation.
+
+
+def _is_of_pictures(request):
+    return (
+        path_of(request).removeprefix("http://127.0.0.1:8080").startswith(("/avatar/", "/image/"))
+    )
+
+
+def _unmodified(name, is_meant):
+    """Registers 304 to whatever tag a request names."""
+
+    def change(request, send):
+        tag = request.headers.get("if-none-match")
+        if tag and is_meant(request):
+            return httpx.Response(304, headers={"etag": tag})
+        return send(request)
+
+    register(name, (TAGS,), change)
+
+
+_unmodified("every_tag_is_that_of_a_picture", lambda r: r.method == "GET" and _is_of_pictures(r))
+_unmodified("head_takes_any_tag_of_a_picture", lambda r: r.method == "HEAD" and _is_of_pictures(r))
+_unmodified("every_tag_is_that_of_a_code", lambda r: r.method == "GET" and QR in path_of(r))
+_refused(
+    "head_of_the_definition_finds_none",
+    (HEAD,),
+    lambda r: at(r, "HEAD", "/openapi"),
+    404,
+)
+_refused(
+    "two_spaces_before_a_token_are_malformed",
+    ("equivalent-headers",),
+    lambda r: "  " in r.headers.get("authorization", ""),
+)
+
+
+# Secrets and words that are compared carelessly.
+
+
+def _tidied(name, rule, field, tidy):
+    """Registers a field of the token endpoint's form that is changed before it is compared."""
+
+    def change(request, send):
+        text = form_of(request).get(field, "") if at(request, "POST", TOKEN) else ""
+        return send(form(request, **{field: tidy(text)}) if tidy(text) != text else request)
+
+    register(name, (rule,), change)
+
+
+def _until_nul(text):
+    return text.partition("\0")[0]
+
+
+for _field, _rule in (
+    ("client_secret", "token-client-credentials"),
+    ("password", "password-grant-owner-only"),
+    ("code", "code-exchange"),
+):
+    _tidied(f"{_field}s_are_trimmed", _rule, _field, str.strip)
+    _tidied(f"{_field}s_end_at_a_nul", _rule, _field, _until_nul)
+_tidied("grant_types_are_of_any_case", "token-grant-type", "grant_type", str.lower)
+
+
+@mutant("profile-by-hash-or-slug")
+def the_third_address_finds_nobody(request, send):
+    third = sha256(b"olu@example.net").hexdigest()
+    if path_of(request) == f"{LOOKUP}{third}":
+        return httpx.Response(404, json={"error": "There is no such profile."})
+    return send(request)

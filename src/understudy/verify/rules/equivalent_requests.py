@@ -445,7 +445,7 @@ def _again(
 
 @probe(
     *("equivalent-address", "equivalent-headers", "head-like-get"),
-    *("bearer-scheme-any-case", "unknown-query-parameters-accepted"),
+    *("bearer-scheme-any-case", "unknown-query-parameters-accepted", "conditional-reads"),
     needs=("slug",),
 )
 def reads_in_another_dress(client: ProbeClient) -> Parts:

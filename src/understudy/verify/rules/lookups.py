@@ -247,6 +247,7 @@ def lookups_by_every_name(client: ProbeClient) -> Parts:
     "unset-required-strings-empty",
     "profile-hash-is-primary",
     "hidden-accounts-left-out",
+    "profile-by-hash-or-slug",
     needs=("other_slug",),
 )
 def lookups_of_other_account(client: ProbeClient) -> Parts:
@@ -358,7 +359,7 @@ def addresses_of_profile(client: ProbeClient) -> Parts:
         yield client.get(url)
 
 
-@probe("avatar-urls-resolve", needs=("owner",))
+@probe("avatar-urls-resolve", "conditional-reads", needs=("owner",))
 def address_of_avatar(client: ProbeClient) -> None:
     """Follows the URL of the first avatar, with a tag that no response has."""
     for avatar in avatars_in(client.recall("/me/avatars", "owner", is_lasting=True))[:1]:
