@@ -181,7 +181,7 @@ def _shown(name, edit):
 
     def change(request, send):
         response = send(request)
-        if not _is_picture(request) or response.status_code != 200:
+        if request.method != "GET" or not _is_picture(request) or response.status_code != 200:
             return response
         content = BytesIO()
         edit(Image.open(BytesIO(response.read())).convert("RGB")).save(content, "PNG")

@@ -341,8 +341,9 @@ for _field, _rule in (
     ("password", "password-grant-owner-only"),
     ("code", "code-exchange"),
 ):
-    _tidied(f"{_field}s_are_trimmed", _rule, _field, str.strip)
     _tidied(f"{_field}s_end_at_a_nul", _rule, _field, _until_nul)
+_tidied("client_secrets_are_trimmed", "token-client-credentials", "client_secret", str.strip)
+_tidied("passwords_are_trimmed", "password-grant-owner-only", "password", str.strip)
 _tidied("grant_types_are_of_any_case", "token-grant-type", "grant_type", str.lower)
 
 

@@ -153,10 +153,13 @@ def _is_repeated(exchange: Exchange, before: Exchange, history: History) -> bool
     if exchange.operation == UPLOAD_AVATAR and not leaves_room(exchange, history):
         return False  # a deployment may bound how many avatars an account has
     is_update = exchange.operation in UPDATES and not history.is_gone(exchange.value)
-    return is_update or before.operation == DOCUMENT or history.still_since(before)
+    return is_update or before.operation in _LASTING or history.still_since(before)
 
 
 UPDATES: Final = frozenset({UPDATE_PROFILE, UPDATE_AVATAR, SET_AVATAR})
+
+_LASTING: Final = frozenset({DOCUMENT, QR_CODE})
+"""The operations whose responses no write of verify changes."""
 
 _READS: Final = tuple(each for each in (*RESOURCE, TOKEN_INFO) if each.startswith("GET"))
 """The operations that HEAD may ask for too, which no document names."""
@@ -483,8 +486,10 @@ def reads_in_another_dress(client: ProbeClient) -> Parts:
             continue
         coded = (_GZIP, _IDENTITY) if (client.seed + place) % 2 else (_IDENTITY, _GZIP)
         for dresses in ((_AS_LIBRARIES, coded[0], *special), (coded[1], *more)):
-            yield _again(client, client.recall(path, who, query), *dresses)
-        yield _again(client, client.recall(path, who, query), _as_head, _TAG)
+            plain = client.recall(path, who, query, is_lasting=query is code)
+            yield _again(client, plain, *dresses)
+        plain = client.recall(path, who, query, is_lasting=query is code)
+        yield _again(client, plain, _as_head, _TAG)
     yield _again(client, client.recall("/openapi", is_lasting=True), _as_head)
 
 
