@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from io import BytesIO
+from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
@@ -94,7 +95,8 @@ def address(mock) -> Iterator[str]:
 def connect(mock: AdminClient) -> Connect:
     @asynccontextmanager
     async def connected(mode: str = "legacy") -> AsyncIterator[Agent]:
-        async with Client(assemble(mock).server, mode=mode) as client:
+        everything = assemble(mock, target=Path("staging.toml")).server
+        async with Client(everything, mode=mode) as client:
             yield Agent(client)
 
     return connected

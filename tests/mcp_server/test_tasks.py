@@ -6,7 +6,13 @@ import sys
 
 import anyio
 import pytest
-from tests.mcp_server.conftest import Refused
+from mcp import Client
+from tests.mcp_server.conftest import Agent, Refused
+
+from understudy.interface.facts import Fact, Facts, facts_text
+from understudy.mcp_server.server import assemble
+from understudy.mock.settings import Settings
+from understudy.testing.background import Background
 
 pytestmark = pytest.mark.anyio
 
@@ -141,3 +147,31 @@ async def test_find_out_why_this_is_403_and_make_a_test_for_it(connect, tmp_path
             command, env=os.environ | variables, cwd=tmp_path, check=False
         )
         assert b"1 passed" in done.stdout, done.stdout
+
+
+async def test_find_out_whether_staging_is_still_as_it_was_learnt(mock, tmp_path):
+    staging = Background(Settings(choices={"private-profile-lookup": "404"}, log="off"))
+    (tmp_path / "staging.toml").write_text(
+        f'base_url = "{staging.url}/v3"\nauth_url = "{staging.auth_url}"\n[known]\nprivate_slug = "hush"\n'
+    )
+    facts = tmp_path / "facts.yaml"
+    learnt = Fact("profile-private", "403", (), 1, "2026-10-01")
+    facts.write_text(facts_text(Facts(staging.url, "2026-10-01", 1, (learnt,), ())))
+    try:
+        server = assemble(mock, target=tmp_path / "staging.toml", facts=(facts,)).server
+        async with Client(server) as client:
+            agent = Agent(client)
+            found = await agent.call("compare_deployment", rules=["profile-private"])
+            with pytest.raises(Refused, match="profile-privat"):
+                await agent.call("compare_deployment", rules=["profile-privat"])
+    finally:
+        staging.stop()
+    (changed,) = found["changed"]
+    assert (changed["before"], changed["now"], found["is_as_learnt"]) == ("403", "404", False)
+    assert found["command"].startswith("understudy drift --target")
+
+
+async def test_no_tool_sends_to_a_deployment_that_nobody_named(mock):
+    async with Client(assemble(mock).server) as client:
+        named = {tool.name for tool in (await client.list_tools()).tools}
+    assert "compare_deployment" not in named

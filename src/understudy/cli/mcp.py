@@ -38,6 +38,17 @@ from understudy.errors import StartupError
     help="Fixtures of the mock that is started, instead of the bundled ones.",
 )
 @click.option(
+    "--target",
+    type=FILE,
+    help="Target file of a deployment that the agent may compare with the mock, as `understudy drift` does.",
+)
+@click.option(
+    "--facts",
+    type=FILE,
+    multiple=True,
+    help="Facts learnt of that deployment; the agent is told which no longer hold.",
+)
+@click.option(
     "--http", "is_http", is_flag=True, help="Serve streamable HTTP at /mcp instead of stdio."
 )
 @click.option(
@@ -56,12 +67,15 @@ def mcp(**options: Any) -> None:
     Serves the Model Context Protocol. An agent makes a world, people's tokens and faults, sends requests, asks why they were refused, checks a
     response against the contract and gets edge cases. Each session has a world of its own.
     """
+    if options["facts"] and options["target"] is None:
+        msg = "--facts says what was learnt of the deployment that --target names; give both."
+        raise click.UsageError(msg)
     from understudy.mcp_server.server import assemble
     from understudy.verify.admin_client import AdminClient
 
     with _mock(options) as url, closing(AdminClient(url, token=options["admin_token"])) as mock:
         mock.call("GET", "/health")
-        assembled = assemble(mock, options["document"])
+        assembled = assemble(mock, *(options[name] for name in ("document", "target", "facts")))
         if options["is_http"]:
             _serve_http(assembled, options)
         else:

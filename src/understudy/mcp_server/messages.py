@@ -266,3 +266,51 @@ class ExercisedParts(Message):
     """Parts that there are: statuses and identities of each operation."""
     operations: list[UnusedParts]
     """Operations of which something was never used."""
+
+
+class ChangedReading(Message):
+    """A question that the deployment no longer answers as it was learnt."""
+
+    rule: str
+    """Id of the rule that leaves the question open."""
+    before: str
+    """The reading that was learnt."""
+    now: str
+    """The reading that two runs have shown."""
+    learnt: str
+    """The day on which it was learnt, as YYYY-MM-DD."""
+
+
+class DeploymentDifference(Message):
+    """Requests that the deployment and the mock respond to differently, for one cause."""
+
+    fault: str
+    """The side that breaks the rule, deployment or other (the mock); documents where these differ; silent where
+    the contract leaves it open; unexplained; unsteady where one of two runs shows it; or learnt where
+    the deployment does as it was learnt and the mock has no switch for that."""
+    rule: str
+    """Id of the rule, or what differs."""
+    statement: str
+    """The rule in one sentence; may be empty."""
+    requests: list[str]
+    """The first requests that show it, each with what the two responded."""
+
+
+class ComparedDeployment(Message):
+    """The differences of a deployment from what was learnt of it, and from the mock."""
+
+    notice: str = NOTICE
+    is_as_learnt: bool
+    """True if there are facts, the runs contradict none of them, and no run ended early."""
+    changed: list[ChangedReading]
+    """The facts that no longer hold."""
+    differences: list[DeploymentDifference]
+    """The other differences, by their causes."""
+    not_checked: list[str]
+    """Rules that were not compared, and runs that ended early, with the reason."""
+    not_restored: list[str]
+    """Changes of the run that could not be undone."""
+    requests: int
+    """The number of requests that were compared."""
+    command: str
+    """The command that a person types for the whole report."""

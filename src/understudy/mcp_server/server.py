@@ -5,7 +5,7 @@ By HTTP it is guarded as the admin API of the mock is.
 
 import functools
 import socket
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -27,6 +27,7 @@ from understudy.installation import missing_extra, version
 from understudy.interface.rules import load_rules, switches
 from understudy.mcp_server import tools as request_tools
 from understudy.mcp_server import tools as world_tools
+from understudy.mcp_server.deployment import deployment_tools
 from understudy.mcp_server.messages import NOTICE
 from understudy.mcp_server.session_worlds import SESSION_HEADER, SessionWorlds
 from understudy.mcp_server.tools import contract_tools
@@ -111,6 +112,10 @@ _WRITES: Final = ToolAnnotations(
     read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False
 )
 
+_SENDS: Final = ToolAnnotations(
+    read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=True
+)
+
 _READING: Final = frozenset(
     {"list_people", "explain_request", "exercised", "check_exchange", "edge_cases"}
 )
@@ -123,12 +128,19 @@ class Assembled(NamedTuple):
     worlds: SessionWorlds
 
 
-def assemble(mock: AdminClient, document: Path | None = None) -> Assembled:
+def assemble(
+    mock: AdminClient,
+    document: Path | None = None,
+    target: Path | None = None,
+    facts: Sequence[Path] = (),
+) -> Assembled:
     """Returns the MCP server of a mock.
 
     Args:
         mock: The admin API of the mock.
         document: The document that the mock serves instead of the bundled one.
+        target: The target file of a deployment that the agent may compare.
+        facts: What was learnt of that deployment.
     """
     worlds = SessionWorlds(mock)
 
@@ -159,8 +171,9 @@ def assemble(mock: AdminClient, document: Path | None = None) -> Assembled:
         *contract_tools(document),
         request_tools.exercised,
     )
-    for tool in tools:
-        annotations = _READS if tool.__name__ in _READING else _WRITES
+    annotated = [(tool, _READS if tool.__name__ in _READING else _WRITES) for tool in tools]
+    annotated += [(tool, _SENDS) for tool in deployment_tools(target, facts)]
+    for tool, annotations in annotated:
         server.add_tool(
             _explained(tool, ToolError), annotations=annotations, structured_output=True
         )
