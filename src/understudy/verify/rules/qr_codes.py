@@ -317,16 +317,17 @@ def codes_of_every_appearance(client: ProbeClient) -> Parts:
     """Draws the same code in squares and in dots, and with each icon."""
     client.recall(f"/profiles/{client.known.slug}", is_lasting=True)
     size, logo = fitting(client, LARGE), _logo(client)
-    for version, icon in (("1", "none"), ("3", "none"), ("1", "user"), ("1", logo), ("3", "user")):
+    for version, icon in (("1", "none"), ("3", "none"), ("3", "user"), ("3", logo)):
         yield draw(client, size=size, version=version, type=icon, utm_campaign="autumn")
 
 
 @probe("qr-version-values", "qr-type-values", needs=("slug",))
 def values_that_do_not_exist(client: ProbeClient) -> Parts:
-    """Asks for a version and a type that do not exist, and for a version that does."""
+    """Asks for a version and a type that do not exist, and for some that do."""
     yield draw(client, version="2")
     yield draw(client, type="sparkles")
     yield draw(client, version="3")
+    yield draw(client, type="user")
 
 
 def _logo(client: ProbeClient) -> str:
