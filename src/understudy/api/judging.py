@@ -49,7 +49,7 @@ def verify(
 
     Returns:
         The outcome of every rule, with the findings and everything that was exchanged. What people of a
-        deployment that is no mock have on their profiles is replaced by pseudonyms, as in every report.
+        deployment that is not a mock have on their profiles is replaced by pseudonyms, as in every report.
 
     Raises:
         StartupError: The target or the document cannot be used, or nothing responds there.

@@ -89,7 +89,7 @@ SILENCES: Final[Sequence[Silence]] = (
     ),
     Silence(
         "open-other-requests",
-        "Requests that are no operation of the interface, such as those that its URLs lead to, are not "
+        "Requests to no operation of the interface, such as those that its URLs lead to, are not "
         "described.",
         lambda it: not it.exchange.operation,
     ),
@@ -144,7 +144,7 @@ def unpaired(
         of: The judgements of the three runs.
         named: Ids of the rules that are causes already.
         rows: All requests that were compared: a rule that does not apply to the other one's response
-            is no cause of its own there.
+            is not a cause of its own there.
     """
     others = [({row.first.number: row.other for row in rows}, of.first)]
     others += [({row.second.number: row.other for row in rows}, of.second)]

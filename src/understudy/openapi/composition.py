@@ -62,7 +62,7 @@ class Composition:
 def knots(raw: Any) -> frozenset[str]:
     """Returns the pointers of the schemas that are composed of themselves in several ways.
 
-    One of them alone is no knot: a base of alternatives that each contain the base is usual.
+    One of them alone is not a knot: a base of alternatives that each contain the base is usual.
     """
     referred = {unquote(it["$ref"]) for it in objects_in(raw) if isinstance(it.get("$ref"), str)}
     circles = {pointer: _applied(raw, pointer) for pointer in referred}

@@ -400,7 +400,7 @@ def _with_cost(settled: Fact | Unsettled, requests: int) -> Fact | Unsettled:
 def _number(ended: RuleOutcome, learner: Learner, day: date, target: Target) -> Fact | Unsettled:
     """Returns the number that the trials of a run have left."""
     rule, trials = ended.rule.id, learner.trials
-    # that no check judges a number is no reason here
+    # it does not matter here that no check judges a number
     unchecked = "" if rule in UNJUDGED else ended.reason
     why = learner.lacking.get(rule) or unchecked or learner.stopped
     if trials is None:

@@ -40,7 +40,7 @@ def test_a_token_that_does_not_count_is_401(notes, path: str, authorization: str
         ("Bearer unknown", "there is no such token."),
         ("Bearer undefined", "there is no such token: a variable of the client has no value."),
         ("Bearer $TOKEN", "the name of a variable was sent in place of its value"),
-        ('Bearer "ada-token"', "it stands in quotes, which are no part of it"),
+        ('Bearer "ada-token"', "it stands in quotes, which are not part of it"),
         ("Bearer Bearer ada-token", "the word Bearer is written twice"),
         ("ada-token", "the word Bearer is missing before the token"),
         ("Basic YWRhOmE=", "the scheme is not Bearer"),

@@ -149,7 +149,7 @@ def knows_no_token(_world: World, _token: str, _now: datetime) -> Principal | No
 _MISTAKES: Final = (
     (r"undefined|null|nil|None|NaN|\[object \w+\]", "a variable of the client has no value"),
     (r"\$\w+|\$?\{.*\}|<.*>|%\w+%", "the name of a variable was sent in place of its value"),
-    (r"'.*'|\".*\"", "it stands in quotes, which are no part of it"),
+    (r"'.*'|\".*\"", "it stands in quotes, which are not part of it"),
     (r"(?i:bearer) .*", "the word Bearer is written twice"),
 )
 """Forms of what clients send by mistake in place of a token, and what went wrong."""
