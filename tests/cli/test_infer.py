@@ -11,7 +11,7 @@ from understudy.mock.app import Mock
 from understudy.mock.settings import Settings
 
 LABELLED = Path(__file__).parents[1] / "collections" / "inference" / "labelled"
-TODO = str(LABELLED / "todo.yaml")
+TASKS = str(LABELLED / "todo.yaml")
 
 
 def infer(*words: object) -> Result:
@@ -19,7 +19,7 @@ def infer(*words: object) -> Result:
 
 
 def test_the_table_says_how_sure_each_collection_is_and_why():
-    shown = infer(TODO).output
+    shown = infer(TASKS).output
     assert "2 collections and 1 single resource, with 13 operations, have state." in shown
     assert " 99%  /lists, by id" in shown
     assert "parent   {listId}  items of /lists" in shown
@@ -34,7 +34,7 @@ def test_what_is_not_sure_is_listed_with_what_speaks_against_it():
 
 
 def test_json_has_the_places_of_items_in_bodies():
-    model = json.loads(infer(TODO, "--json").output)
+    model = json.loads(infer(TASKS, "--json").output)
     (todos,) = (it for it in model["collections"] if it["path"].endswith("/todos"))
     assert {it["role"]: it["response"] for it in todos["operations"]}["list"] == ["data"]
     assert todos["parents"] == [{"parameter": "listId", "collection": "/lists"}]
@@ -42,10 +42,10 @@ def test_json_has_the_places_of_items_in_bodies():
 
 def test_a_written_model_and_its_schema_are_read_again(tmp_path):
     path = tmp_path / "model.yaml"
-    assert infer(TODO, "--write", path).exit_code == 0
+    assert infer(TASKS, "--write", path).exit_code == 0
     assert path.read_text().startswith("# yaml-language-server: $schema=./state_model.schema.json")
     assert json.loads((tmp_path / "state_model.schema.json").read_text())["$defs"]
-    again = json.loads(infer(TODO, "--state-model", path, "--json").output)
+    again = json.loads(infer(TASKS, "--state-model", path, "--json").output)
     assert {it["confidence"] for it in again["collections"]} == {1.0}
 
 
@@ -53,8 +53,8 @@ def test_a_written_model_and_its_schema_are_read_again(tmp_path):
     ("words", "message"),
     [
         ((LABELLED / "none.yaml",), "cannot be read"),
-        ((TODO, "--state-model", LABELLED / "labels.yaml"), "unknown field"),
-        ((TODO, "--write", "/dev/null/model.yaml"), "--write"),
+        ((TASKS, "--state-model", LABELLED / "labels.yaml"), "unknown field"),
+        ((TASKS, "--write", "/dev/null/model.yaml"), "--write"),
     ],
 )
 def test_a_file_of_no_use_is_refused_in_one_line(words, message):
@@ -67,7 +67,7 @@ def test_a_file_of_no_use_is_refused_in_one_line(words, message):
     ("settings", "message"),
     [
         (Settings(seed_data=Path("seeds")), "the document is of the bundled service"),
-        (Settings(document=Path(TODO), infer="off", state_model=Path("m")), "--infer is off"),
+        (Settings(document=Path(TASKS), infer="off", state_model=Path("m")), "--infer is off"),
     ],
 )
 def test_options_of_no_use_are_refused_at_start(settings, message):

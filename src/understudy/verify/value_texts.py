@@ -42,6 +42,14 @@ def nearly(secret: str) -> Iterator[tuple[str, str]]:
     yield from ((way, it) for way, it in made if it != secret and len(it) >= SHORTEST_SECRET)
 
 
+def nearly_in_form(secret: str) -> list[str]:
+    """Returns the texts that are nearly a secret, for a form: the longer one by NUL, which no header holds.
+
+    Whoever compares beginnings takes that too, and so does whoever ends a text there.
+    """
+    return [f"{secret}\0" if way == "lengthened" else text for way, text in nearly(secret)]
+
+
 def as_json(value: object) -> str:
     """Returns a value as JSON; what JSON does not have is written as text."""
     if value is NO_JSON:

@@ -15,13 +15,13 @@ from understudy.errors import StartupError
 from understudy.openapi.loader import load
 from understudy.record_schemas import schema_text
 
-TODO = Path(__file__).parent / "labelled" / "todo.yaml"
+TASKS = Path(__file__).parent / "labelled" / "todo.yaml"
 TODOS = "/lists/{listId}/todos"
 
 
 @pytest.fixture(scope="module")
 def model():
-    return find_resources(load(TODO))
+    return find_resources(load(TASKS))
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +102,7 @@ def test_a_put_without_an_item_creates_none(tmp_path):
 def test_a_written_model_states_what_was_inferred(model, tmp_path):
     path = tmp_path / "model.yaml"
     path.write_text(state_model_text(model))
-    stated = infer_resources(load(TODO), path)
+    stated = infer_resources(load(TASKS), path)
     assert {(it.role, *it.key) for _, it in stated.roles()} == {
         (it.role, *it.key) for _, it in model.roles()
     }
@@ -112,7 +112,7 @@ def test_a_written_model_states_what_was_inferred(model, tmp_path):
 def test_a_collection_can_be_stated_stateless(tmp_path):
     path = tmp_path / "model.yaml"
     path.write_text("collections: {/lists: {stateless: true}}\n")
-    stated = infer_resources(load(TODO), path)
+    stated = infer_resources(load(TASKS), path)
     assert [it.path for it in stated.collections] == [TODOS]
     assert stated.collections[0].parents[0].collection is None
 
@@ -131,7 +131,7 @@ def test_a_misspelt_key_or_path_is_refused_with_the_nearest(text, message, tmp_p
     path = tmp_path / "model.yaml"
     path.write_text(text.replace("GET /lists/{id}", "'GET /lists/{id}'"))
     with pytest.raises(StartupError, match=r"model\.yaml") as refusal:
-        infer_resources(load(TODO), path)
+        infer_resources(load(TASKS), path)
     assert message in str(refusal.value)
 
 

@@ -10,7 +10,6 @@ import gc
 import hashlib
 import io
 import zipfile
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
@@ -28,7 +27,12 @@ from understudy.mock.admin.capsule_secrets import SecretReferences, SecretResolv
 from understudy.mock.admin.context import AdminContext, AdminHandlers
 from understudy.mock.admin.faults import InvalidStub, check_fault, check_stub
 from understudy.mock.admin.requests import operation_id
-from understudy.mock.fixtures.loading import archive_entry, pack_world, unpack_fixtures
+from understudy.mock.fixtures.loading import (
+    BAD_ARCHIVE,
+    archive_entry,
+    pack_world,
+    unpack_fixtures,
+)
 from understudy.mock.fixtures.record_checks import check_changes, expect_instant
 from understudy.mock.server.call import Call, HandlerResponse, Handlers, Principal
 from understudy.mock.server.clock import FIRST, LAST, ClockSetting, Instant, machine_time, written
@@ -236,7 +240,7 @@ def unpack(content: bytes) -> Capsule:
     except KeyError as error:
         msg = f"The zip file contains no {ENTRY}; a capsule is made by GET /__admin/capsule."
         raise BadRequest(msg) from error
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, zlib.error) as error:
+    except BAD_ARCHIVE as error:
         msg = f"The body is not a capsule: {error}. GET /__admin/capsule makes one."
         raise BadRequest(msg) from error
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

@@ -67,7 +67,7 @@ from understudy.verify.history import MADE_UP, History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.switches import ISSUED, PUT_BACK, experiment, number_reading, range_of
-from understudy.verify.value_texts import nearly
+from understudy.verify.value_texts import nearly_in_form
 
 GRANTED = ("auth_url", "app", "tokens", "approval")
 LONG: Final = timedelta(days=1)
@@ -216,7 +216,7 @@ def code_redeemed_with_wrong_fields(client: ProbeClient) -> Parts:
     for other in (f"{uri}/", f"{uri}?understudy=1", None):
         yield post(client, form_of(client.app, spare, redirect_uri=other))
     yield post(client, form_of(client.app, spare, client_secret=f" {client.app.client_secret} "))
-    for wrong in (f"{MADE_UP}-code", *{**dict(nearly(spare)), "lengthened": f"{spare}\0"}.values()):
+    for wrong in (f"{MADE_UP}-code", *nearly_in_form(spare)):
         yield post(client, form_of(client.app, wrong))
     exchange = post(client, form_of(client.app, spare))
     yield exchange

@@ -71,7 +71,7 @@ def only_what_the_client_has_is_left_out(exchange: Exchange, history: History) -
     ],
 )
 def nobody_has_what_is_made_up(exchange: Exchange, _history: History) -> CheckResult:
-    """304 is not said to a tag that is made up; by GET and HEAD, of operations and pictures."""
+    """A made-up tag is not answered by 304; by GET and HEAD, of operations and pictures."""
     is_right = exchange.status != NOT_MODIFIED
     return expect(is_right, "the content, as its tag is made up", "status 304")
 

@@ -27,7 +27,7 @@ from understudy.verify.history import History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.switches import oauth_error_form, reading
-from understudy.verify.value_texts import as_json, nearly
+from understudy.verify.value_texts import as_json, nearly_in_form
 
 REFUSED = 400
 
@@ -131,14 +131,10 @@ def password_of_owner(client: ProbeClient) -> Parts:
     needs=("auth_url", "app", "tokens", "password"),
 )
 def nearly_right_secrets(client: ProbeClient) -> Parts:
-    """Uses the password grant with an empty secret or password, or nearly the right one, or its name.
-
-    What is longer by a character that ends texts elsewhere is taken by who compares beginnings, too.
-    """
+    """Uses the password grant with an empty secret or password, or nearly the right one, or its name."""
     for name, right in password_form(client.app):
         if name in {"client_secret", "password"}:
-            near = {**dict(nearly(right)), "lengthened": f"{right}\0"}
-            for wrong in ("", *near.values()):
+            for wrong in ("", *nearly_in_form(right)):
                 yield post(client, password_form(client.app, **{name: wrong}))
     yield post(client, password_form(client.app, grant_type="Password"))
 
