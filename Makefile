@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 
 # Where this is set, each start compiles 700 modules: of hundreds of processes in the tests, and of what bench times.
 export PYTHONDONTWRITEBYTECODE =
+# npm keeps what it downloads below the home directory otherwise, where nothing of the tests belongs.
+export npm_config_cache = $(CURDIR)/build/npm-cache
 
 .PHONY: help
 help:  ## list the targets

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from tests.cli.conftest import PATIENCE, UNDERSTUDY
 from tests.needs import package
@@ -15,9 +16,17 @@ EXPECTED_FAILURES = Path(__file__).with_name("conformance.yaml")
 
 
 def node(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs a program of a package by the Node.js of npm."""
+    """Runs a program of a package by the Node.js of npm, in a home of its own: the inspector writes there."""
     command = [str(package("node") / "bin" / "node"), str(package(program)), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
+    with TemporaryDirectory() as home:
+        return subprocess.run(
+            command,
+            env=os.environ | {"HOME": home},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE,
+        )
 
 
 def inspected(*arguments: str) -> dict[str, object]:
