@@ -53,7 +53,7 @@ def check_exchange(
     """
     target = msgspec.structs.replace(TARGET, base_url=base_url, auth_url=auth_url, is_mock=False)
     in_force = bundled("service.yaml") if document is None else load(document)
-    place = routes_of(target, in_force).find(request.method, request.url)
+    place = routes_of(target, in_force).find(request.method, request.url, request.headers)
     exchange = Exchange(
         number=1,
         source="given",

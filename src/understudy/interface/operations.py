@@ -4,12 +4,13 @@ Names and bounds of inputs that the interface leaves to the document in force ar
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
-from understudy.openapi.operations import Operation, path_shape
+from understudy.openapi.operations import Operation, distinguishing, is_meant, path_shape
 from understudy.openapi.path_matching import PathMatcher, specificity
 
 
@@ -67,6 +68,8 @@ CHANGES: Final = (UPLOAD_AVATAR, DELETE_AVATAR, UPDATE_AVATAR, SET_AVATAR, UPDAT
 ME: Final = (*READS, *CHANGES)
 RESOURCE: Final = (LOOKUP, QR_CODE, *ME, DOCUMENT)
 
+_Headers = Iterable[tuple[str, str]]
+
 Site = Literal["resource", "authorization", "elsewhere"]
 
 
@@ -101,27 +104,33 @@ class Routes:
         inputs: DeclaredInputs | None = None,
     ) -> None:
         self.inputs = inputs or DeclaredInputs()
-        self._sites: list[tuple[Site, str, PathMatcher[Operation]]] = [
+        self._sites: list[tuple[Site, str, _Matcher]] = [
             ("resource", base_url.rstrip("/"), _matcher(resource))
         ]
+        self._operations = keyed(resource)
         if auth_url is not None:
-            matcher = _matcher(authorization)
-            self._sites.append(("authorization", auth_url.rstrip("/"), matcher))
-        known = (*resource, *(() if auth_url is None else authorization))
-        self._operations = {key_of(it.method, it.path): it for it in known}
+            self._sites.append(("authorization", auth_url.rstrip("/"), _matcher(authorization)))
+            self._operations |= keyed(authorization)
+        self._keys = {id(operation): key for key, operation in self._operations.items()}
+        self._alike = Counter(key_of(it.method, it.path) for it in self._operations.values())
 
-    def find(self, method: str, url: str) -> Place:
-        """Returns where a request leads; the operation is empty where no document has it."""
+    def find(self, method: str, url: str, headers: _Headers = ()) -> Place:
+        """Returns where a request leads; the operation is empty where no document has it.
+
+        Args:
+            method: In upper case.
+            url: Its URL.
+            headers: Its header fields, by which documents tell operations of one path apart.
+        """
         address = with_plain_letters(url.partition("?")[0].partition("#")[0])
         for site, root, matcher in self._sites:
             path = address.removeprefix(root)
             if path == address or not path.startswith("/"):
                 continue
-            for operation, texts in matcher.all(path):
-                if operation.method == method:
-                    key = key_of(method, operation.path)
-                    title = f"{method} {operation.path}"
-                    return Place(key, site, path, tuple(map(unquote, texts)), title)
+            for alternatives, texts in matcher.all(path):
+                if alternatives[0].method == method:
+                    key = self._keys[id(_meant(alternatives, url, headers))]
+                    return Place(key, site, path, tuple(map(unquote, texts)), self.title(key))
             if site == "resource" or not path.startswith(("/avatar/", "/image/")):
                 return Place("", site, path, ())
         return Place("", "elsewhere", urlsplit(address).path, ())
@@ -133,7 +142,11 @@ class Routes:
     def title(self, key: str) -> str:
         """Returns method and path template as the document writes it, or as the interface names it."""
         known = self.operation(key)
-        return key if known is None else f"{known.method} {known.path}"
+        if known is None:
+            return key
+        name = f"{known.method} {known.path}"
+        is_one_of_several = self._alike[key_of(known.method, known.path)] > 1
+        return f"{name} ({known.operation_id})" if is_one_of_several else name
 
 
 _UNRESERVED: Final = re.compile(r"%([46][1-9A-Fa-f]|[57][0-9Aa]|3[0-9]|2[DdEe]|5[Ff]|7[Ee])")
@@ -150,6 +163,35 @@ def key_of(method: str, template: str) -> str:
     return f"{method} {path_shape(template)}"
 
 
-def _matcher(operations: Sequence[Operation]) -> PathMatcher[Operation]:
-    ordered = sorted(operations, key=lambda it: specificity(it.path))
-    return PathMatcher((it.path, it) for it in ordered)
+def keyed(operations: Iterable[Operation]) -> dict[str, Operation]:
+    """Returns operations by the names that rules call them by.
+
+    Of several with one method and path, the first has that name, and the others their operationId
+    behind it.
+    """
+    named: dict[str, Operation] = {}
+    for operation in operations:
+        key = key_of(operation.method, operation.path)
+        named[f"{key} {operation.operation_id}" if key in named else key] = operation
+    return named
+
+
+_Matcher = PathMatcher[list[Operation]]
+"""Finds the operations of a path that have one method; several only where parameters tell them apart."""
+
+
+def _matcher(operations: Sequence[Operation]) -> _Matcher:
+    alike: dict[str, list[Operation]] = {}
+    for operation in sorted(operations, key=lambda it: specificity(it.path)):
+        alike.setdefault(key_of(operation.method, operation.path), []).append(operation)
+    return PathMatcher((group[0].path, group) for group in alike.values())
+
+
+def _meant(alternatives: Sequence[Operation], url: str, headers: _Headers) -> Operation:
+    """Returns the operation that a request tells apart from others: that with most parameters."""
+    if len(alternatives) == 1:
+        return alternatives[0]
+    query = parse_qs(urlsplit(url).query, keep_blank_values=True)
+    fields = {name.lower(): text for name, text in headers}
+    ordered = sorted(alternatives, key=lambda it: -len(distinguishing(it)))
+    return next((it for it in ordered if is_meant(it, query, fields.get)), ordered[0])

@@ -1,6 +1,6 @@
 """Reads the operations of a document as values: what each accepts and how it responds."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary
@@ -425,3 +425,58 @@ def _callbacks(document: Document, operation: Operation) -> Iterator[SentOperati
                 yield SentOperation(
                     "callback", str(name), title, str(address), sent, operation.pointer
                 )
+
+
+# Tells operations of one method and path apart, as services write them that choose an operation by a
+# parameter: ``/#X-Amz-Target=…``, ``/items?kind=new``.
+
+
+class Distinguishing(NamedTuple):
+    """A required parameter that tells operations apart; the value is None where any will do."""
+
+    location: str
+    name: str
+    value: Any
+
+
+def distinguishing(operation: Operation) -> list[Distinguishing]:
+    """Returns the query and header parameters that are required, with the value if there is one only."""
+    return [
+        Distinguishing(it.location, it.name, _only_value(it))
+        for it in operation.parameters
+        if it.location in {"query", "header"} and it.required
+    ]
+
+
+def _only_value(parameter: Parameter) -> Any:
+    schema = {} if parameter.schema is None else parameter.schema.value
+    listed = schema.get("enum", [schema.get("const")]) if isinstance(schema, dict) else []
+    return listed[0] if len(listed) == 1 else None
+
+
+def is_meant(
+    operation: Operation,
+    query: Mapping[str, Sequence[str]],
+    header: Callable[[str], str | None],
+) -> bool:
+    """Tells whether a request has all parameters that tell an operation apart from others.
+
+    Args:
+        operation: One of several with the method and the path of the request.
+        query: The texts of the query by name.
+        header: Returns the value of a header field by its name in lower case; None without one.
+    """
+    return all(_is_sent(it, query, header) for it in distinguishing(operation))
+
+
+def _is_sent(
+    wanted: Distinguishing,
+    query: Mapping[str, Sequence[str]],
+    header: Callable[[str], str | None],
+) -> bool:
+    if wanted.location == "query":
+        texts: Sequence[str] = query.get(wanted.name, ())
+    else:
+        text = header(wanted.name.lower())
+        texts = () if text is None else (text,)
+    return bool(texts) if wanted.value is None else wanted.value in texts

@@ -131,7 +131,7 @@ class TrafficJudge:
         """Says which header fields of a response could not pass as they were."""
         if self.skip is not None:
             listed = b", ".join(names).decode("latin-1")
-            operation = self._routes.find(request.method, request.url).title or request.method
+            operation = self._title(request)
             self.skip(f"{operation}: control characters in {listed} passed as spaces")
 
     def passes_unjudged(self, server: ProxiedServer) -> None:
@@ -203,8 +203,13 @@ class TrafficJudge:
             return
         is_whole = request.captured.is_whole and response.captured.is_whole
         reason = "its content encoding cannot be decoded" if is_whole else "a body is too large"
-        operation = self._routes.find(request.method, request.url).title or request.method
+        operation = self._title(request)
         self.skip(f"{operation}: {response.status}, not judged, as {reason}")
+
+    def _title(self, request: ProxiedRequest) -> str:
+        """Returns the operation of a request as the document writes it, or the method alone."""
+        place = self._routes.find(request.method, request.url, texts_of(request.fields))
+        return place.title or request.method
 
     def _keep(self, exchange: Exchange) -> None:
         """Hands an exchange to the recorder, whose errors end neither judging nor the recording."""
@@ -238,7 +243,7 @@ class TrafficJudge:
         sent = Request(
             request.method, request.url, texts_of(request.fields), request.captured.content
         )
-        place = self._routes.find(sent.method, sent.url)
+        place = self._routes.find(sent.method, sent.url, sent.headers)
         self._number += 1
         exchange = Exchange(
             number=self._number,

@@ -28,6 +28,7 @@ from understudy.interface.operations import (
     UPLOAD_AVATAR,
     DeclaredInputs,
     key_of,
+    keyed,
 )
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document, Node
@@ -392,7 +393,7 @@ class DeclaredRequests:
 
     def __init__(self, document: Document) -> None:
         self._schemas = Schemas(document)
-        self._operations = {key_of(each.method, each.path): each for each in operations(document)}
+        self._operations = keyed(operations(document))
 
     def allows(self, exchange: Exchange) -> bool:
         """Tells whether the document allows a request; what it does not declare, it allows."""

@@ -341,7 +341,9 @@ class Gateway:
         return any(it.location != "header" for it in self.places.of(self._operation(request)))
 
     def _operation(self, request: Request) -> Operation | None:
-        return self.routes.operation(self.routes.find(request.method, request.url).operation)
+        return self.routes.operation(
+            self.routes.find(request.method, request.url, request.headers).operation
+        )
 
     def identify(self, request: Request) -> Identity:
         """Returns the identity of a request's credential."""
@@ -438,7 +440,7 @@ class Gateway:
         self, request: Request, source: str, *, is_exhausting: bool = False, ahead: int = 0
     ) -> Admitted:
         """Checks and counts a request that is about to be sent, `ahead` others before it."""
-        place = self.routes.find(request.method, request.url)
+        place = self.routes.find(request.method, request.url, request.headers)
         identity = self.identify(request)
         is_restoring = source == UNDO
         is_undoable = self.undo is not None and self.undo.covers(place)

@@ -84,7 +84,7 @@ def _exchange(number: int, entry: dict[str, Any], target: Target, routes: Routes
     )
     body = _content(received.get("content") or {}, secrets, ())
     response = Response(int(received["status"]), pairs(received["headers"]), body)
-    place = routes.find(request.method, request.url)
+    place = routes.find(request.method, request.url, request.headers)
     at = datetime.fromisoformat(entry["startedDateTime"])
     return Exchange(
         number=number,

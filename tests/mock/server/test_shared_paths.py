@@ -1,6 +1,13 @@
 """Operations of one path and method are told apart by what their requests must have."""
 
+from pathlib import Path
+
 import pytest
+import yaml
+
+from understudy.interface.operations import Routes
+from understudy.openapi.loader import document_of
+from understudy.openapi.operations import operations
 
 SHARED = """
 openapi: 3.0.3
@@ -41,3 +48,21 @@ def test_they_are_told_apart_however_often_the_path_comes(serve) -> None:
     for _ in range(3):
         for target, status in (("Shop.Create", 201), ("Shop.Delete", 204)):
             assert service.post("/", headers={"X-Target": target}).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("target", "headers", "title"),
+    [
+        ("/", (("x-target", "Shop.Create"),), "POST / (POST /#Target=Shop.Create)"),
+        ("/", (("x-target", "Shop.Delete"),), "POST / (POST /#Target=Shop.Delete)"),
+        ("/?key=a", (), "POST / (POST /#key)"),
+    ],
+)
+def test_a_judge_tells_them_apart_as_the_mock_does(target: str, headers, title: str) -> None:
+    declared = operations(document_of(yaml.safe_load(SHARED), Path("shared.yaml")))
+    routes = Routes("http://127.0.0.1", None, declared, ())
+    place = routes.find("POST", f"http://127.0.0.1{target}", headers)
+    assert place.title == title
+    found = routes.operation(place.operation)
+    assert found is not None
+    assert title == f"POST / ({found.operation_id})"

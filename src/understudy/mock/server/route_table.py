@@ -6,14 +6,17 @@ not in the table is left to the router itself, which knows what to refuse, and h
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
 
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.hosts import is_reserved
 from understudy.mock.server.parameters import parse_query
-from understudy.openapi.operations import Operation, Parameter
+from understudy.openapi.operations import distinguishing, is_meant
 from understudy.openapi.path_matching import PathMatcher, decoded_path, specificity
-from understudy.openapi.paths import parameter_texts, routed_path, routing_id
+from understudy.openapi.paths import (
+    parameter_texts,
+    routed_path,
+    routing_id,
+)
 
 EndpointsByRoute = Mapping[tuple[str, str], Sequence[Endpoint]]
 """Base path and the skeleton's operationId to the operation, or to several that a request's query
@@ -27,14 +30,6 @@ MatchedRoute = tuple[Endpoint | None, Mapping[str, str]]
 
 NO_ROUTE: MatchedRoute = None, {}
 """Leaves a path to the router itself."""
-
-
-class Distinguishing(NamedTuple):
-    """A required parameter that tells operations apart; the value is None where any will do."""
-
-    location: str
-    name: str
-    value: Any
 
 
 def by_route(served: Mapping[str, Sequence[Endpoint]]) -> EndpointsByRoute:
@@ -65,39 +60,15 @@ def chosen(endpoints: Sequence[Endpoint], query: bytes, headers: Mapping[bytes, 
     if len(endpoints) == 1:
         return endpoints[0]
     sent = parse_query(query)
+
+    def header(name: str) -> str | None:
+        text = headers.get(name.encode("latin-1", "replace"))
+        return None if text is None else text.decode("latin-1")
+
     for endpoint in endpoints:
-        if all(_is_sent(it, sent, headers) for it in distinguishing(endpoint.operation)):
+        if is_meant(endpoint.operation, sent, header):
             return endpoint
     return endpoints[0]
-
-
-def _is_sent(
-    distinguishing_: Distinguishing,
-    query: Mapping[str, Sequence[str]],
-    headers: Mapping[bytes, bytes],
-) -> bool:
-    location, name, value = distinguishing_
-    if location == "query":
-        texts: Sequence[str] = query.get(name, ())
-    else:
-        text = headers.get(name.lower().encode("latin-1", "replace"))
-        texts = () if text is None else (text.decode("latin-1"),)
-    return bool(texts) if value is None else value in texts
-
-
-def distinguishing(operation: Operation) -> list[Distinguishing]:
-    """Returns the query and header parameters that are required, with the value if there is one only."""
-    return [
-        Distinguishing(it.location, it.name, _only_value(it))
-        for it in operation.parameters
-        if it.location in {"query", "header"} and it.required
-    ]
-
-
-def _only_value(parameter: Parameter) -> Any:
-    schema = {} if parameter.schema is None else parameter.schema.value
-    listed = schema.get("enum", [schema.get("const")]) if isinstance(schema, dict) else []
-    return listed[0] if len(listed) == 1 else None
 
 
 class RouteTable:
