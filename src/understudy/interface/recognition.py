@@ -124,7 +124,7 @@ def _declared_names(document: Document, operation: Operation) -> frozenset[str]:
 
 
 def _members(document: Document, media: MediaType) -> Iterator[str]:
-    """Yields the members of a body, or of the items of a list, through what is composed."""
+    """Yields the members of a body, and of the items of a list, through what is composed or around it."""
     pending: list[Node] = [] if media.schema is None else [media.schema]
     visited: set[str] = set()
     while pending:
@@ -132,7 +132,13 @@ def _members(document: Document, media: MediaType) -> Iterator[str]:
         if schema.pointer in visited or not isinstance(schema.value, dict):
             continue
         visited.add(schema.pointer)
-        yield from map(str, schema.value.get("properties", ()))
+        properties = schema.child("properties")
+        for name, member in properties.children() if properties is not None else ():
+            yield str(name)
+            followed = document.follow(member)
+            pending += (
+                [followed] if isinstance(followed.value, dict) and "items" in followed.value else []
+            )
         for keyword in ("allOf", "anyOf", "oneOf"):
             parts = schema.child(keyword)
             pending += [part for _, part in parts.children()] if parts is not None else []

@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from understudy.mock.server.call import HandlerResponse
+from understudy.mock.server.completion import Completion
 from understudy.mock.server.document_responses import sample_response
-from understudy.mock.server.endpoint import Completion
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import operations
 from understudy.openapi.schemas import Schemas
@@ -39,6 +39,7 @@ def content(media_type: str, **said: Any) -> dict[str, Any]:
 
 
 INTEGER = {"type": "integer"}
+TEXTS_AND_NUMBERS = {"id": INTEGER, "genre": {"type": "string"}}
 
 
 @pytest.mark.parametrize(
@@ -101,6 +102,19 @@ def test_what_the_document_does_not_describe_stays_as_it_is() -> None:
 def test_a_required_member_that_is_not_declared_is_completed_by_any_value() -> None:
     compiler, node = schemas({"type": "object", "required": ["undeclared"]}, "3.1.0")
     assert Completion(compiler, 7, {}).completed({}, node).keys() == {"undeclared"}
+
+
+def test_a_search_finds_what_it_is_asked_for_and_counts_it() -> None:
+    book = {"type": "object", "required": ["id", "genre"], "properties": TEXTS_AND_NUMBERS}
+    listed = {"type": "array", "minItems": 2, "items": book}
+    page = {"type": "object", "properties": {"items": listed, "total": INTEGER}}
+    genre = {"name": "genre", "in": "query", "schema": {"type": "string"}}
+    responses = {"200": content("application/json", schema=page)}
+    search = {"get": {"parameters": [genre], "responses": responses}}
+    document = Document(Path("api.yaml"), {"openapi": "3.0.3", "paths": {"/books": search}})
+    found = sample_response(operations(document)[0], Schemas(document), 7, {"genre": "maps"}).body
+    assert [it["genre"] for it in found["items"]] == ["maps"] * 2
+    assert found["total"] == len({it["id"] for it in found["items"]}) == 2
 
 
 PETS = """

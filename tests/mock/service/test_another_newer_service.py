@@ -31,9 +31,9 @@ CASES = [
     ("GET", "/profiles/ada", {"headers": WRONG_KEY}, None, 401),
     ("GET", f"/profiles/{NOBODY}", {}, None, 404),
     ("GET", "/profiles/hush", {}, None, 403),
-    ("GET", f"{SEARCH}?username=ada", {}, None, 401),
-    ("GET", f"{SEARCH}?username=ada", {}, ME, 200),
-    ("GET", f"{SEARCH}?username=a", {}, ME, 400),
+    ("GET", f"{SEARCH}?account=ada", {}, None, 401),
+    ("GET", f"{SEARCH}?account=ada", {}, ME, 200),
+    ("GET", f"{SEARCH}?account=a", {}, ME, 400),
     ("GET", "/verified-accounts/services", {}, None, 401),
     ("GET", "/verified-accounts/services", {}, ME, 200),
     ("GET", "/verified-accounts/services", {"headers": KEY}, None, 200),
@@ -46,7 +46,7 @@ CASES = [
     ("PATCH", AVATAR, {"json": {"rating": "PG"}}, ME, 200),
     ("PATCH", AVATAR, {"json": {"rating": "PG"}}, "ben-full", 404),
     ("DELETE", AVATAR, {}, ME, 200),
-    ("POST", f"{AVATAR}/email", {"json": {"email_hash": ADA_HASH}}, ME, 204),
+    ("POST", f"{AVATAR}/email", {"json": {"email_hash": ADA_HASH}}, ME, 200),
     ("GET", f"/me/associated-email?email_hash={ADA_HASH}", {}, ME, 200),
     ("GET", "/me/associated-email?email_hash=short", {}, ME, 400),
     ("GET", "/me/profile", {}, "ben-full", 200),
@@ -66,5 +66,29 @@ def test_a_refusal_without_a_code_has_that_of_its_status(judged):
     assert judged("GET", "/me/profile").json()["code"] == "unauthorized"
 
 
-def test_a_deletion_has_the_body_that_the_document_declares(judged):
-    assert judged("DELETE", AVATAR, ME).json() == {"deleted": True}
+def test_a_change_has_the_body_that_the_document_declares(judged):
+    chosen = judged("POST", f"{AVATAR}/email", ME, json={"email_hash": ADA_HASH}).json()
+    assert chosen["image_id"] == ADA_AVATAR
+    assert judged("DELETE", AVATAR, ME).json() == {"deleted": True, "image_id": ADA_AVATAR}
+
+
+def test_a_list_stands_in_the_object_that_the_document_declares_around_it(judged):
+    listed = judged("GET", "/me/avatars", ME).json()
+    assert ADA_AVATAR in [it["image_id"] for it in listed["avatars"]]
+    assert listed["total"] == len(listed["avatars"])
+    services = judged("GET", "/verified-accounts/services", ME).json()
+    assert services["meta"]["total"] == len(services["items"])
+    for service in services["items"][:2]:
+        found = judged("GET", f"{SEARCH}?account=ada&service={service['service_type']}", ME).json()
+        assert found["total"] == len(found["results"])
+    assert "photos" in [it["service_type"] for it in services["items"]]
+    assert judged("GET", f"{SEARCH}?account=ada&service=photos", ME).json()["results"]
+
+
+def test_what_a_response_repeats_of_its_request_is_what_was_sent(judged):
+    response = judged("GET", f"/me/associated-email?email_hash={ADA_HASH}", ME).json()
+    assert (response["associated"], response["email_hash"]) == (True, ADA_HASH)
+
+
+def test_a_date_of_registration_has_a_time_only_where_the_document_declares_one(judged):
+    assert judged("GET", "/profiles/ada", ME).json()["registration_date"] == "2015-04-01"

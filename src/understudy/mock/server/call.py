@@ -9,9 +9,10 @@ import builtins
 import inspect
 import keyword
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from msgspec import Struct
@@ -46,13 +47,11 @@ class OperationSummary(NamedTuple):
     Attributes:
         sent: Names of the members of the request's body.
         returned: Names of the members of the first success.
-        is_list: Whether that success is a list.
         statuses: The statuses that it names.
     """
 
     sent: frozenset[str] = frozenset()
     returned: frozenset[str] = frozenset()
-    is_list: bool = False
     statuses: frozenset[str] = frozenset()
 
 
@@ -172,6 +171,8 @@ PageHandlers = Mapping[tuple[str, str], PageHandler]
 BODY = "body"
 """The parameter by which a handler gets the parsed body."""
 
+NO_ARGUMENTS: Final[Mapping[str, Any]] = MappingProxyType({})
+
 
 @dataclass(frozen=True, slots=True)
 class Binding:
@@ -239,19 +240,34 @@ def _binding(operation: Operation, handler: Handler | None) -> Binding:
             f"its handler {getattr(handler, '__name__', handler)} takes {len(positional) - 1}."
         )
         raise StartupError(msg)
-    keywords = tuple(
-        (parameter.name, keyword_name(parameter.name))
-        for parameter in operation.parameters
-        if parameter.location != "path" and keyword_name(parameter.name) in accepted
-    )
-    if BODY in accepted:
-        keywords = (*keywords, (BODY, BODY))
     needs = frozenset(
         parameter.name
         for parameter in accepted.values()
         if parameter not in positional and parameter.default is inspect.Parameter.empty
     )
-    return Binding(handler, path_arguments, keywords, needs)
+    keywords = _keywords(operation, accepted, needs)
+    if needs - {BODY} - set(keywords.values()):
+        return Binding(None)
+    if BODY in accepted:
+        keywords[BODY] = BODY
+    return Binding(handler, path_arguments, tuple(keywords.items()), needs)
+
+
+def _keywords(
+    operation: Operation, accepted: Container[str], needs: frozenset[str]
+) -> dict[str, str]:
+    """Returns the name of each parameter to the handler's keyword.
+
+    The one required parameter of another name is the one that the handler needs and has no other for.
+    """
+    declared = [it for it in operation.parameters if it.location != "path"]
+    keywords = {it.name: keyword_name(it.name) for it in declared}
+    keywords = {name: keyword for name, keyword in keywords.items() if keyword in accepted}
+    unmet = needs - {BODY} - set(keywords.values())
+    required = [it.name for it in declared if it.required and it.name not in keywords]
+    if len(unmet) == 1 and len(required) == 1:
+        keywords[required[0]] = next(iter(unmet))
+    return keywords
 
 
 # What no handler was written for is responded to with what the document says: some operations share a

@@ -72,6 +72,8 @@ class _Facts(NamedTuple):
         name = _letters(name)
         if name in _STATUS_NAMES:
             return self.status, str(self.status)
+        if name == "title":  # RFC 9457, 4.2.1
+            return (_phrase(self.status),)
         if name in _CODE_NAMES:
             return self.code or _words(self.status), self.status
         if self.violation is not None and name in _LOCATION_NAMES:
@@ -87,8 +89,13 @@ class _Facts(NamedTuple):
 
 def _words(status: int) -> str:
     """Returns a code for a status that has none of its own, such as ``not_found``."""
+    return _NOT_LETTERS.sub("_", _phrase(status).lower())
+
+
+def _phrase(status: int) -> str:
+    """Returns the reason phrase of a status, such as ``Not Found``."""
     phrases = {it.value: it.phrase for it in HTTPStatus}
-    return _NOT_LETTERS.sub("_", phrases.get(status, "error").lower())
+    return phrases.get(status, "Error")
 
 
 def has_message(value: Any, message: str) -> bool:

@@ -120,7 +120,8 @@ class Dispatcher:
     ) -> HandlerResponse:
         """Returns a response that breaks the document as it is completed, marked or refused."""
         operation = endpoint.operation
-        completed = endpoint.validator.completed(response, context.world.identifiers.seed)
+        seed = context.world.identifiers.seed
+        completed = endpoint.validator.completed(response, seed, context.arguments)
         rest = endpoint.validator.fault(completed)
         if rest is None:
             context.notes.append(f"completed from the document, which requires more: {fault}")

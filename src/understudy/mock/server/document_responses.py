@@ -7,7 +7,6 @@ every time. They are written in the media type that the document declares.
 import csv
 import gzip
 import io
-import re
 import tarfile
 import wave
 import zipfile
@@ -21,14 +20,14 @@ from weakref import WeakKeyDictionary
 import yaml
 
 from understudy.errors import Headers, LimitExceeded
-from understudy.mock.server.call import BODY, HandlerResponse, SharedBody
+from understudy.mock.server.call import BODY, NO_ARGUMENTS, HandlerResponse, SharedBody
+from understudy.mock.server.completion import echoed
 from understudy.mock.server.declared_responses import LOCATION, sample_headers
 from understudy.mock.server.endpoint import Endpoint, GeneratedResponse
 from understudy.mock.server.json_bodies import json_bytes
 from understudy.mock.server.recent import Recent
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.xml_bodies import XmlWriter
-from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Node
 from understudy.openapi.media_types import (
     JSON_SEQUENCES,
@@ -257,11 +256,6 @@ _WRITERS: Final[Mapping[str, Callable[[Any], bytes]]] = {
 }
 
 
-NO_ARGUMENTS: Final[Mapping[str, Any]] = {}
-
-_IDENTIFIER = re.compile("(?i:_id|-id)$|Id$|ID$")
-"""The end of the name of a path parameter that gives the ``id`` of what it leads to."""
-
 _WITHOUT_CONTENT: Final = frozenset({204, 205, 304})
 """Statuses whose responses have no content (RFC 9110, 15.3.5, 15.3.6 and 15.4.5)."""
 
@@ -463,7 +457,7 @@ class _Sampling:
             assert media.item_schema is not None
             return [_sampled(self._schemas, media.item_schema, self._seed, self._efforts)]
         value = _sampled(self._schemas, media.schema, self._seed, self._efforts)
-        return _echoed(value, media.schema, self._schemas, self._operation, arguments)
+        return echoed(value, media.schema, self._schemas, self._operation, arguments)
 
 
 class _Sample(NamedTuple):
@@ -501,37 +495,6 @@ def _sampled(schemas: Schemas, schema: Node, seed: int, efforts: Sequence[Effort
 def _text_of_nothing(media_type: str) -> Any:
     """Returns the content of a media type without a schema."""
     return "understudy" if is_text(media_type) else {}
-
-
-def _echoed(
-    body: Any, schema: Node, schemas: Schemas, operation: Operation, arguments: Mapping[str, Any]
-) -> Any:
-    """Returns a generated object in which members named by the request have its values."""
-    if not isinstance(body, dict) or not arguments:
-        return body
-    names = PATH_PARAMETER.findall(operation.path)
-    sent = {name: arguments[name] for name in names if name in arguments}
-    if names and _IDENTIFIER.search(names[-1]) and names[-1] in sent:
-        sent.setdefault("id", sent[names[-1]])  # /pets/{petId} responds with the pet's id
-    content = arguments.get(BODY)
-    sent = {**_writable(content, schema, schemas), **sent}
-    accepts = schemas.validator(schema).is_valid
-    for name in body.keys() & sent.keys():
-        changed = {**body, name: sent[name]}
-        body = changed if accepts(changed) else body
-    return body
-
-
-def _writable(content: Any, schema: Node, schemas: Schemas) -> dict[str, Any]:
-    """Returns the members of a request's body that a client may set, as the response has them."""
-    if not isinstance(content, dict):
-        return {}
-    members = schemas.members(schema)
-    return {
-        name: value
-        for name, value in content.items()
-        if name in members and not schemas.is_flagged(members[name], "readOnly")
-    }
 
 
 # Generates the responses of operations without a handler, and keeps them for the next request.

@@ -1,7 +1,4 @@
-"""Compiles at start everything that serving an operation needs: who may call it, and what it may respond.
-
-A response of the mock that lacks members which a newer document requires is completed with generated ones.
-"""
+"""Compiles at start everything that serving an operation needs: who may call it, and what it may respond."""
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,6 +10,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeVar
 from understudy.mock.server.api import Api, Complete
 from understudy.mock.server.bodies import BodyReader
 from understudy.mock.server.call import (
+    NO_ARGUMENTS,
     Binding,
     DocumentHandler,
     HandlerResponse,
@@ -22,13 +20,12 @@ from understudy.mock.server.call import (
     bind,
     shape,
 )
+from understudy.mock.server.completion import Completion
 from understudy.mock.server.declared_responses import DeclaredErrors, DeclaredHeaders, usual_errors
 from understudy.mock.server.parameters import ParameterReader, first_error
 from understudy.mock.server.recent import Recent
 from understudy.openapi.credentials import BEARER, BEARER_TYPES, Credential, credentials_of
-from understudy.openapi.loader import Node
 from understudy.openapi.operations import DeclaredResponse, Operation, operations, security_schemes
-from understudy.openapi.sampler import Sampler
 from understudy.openapi.schemas import ALL, Schemas
 from understudy.openapi.validators import SchemaValidator
 
@@ -36,56 +33,6 @@ NO_COMPLETIONS: Final[Mapping[str, Complete]] = MappingProxyType({})
 
 
 _NO_BODY: Final = "the document declares a body"
-
-
-class Completion:
-    """Makes a body fit its schema, member by member, as far as it can.
-
-    A required member that is missing, or empty where its schema takes no empty text, is made of those
-    beside it, or sampled. Any other member that its schema refuses is left as it is.
-
-    Args:
-        schemas: The document's validators.
-        seed: Same seed, same members.
-        completions: Makes members of these names.
-    """
-
-    def __init__(self, schemas: Schemas, seed: int, completions: Mapping[str, Complete]) -> None:
-        self._schemas = schemas
-        self._sampler = Sampler(schemas, seed)
-        self._completions = completions
-
-    def completed(self, body: Any, schema: Node) -> Any:
-        """Returns a body with what it lacks; the one given is not changed."""
-        if isinstance(body, list | tuple):  # records give tuples
-            items = self._schemas.items(schema)
-            return body if items is None else [self.completed(item, items) for item in body]
-        if not isinstance(body, dict):
-            return body
-        required = self._schemas.required_names(schema)
-        declared = self._schemas.members(schema, ALL)
-        members = dict(body)
-        for name in dict.fromkeys((*body, *required)):
-            member = declared.get(name)
-            if member is None:  # required and not declared: any value is right
-                members.setdefault(name, self._sampler.value(Node("", {}), name))
-                continue
-            if body.get(name, "") != "":
-                members[name] = self.completed(body[name], member)
-            elif name in required and not (name in body and self._is_valid("", member)):
-                members[name] = self._made(name, member, members)
-        return members
-
-    def _made(self, name: str, schema: Node, beside: Mapping[str, Any]) -> Any:
-        make = self._completions.get(name)
-        made = None if make is None else make(beside)
-        fitting = (
-            it for it in (made, str(made)) if made is not None and self._is_valid(it, schema)
-        )
-        return next(fitting, None) or self._sampler.value(schema, name)
-
-    def _is_valid(self, value: Any, schema: Node) -> bool:
-        return self._schemas.validator(schema).is_valid(value)
 
 
 class ResponseValidator:
@@ -158,17 +105,22 @@ class ResponseValidator:
         self._validators[response.status, response.media_type] = validator
         return _fault(response.body, validator)
 
-    def completed(self, response: HandlerResponse, seed: int) -> HandlerResponse:
-        """Returns a response that fits the document as far as it can be made to."""
+    def completed(
+        self, response: HandlerResponse, seed: int, arguments: Mapping[str, Any] = NO_ARGUMENTS
+    ) -> HandlerResponse:
+        """Returns a response to these arguments that fits the document as far as it can be made to."""
         declared = self._operation.response(response.status)
         media = declared and declared.content.get(_without_options(response.media_type))
         if not media or media.schema is None:
             return response
         body = response.body.value if isinstance(response.body, SharedBody) else response.body
-        if body is None:
-            return response._replace(body=Sampler(self._schemas, seed).value(media.schema))
-        completion = Completion(self._schemas, seed, self._completions)
-        return response._replace(body=completion.completed(body, media.schema))
+        completion = Completion(self._schemas, seed, self._completions, arguments)
+        made = (
+            completion.made("", media.schema, {})
+            if body is None
+            else completion.completed(body, media.schema)
+        )
+        return response._replace(body=made)
 
     @staticmethod
     def _undeclared_type(response: DeclaredResponse, media_type: str) -> str | None:
@@ -449,7 +401,6 @@ def _declared(operation: Operation, schemas: Schemas, body: BodyReader | None) -
     return OperationSummary(
         sent=body.members if body else frozenset(),
         returned=frozenset(schemas.members(schema, ALL)),
-        is_list="array" in schemas.types(schema),
         statuses=frozenset(operation.responses),
     )
 

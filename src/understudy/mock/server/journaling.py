@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from understudy.errors import Conflict, MockRefusal, Problem
 from understudy.limits import HEADER_BYTES, HEADER_FIELDS, JOURNAL_BODY_BYTES, TARGET_BYTES
+from understudy.mock.server.call import NO_ARGUMENTS
 from understudy.mock.server.faults import WireResponse
 from understudy.mock.server.hosts import (
     BASE_PATH,
@@ -23,7 +24,6 @@ from understudy.mock.server.hosts import (
 )
 from understudy.mock.server.journal import ABSENT, HistoryEntry, RequestChanges, StateStep
 from understudy.mock.server.request_context import (
-    NO_ARGUMENTS,
     Addresses,
     Peer,
     RequestContext,

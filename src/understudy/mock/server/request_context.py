@@ -6,13 +6,12 @@ from collections.abc import Set as AbstractSet
 from datetime import datetime
 from functools import lru_cache
 from itertools import chain
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from understudy.errors import Headers, Problem
 from understudy.exchange.masking import SECRET_NAMES, SECRET_NAMES_OF_RESOURCES
 from understudy.interface.rules import upheld
-from understudy.mock.server.call import Principal
+from understudy.mock.server.call import NO_ARGUMENTS, Principal
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.hosts import forwarded_site, host_name, is_host, is_local
 from understudy.mock.server.journal import Exercised
@@ -227,8 +226,6 @@ class Addresses(NamedTuple):
 
 HERE = Addresses()
 """The addresses of a single server."""
-
-NO_ARGUMENTS: Mapping[str, Any] = MappingProxyType({})
 
 
 class RefusalReason(NamedTuple):

@@ -93,7 +93,8 @@ def delete_avatar(call: Call, image_hash: str) -> HandlerResponse:
     call.world.remove(SLUGS_BY_IMAGE_ID, deleted.image_id)
     if deleted.image == deleted.image_id:  # an upload; fixture images are shared by people
         call.world.remove(IMAGES, deleted.image)
-    return HandlerResponse(status=int(call.choices.get("avatar-delete-status", "204")))
+    status = int(call.choices.get("avatar-delete-status", "204"))
+    return HandlerResponse(_declared_members(call, person, deleted), status)
 
 
 @upholds("avatar-patch-rating-and-alt-text", "avatar-patch-partial")
@@ -138,8 +139,10 @@ def set_avatar_for_email(call: Call, image_id: str, *, body: Mapping[str, str]) 
     if index is None:
         raise _foreign_email(body["email_hash"])
     avatar = _own_avatar(person, image_id)
-    call.world.put(PEOPLE, person.slug, _with_selected(person, index, avatar.image_id))
-    return HandlerResponse(status=int(call.choices.get("avatar-email-status", "204")))
+    person = _with_selected(person, index, avatar.image_id)
+    call.world.put(PEOPLE, person.slug, person)
+    status = int(call.choices.get("avatar-email-status", "204"))
+    return HandlerResponse(_declared_members(call, person, avatar), status)
 
 
 @upholds("upload-image-types", "upload-square", "upload-size-limit", "upload-largest-side")
@@ -293,3 +296,9 @@ def _with_selected(person: Person, index: int, image_id: str) -> Person:
 def _avatar_body(call: Call, person: Person, avatar: Avatar, index: int) -> dict[str, Any]:
     selected = person.emails[index].avatar == avatar.image_id
     return representations.avatar(avatar, call.site_url, selected=selected)
+
+
+def _declared_members(call: Call, person: Person, avatar: Avatar) -> dict[str, Any] | None:
+    """Returns what the document in force shows of an avatar where the interface shows nothing."""
+    body = _avatar_body(call, person, avatar, index=0)
+    return {name: body[name] for name in body if name in call.declared.returned} or None

@@ -101,7 +101,7 @@ PAGE_LENGTH = 20
 
 
 def search_profiles(
-    call: Call, *, username: str, service: str = "", page: int = 1
+    call: Call, *, username: str, service: str = "", service_type: str = "", page: int = 1
 ) -> HandlerResponse:
     """Returns public profiles with a verified account of this user name.
 
@@ -114,7 +114,9 @@ def search_profiles(
     matches = [
         person
         for person in (world.get(PEOPLE, slug) for slug in slugs)
-        if person and person.visibility == "public" and _has_account(person, wanted, service)
+        if person
+        and person.visibility == "public"
+        and _has_account(person, wanted, service or service_type)
     ]
     if not matches and "404" in call.declared.statuses:
         msg = f"Nobody has a verified account named {username!r}."
@@ -124,12 +126,10 @@ def search_profiles(
     represent = (
         representations.public_profile if call.principal is None else representations.full_profile
     )
-    return HandlerResponse(
-        {
-            "profiles": [represent(person, call.site_url) for person in shown],
-            "total_pages": -(-len(matches) // PAGE_LENGTH),
-        }
-    )
+    found = [represent(person, call.site_url) for person in shown]
+    if "profiles" not in call.declared.returned:
+        return HandlerResponse(found)
+    return HandlerResponse({"profiles": found, "total_pages": -(-len(matches) // PAGE_LENGTH)})
 
 
 def list_services(call: Call) -> HandlerResponse:
@@ -148,7 +148,7 @@ def list_services(call: Call) -> HandlerResponse:
         }
         for service_type, label in sorted(labels.items())
     ]
-    return HandlerResponse(services if call.declared.is_list else {"services": services})
+    return HandlerResponse(services)
 
 
 def _has_account(person: Person, username: str, service: str) -> bool:
