@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import orjson
 import pytest
+from tests.test_terminal import HOSTILE, steers
 
 from understudy.reports.code_hosts import annotations
 from understudy.reports.formats import FORMATS
@@ -69,6 +70,14 @@ def test_without_a_document_it_is_at_the_address_in_the_target(
 def test_without_a_file_of_the_user_s_none_is_named(outcome: Outcome) -> None:
     assert "physicalLocation" not in sarif_place(outcome)
     assert annotations(report_of(outcome, {}))[0].startswith("::error title=qr-default-size::")
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_report_of_any_format_has_nothing_that_steers_whoever_shows_it(
+    outcome: Outcome, name: str
+) -> None:
+    finding = replace(outcome.findings[0], actual=HOSTILE.replace("\ud800", ""))
+    assert not steers(FORMATS[name](report_of(replace(outcome, findings=(finding,)), {})))
 
 
 def test_markdown_shows_what_a_deployment_sends_as_text(outcome: Outcome) -> None:

@@ -15,7 +15,7 @@ from understudy.reports.code_hosts import annotations
 from understudy.reports.console import Terminal, print_line
 from understudy.reports.content import Report
 from understudy.reports.earlier_run import change_since, is_report, read_report
-from understudy.reports.markdown import markdown
+from understudy.reports.formats import FORMATS
 from understudy.reports.terminal import print_report
 from understudy.terminal import counted, echo
 from understudy.verify.clock import machine_time
@@ -130,7 +130,7 @@ def deliver(
         console.print("\n".join(annotations(report)), soft_wrap=True, markup=False)
     if requested.is_github and environment.get("GITHUB_STEP_SUMMARY"):
         with Path(environment["GITHUB_STEP_SUMMARY"]).open("a", encoding="utf-8") as summary:
-            summary.write(markdown(report))
+            summary.write(FORMATS["markdown"](report))
 
 
 def end(console: Console, ending: Ending, following: str = "") -> ExitCode:

@@ -1,6 +1,7 @@
 """The formats of ``--report``: each a function of a report, whichever command filled it."""
 
 from collections.abc import Callable, Mapping
+from functools import wraps
 from typing import Final
 
 from understudy.reports.code_hosts import gitlab, sarif
@@ -8,6 +9,7 @@ from understudy.reports.content import Report
 from understudy.reports.html import html
 from understudy.reports.junit import junit
 from understudy.reports.markdown import markdown
+from understudy.terminal import printable
 
 
 def json(report: Report) -> str:
@@ -20,13 +22,17 @@ def har(report: Report) -> str:
     return report.records["har"]()
 
 
+def _printable(write: Callable[[Report], str]) -> Callable[[Report], str]:
+    """Returns a format that steers no terminal, editor or review that shows it; its JSON stays the same."""
+
+    @wraps(write)
+    def shown(report: Report) -> str:
+        return printable(write(report))
+
+    return shown
+
+
 FORMATS: Final[Mapping[str, Callable[[Report], str]]] = {
-    "json": json,
-    "junit": junit,
-    "html": html,
-    "sarif": sarif,
-    "har": har,
-    "gitlab": gitlab,
-    "markdown": markdown,
+    write.__name__: _printable(write) for write in (json, junit, html, sarif, har, gitlab, markdown)
 }
 """The formats, in the order of the option's help text."""
