@@ -1,6 +1,7 @@
 """Writes values as findings show them: as JSON, which readers in any language know."""
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
@@ -61,12 +62,28 @@ Pairs = dict[str, tuple[object, object]]
 """Names of members to two values of each."""
 
 
+_OF_PICTURES: Final = frozenset({"avatar_url", "image_url", "header_image"})
+_QUERY: Final = re.compile(r"""\?[^\s)"']*""")
+
+
 def differing_pairs(
     one: Mapping[str, object], other: Mapping[str, object], names: Iterable[str]
 ) -> Pairs:
-    """Returns which of these members differ between two objects, each with both values."""
+    """Returns which of these members differ between two objects, each with both values.
+
+    Queries in addresses of pictures do not count: they may be signed for each response.
+    """
     pairs = {name: (one.get(name), other.get(name)) for name in names}
-    return {name: (first, second) for name, (first, second) in pairs.items() if first != second}
+    return {
+        name: (first, second)
+        for name, (first, second) in pairs.items()
+        if _compared(name, first) != _compared(name, second)
+    }
+
+
+def _compared(name: str, value: object) -> object:
+    is_address = name in _OF_PICTURES and isinstance(value, str)
+    return _QUERY.sub("", str(value)) if is_address else value
 
 
 def as_pairs(values: Pairs, first: str = "was", second: str = "is") -> str:

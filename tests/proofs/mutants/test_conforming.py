@@ -1,18 +1,33 @@
 """Nothing is found at a deployment that conforms, and chose otherwise where the interface is silent."""
 
+import json
 from contextlib import suppress
 from hashlib import sha256
 from io import BytesIO
+from itertools import count
 
 import httpx
 import pytest
 from PIL import Image, UnidentifiedImageError
-from tests.proofs.mutants.edge import LIST, OWN, TOKEN, Mutant, answer, at, path_of, said, who
+from tests.proofs.mutants.edge import (
+    AUTHORIZATION,
+    LIST,
+    OWN,
+    SITE,
+    TOKEN,
+    Mutant,
+    answer,
+    at,
+    path_of,
+    said,
+    who,
+)
 from tests.proofs.mutants.verifying import MOCK, verified
 
 from understudy.exchange.messages import Request
 from understudy.verify.rules.equivalent_requests import normal_form
 
+SIGNATURES = count()
 LIMITS = ("rate-limit-authenticated", "rate-limit-answer-429")
 
 
@@ -71,6 +86,43 @@ def the_own_profile_is_not_limited(request, send):
         return send(request)
     finally:
         MOCK.world.choices = {}
+
+
+def _extended(value):
+    """Returns JSON with its members in another order, more of them, and pictures' addresses signed."""
+    if isinstance(value, list):
+        return [_extended(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    members = {name: _extended(each) for name, each in reversed(value.items())}
+    for name in {"avatar_url", "image_url"} & {name for name, each in members.items() if each}:
+        members[name] += f"?signed={next(SIGNATURES)}"
+    return {"trace": [None, {"id": 1}], **members, "links_": {"next": None}}
+
+
+def _is_api(request):
+    return str(request.url).startswith((SITE, AUTHORIZATION)) and path_of(request) != "/openapi"
+
+
+def everything_is_said_in_another_order_and_more_beside_it(request, send):
+    is_head = request.method == "HEAD"
+    response = send(
+        httpx.Request("GET", request.url, headers=request.headers) if is_head else request
+    )
+    if _is_api(request) and said(response) is not None:
+        text = json.dumps(_extended(said(response)), indent=1)  # and characters as escapes
+        response = answer(response, body=text.encode())
+    if not is_head:
+        return response
+    told = {**response.headers, "content-length": str(len(response.read()))}
+    return httpx.Response(response.status_code, headers=told)
+
+
+def test_what_a_deployment_says_beside_what_it_must_is_no_finding_in_a_whole_run():
+    change = everything_is_said_in_another_order_and_more_beside_it
+    outcome = verified(Mutant("talkative", (), lambda: change), is_hour=True, is_mock=False)
+    assert [finding.summary for finding in outcome.findings] == []
+    assert outcome.requests > 600
 
 
 @pytest.mark.parametrize(
