@@ -131,11 +131,13 @@ def test_the_journal_is_followed_until_the_mock_stops(serve: Callable[..., Runni
     mock = serve("--log", "off")
     site = mock.base_url.removesuffix("/v3")
     command = [str(UNDERSTUDY), "journal", "--follow", "--limit", "0", "--mock", site]
+    command += ["--operation", "GET /profiles/{slug}", "--status", "2xx"]
     seen = threading.Event()
 
     def ask() -> None:
         while not seen.wait(0.1):  # again and again: the first ones come before it listens
-            patient.get(f"{site}/v3/profiles/ben")
+            for path in ("qr-code/ben", "profiles/nobody", "profiles/ben"):
+                patient.get(f"{site}/v3/{path}")
 
     asking = threading.Thread(target=ask)
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as following:

@@ -33,7 +33,7 @@ def _status(_ctx: click.Context, _option: click.Parameter, text: str | None) -> 
     "--operation",
     metavar="ID",
     shell_complete=completion.operations,
-    help="Only requests of this operationId.",
+    help="Only requests of this operationId, or of this method and path.",
 )
 @click.option(
     "--status", callback=_status, help="Only responses of this status, or of a class such as 4XX."
@@ -71,9 +71,8 @@ def journal(running: RunningMock, **options: Any) -> None:
     if not page["requests"] and not options["follow"]:
         click.echo(_nothing(mock, wanted), err=True)
     if options["follow"]:
-        for entry in mock.follow():
-            if _is_wanted(entry, wanted):
-                _show(entry, is_json=options["is_json"])
+        for entry in mock.follow(wanted):
+            _show(entry, is_json=options["is_json"])
 
 
 def _nothing(mock: Any, wanted: dict[str, str]) -> str:
@@ -94,15 +93,6 @@ def _nothing(mock: Any, wanted: dict[str, str]) -> str:
             raise StartupError(msg)
     filters = " ".join(f"--{name} {text}" for name, text in wanted.items())
     return f"No request matches {filters}."
-
-
-def _is_wanted(entry: Any, wanted: dict[str, str]) -> bool:
-    status = str(entry["response"]["status"])
-    return (
-        wanted.get("operation") in {None, entry["operation"]}
-        and wanted.get("person") in {None, entry["person"]}
-        and wanted.get("status", status).upper() in {status, f"{status[0]}XX"}
-    )
 
 
 def _show(entry: Any, *, is_json: bool) -> None:

@@ -1,7 +1,7 @@
 """Calls the admin API of a running mock, for the command line and the pytest plugin."""
 
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import httpx
@@ -78,15 +78,18 @@ class AdminClient:
             raise StartupError(_reason(response, self._option))
         return response
 
-    def follow(self) -> Iterator[Any]:
+    def follow(self, wanted: Mapping[str, str]) -> Iterator[Any]:
         """Yields each exchange when it is complete, until the mock stops.
+
+        Args:
+            wanted: The parameters of ``GET /requests`` that it has to fit.
 
         Raises:
             StartupError: No mock responds there, or it refused.
         """
         path = f"{self.url}/__admin/requests/stream"
         try:
-            with self._client.stream("GET", path, timeout=None) as response:
+            with self._client.stream("GET", path, params=wanted, timeout=None) as response:
                 if response.status_code >= _FIRST_ERROR:
                     response.read()
                     raise StartupError(_reason(response, self._option))

@@ -251,6 +251,18 @@ def test_a_setting_that_the_admin_api_refuses_is_refused_in_a_capsule(
     assert (refused.status_code, place in refused.json()["detail"]) == (400, True), refused.text
 
 
+def test_an_operation_in_a_capsule_may_be_named_by_method_and_path(lived_in, time) -> None:
+    capsule = json.loads(text_of(saved(lived_in)))
+    journal = [{**it, "operation": f"{it['method']} {it['path'][3:]}"} for it in capsule["journal"]]
+    journal[0]["operation"] = "GET /profiles/{who}"
+    fault = {"id": "a", "operation": "GET /profiles/{who}", "status": 503}
+    settings = {**capsule["settings"], "faults": {"a": fault}}
+    opened(lived_in, time, changed(saved(lived_in), journal=journal, settings=settings))
+    assert lived_in.get("/v3/profiles/ada").status_code == 503
+    found = lived_in.admin("GET", "/requests?operation=getProfile")["requests"]
+    assert [it["id"] for it in found] == [9, 1]
+
+
 def test_a_request_that_takes_a_second_is_replayed_to_the_byte(driver: Driver, time: Time) -> None:
     def later():
         time.advance(timedelta(seconds=1))

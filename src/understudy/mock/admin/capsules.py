@@ -51,6 +51,7 @@ from understudy.mock.server.windows import Window
 from understudy.mock.server.worlds import WORLD_NAME, Baseline, Snapshot, World
 from understudy.mock.store.collections import COLLECTIONS
 from understudy.mock.store.vocabulary import vocabulary_of
+from understudy.openapi.operation_names import operation_named
 
 Value = TypeVar("Value")
 
@@ -300,12 +301,14 @@ def restored(
         ValueError: A reference leads nowhere, or a text is not what a request has.
     """
     contexts = []
+    operations = [endpoint.operation for endpoint in endpoints.values()]
     for exchange in exchanges:
         context = RequestContext(_head(exchange, resolver), _peer(exchange), world)
         context.site_url = exchange.site_url
         context.started, context.seconds = exchange.started, exchange.seconds
         context.body = _revealed_text(exchange.body, resolver)
-        context.endpoint = endpoints.get(exchange.operation or "")
+        called = operation_named(exchange.operation or "", operations)
+        context.endpoint = None if called is None else endpoints[called.operation_id]
         known = exchange.principal
         if known is not None:
             token = resolver.revealed(known.token)
@@ -482,19 +485,18 @@ def _checked_state(
     check_changes(scratch)
     admin.choose([f"{name}={option}" for name, option in settings.choices.items()])
     FAULTS.check(len(settings.faults))
+    faults = {}
     for name, fault in settings.faults.items():
         if fault.id != name:
             msg = f"settings: faults: {name!r} has the id {fault.id!r}"
             raise ValueError(msg)
-        if fault.stub is None:
-            check_fault(fault, admin.endpoints, scratch)
-        else:
-            check_stub(fault, admin.endpoints, scratch)
+        check = check_fault if fault.stub is None else check_stub
+        faults[name] = check(fault, admin.endpoints, scratch)
     for window in settings.windows.values():
         expect_instant("settings: windows", window.opened)
     for number, exchange in enumerate(capsule.journal):
         expect_instant(f"journal: {number}: started", exchange.started)
-    return snapshot
+    return snapshot._replace(faults=faults)
 
 
 def _digest(admin: AdminContext, name: str, value: Any) -> str:

@@ -277,9 +277,7 @@ async def list_requests(  # noqa: PLR0913 - one for each parameter of the query
     Raises:
         BadRequest: There is no such operation, or ``since`` is not an instant.
     """
-    named = {"operation": operation, "status": status, "person": person}
-    given = {name: value for name, value in named.items() if value is not None}
-    pattern = _with_operation_id(admin, given)
+    pattern = _pattern(admin, operation=operation, status=status, person=person)
     matching = [context for context in call.world.journal if matches(context, pattern)]
     if since is not None:
         start = instant_of(since, "since")
@@ -325,9 +323,22 @@ def get_request(admin: AdminContext, call: Call, number: int) -> HandlerResponse
     return HandlerResponse({**logged(context), "explanation": admin.explainer.explain(context)})
 
 
-def stream_requests(admin: AdminContext, call: Call) -> HandlerResponse:
-    """Responds to ``GET /requests/stream``: each exchange as it ends, as server-sent events."""
-    return HandlerResponse(_events(call, admin.worlds.refresh), media_type="text/event-stream")
+def stream_requests(
+    admin: AdminContext,
+    call: Call,
+    *,
+    operation: str | None = None,
+    status: str | None = None,
+    person: str | None = None,
+) -> HandlerResponse:
+    """Responds to ``GET /requests/stream``: each exchange as it ends, as server-sent events.
+
+    Raises:
+        BadRequest: There is no such operation.
+    """
+    pattern = _pattern(admin, operation=operation, status=status, person=person)
+    events = _events(call, pattern, admin.worlds.refresh)
+    return HandlerResponse(events, media_type="text/event-stream")
 
 
 async def list_near_misses(admin: AdminContext, call: Call) -> HandlerResponse:
@@ -371,6 +382,16 @@ def _near(admin: AdminContext, context: RequestContext) -> list[dict[str, Any]]:
 async def _matching(admin: AdminContext, call: Call, pattern: Pattern) -> list[RequestContext]:
     wanted = _with_operation_id(admin, pattern)
     return await _searching(search, tuple(call.world.journal), wanted)
+
+
+def _pattern(admin: AdminContext, **named: str | None) -> Pattern:
+    """Returns the pattern of the parameters that are given.
+
+    Raises:
+        BadRequest: There is no such operation.
+    """
+    given = {name: value for name, value in named.items() if value is not None}
+    return _with_operation_id(admin, given)
 
 
 def _with_operation_id(admin: AdminContext, pattern: Pattern) -> Pattern:
@@ -419,11 +440,13 @@ def _written(value: Any) -> HandlerResponse:
     return HandlerResponse(body)
 
 
-async def _events(call: Call, refresh: Callable[[World], Awaitable[None]]) -> AsyncIterator[bytes]:
+async def _events(
+    call: Call, pattern: Pattern, refresh: Callable[[World], Awaitable[None]]
+) -> AsyncIterator[bytes]:
     waiting: asyncio.Queue[RequestContext] = asyncio.Queue(WAITING)
 
     def listen(context: RequestContext) -> None:
-        if not waiting.full():
+        if not waiting.full() and matches(context, pattern):
             waiting.put_nowait(context)
 
     listeners = call.world.journal.listeners
