@@ -240,6 +240,9 @@ _LONGEST_COMPARED = 200
 _MOST_COMPARED = 1000
 """Known words that one is compared with."""
 
+_CLOSE = 0.65
+"""The share of letters in common from which a word is suggested: one of three may differ."""
+
 
 def unreadable(path: object, error: OSError | UnicodeDecodeError, remedy: str = "") -> str:
     """Returns why a file cannot be read, and what to do.
@@ -261,5 +264,5 @@ def nearest(word: str, known: Sequence[str]) -> str:
     """Returns a hint such as ``; did you mean 'rating'?``, or nothing where none is close."""
     if len(word) > _LONGEST_COMPARED:
         return ""
-    close = get_close_matches(word, known[:_MOST_COMPARED], n=1)
+    close = get_close_matches(word, known[:_MOST_COMPARED], n=1, cutoff=_CLOSE)
     return f"; did you mean {close[0]!r}?" if close else ""

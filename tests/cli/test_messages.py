@@ -83,7 +83,15 @@ MISTAKES = {
     ),
     "an option of serve": (
         ["exec", "--nope", "--", "true"],
-        "No such option '--nope'. Did you mean '--infer'?\nTry 'main exec --help' for help.\n",
+        "No such option '--nope'.\nTry 'main exec --help' for help.\n",
+    ),
+    "an option that is nearly one": (
+        ["serve", "--prot", "80"],
+        "No such option '--prot'; did you mean --port?\nTry 'main serve --help' for help.\n",
+    ),
+    "a word that is like no switch": (
+        ["serve", "--choose", "nope"],
+        "'nope' is not a switch; `understudy rules` lists them.\n",
     ),
     "nothing listens": (
         ["verify", "--base-url", "http://127.0.0.1:9/v3", "--rules", "profile-unknown-404"],

@@ -133,7 +133,7 @@ def test_choices_are_read_and_the_last_counts(delete_status):
             "avatar-delete-state=200",
             "'avatar-delete-state' is not a switch; did you mean 'avatar-delete-status'?",
         ),
-        ("", "'' is not a switch. There are avatar-delete-status."),
+        ("", "'' is not a switch; `understudy rules` lists them."),
         (
             "avatar-delete-status=2O4",
             "avatar-delete-status has no option '2O4'; did you mean '204'?",

@@ -130,6 +130,10 @@ class Commands(click.Group):
 def _in_words(error: click.UsageError, command: click.Command | None) -> Unusable:
     """Returns an error that names what a user can mend, and where to read on."""
     text = error.format_message()
+    if isinstance(error, click.NoSuchOption):  # click compares the dashes, too
+        letters = error.option_name.lstrip("-")
+        close = [it for it in error.possibilities or () if nearest(letters, [it.lstrip("-")])]
+        text = f"{error.message.rstrip('.')}{f'; did you mean {close[0]}?' if close else '.'}"
     if isinstance(error, click.BadParameter) and not isinstance(error, click.MissingParameter):
         _name_variable(error)
         text = _with_remedy(error.param, error.message)

@@ -257,8 +257,7 @@ def _choice(switches: Mapping[str, Switch], text: str) -> tuple[str, str]:
     switch = switches.get(name)
     if switch is None:
         fault = f"{name[:200]!r} is not a switch"
-        hint = nearest(name, list(switches))
-        msg = f"{fault}{hint or _offering(switches)}"
+        msg = f"{fault}{nearest(name, list(switches)) or '; `understudy rules` lists them.'}"
         raise StartupError(msg)
     if value not in switch:
         fault = f"{name} has no option {value[:200]!r}" if equals else f"{name} is given no option"
