@@ -88,6 +88,13 @@ def test_a_required_header_is_missed_by_both(headers, wrong):
     assert errors.agrees, errors
 
 
+def test_a_document_that_breaks_openapi_elsewhere_is_still_judged_by_both(monkeypatch):
+    monkeypatch.setitem(bundled("service.yaml").raw, "tags", "none")
+    picture = {"content-type": "image/png"}
+    errors = document_errors("GET", f"{TARGET.base_url}/qr-code/ada", picture, b"\x89PNG")
+    assert errors.agrees, errors
+
+
 def publishing(wire: Wire, change: Callable[[httpx.Response], httpx.Response]) -> None:
     """Makes a deployment that publishes another document."""
     inner = wire.inner

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from jsonschema_path import SchemaPath
-from openapi_core import OpenAPI
+from openapi_core import Config, OpenAPI
 from openapi_core.casting.schemas.factories import SchemaCastersFactory
 from openapi_core.datatypes import RequestParameters
 from openapi_core.exceptions import OpenAPIError
@@ -60,7 +60,9 @@ class OpenApiCoreValidator:
     """
 
     def __init__(self, raw: Mapping[str, Any]) -> None:
-        openapi = OpenAPI(SchemaPath.from_dict(dict(raw), resolved_cache_maxsize=PLACES))
+        spec = SchemaPath.from_dict(dict(raw), resolved_cache_maxsize=PLACES)
+        # the loader has mended the document; where it is still not valid, that is no reason not to judge
+        openapi = OpenAPI(spec, Config(spec_validator_cls=None))  # type: ignore[arg-type]  # as its documentation has it
         validator_class: Any = openapi.response_validator_cls
         casters = validator_class.schema_casters_factory
         self._validator = validator_class(
