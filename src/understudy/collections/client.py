@@ -424,6 +424,7 @@ class CollectionClient:
         request = self.matching(role, self.requests.plain(role, item), item)
         exchange = self.send(request)
         if exchange.status == ACCEPTED:
+            item.is_lost = True  # nobody knows when it is carried out
             return False
         self.judge(exchange, self.model.delete(exchange, item))
         if item.is_gone:
@@ -470,6 +471,7 @@ class CollectionClient:
         """Sends a change of an item, and records it if it succeeds; tells whether it did."""
         exchange = self.send(self.matching(role, request, item))
         if exchange.status == ACCEPTED:
+            item.is_lost = True  # as above
             return False
         if exchange.response.is_success:
             sent = self.requests.sent_as_read(role, request.sent)

@@ -90,7 +90,8 @@ class KnownItem:
         last_read: The last exchange that read it.
         changes: The number of changes to other items before it was last read.
         is_gone: True if it was deleted.
-        is_lost: True if it was found missing: nothing more is judged by it.
+        is_lost: True if it was found missing, or if a change of it is carried out later: nothing more is
+            judged by it.
     """
 
     identifier: str

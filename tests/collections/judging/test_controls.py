@@ -32,3 +32,29 @@ def test_the_mock_keeps_what_is_inferred_from_a_document(path):
     # some of these create nothing that is read, or only files and jobs, which are not judged
     assert CREATE_READABLE in passed or path in CORPUS or path.stem in UNJUDGED
     assert INFERRED.keys() & passed or path.stem in UNJUDGED
+
+
+BERTHS = """
+openapi: 3.0.3
+info: {title: Berths, version: '1'}
+paths:
+  /berths:
+    get: {responses: {'200': {description: all, content: {application/json: {schema: {type: array, items: &berth
+      {type: object, required: [id, ship], properties: {id: {type: string}, ship: {type: string}, side: {type: string}}}}}}}}}
+    post:
+      requestBody: &sent {required: true, content: {application/json: {schema: {type: object, required: [ship], properties: {ship: {type: string}}}}}}
+      responses: {'201': {description: made, content: {application/json: {schema: *berth}}}}
+  /berths/{id}:
+    parameters: [{name: id, in: path, required: true, schema: {type: string}}]
+    get: {responses: {'200': &one {description: one, content: {application/json: {schema: *berth}}}, '404': {description: none}}}
+    put: {requestBody: *sent, responses: {'202': *one, '404': {description: none}}}
+    delete: {responses: {'204': {description: gone}, '404': {description: none}}}
+"""
+
+
+def test_a_change_that_is_carried_out_at_an_unknown_time_is_no_finding(tmp_path):
+    path = tmp_path / "berths.yaml"
+    path.write_text(BERTHS)
+    outcome = judge(open_deployment(DeploymentOptions(document=path), {}), RunOptions())
+    assert [it.summary for it in (*outcome.findings, *outcome.notes)] == []
+    assert CREATE_READABLE in {it.rule.id for it in outcome.rules if it.status == "passed"}
