@@ -143,6 +143,11 @@ def test_known_accounts_are_people_with_their_passwords(ask_knowing):
     assert answers[0].headers["www-authenticate"] == 'Basic realm="understudy"'
 
 
+def test_wrong_passwords_get_a_401_however_many_there_were(ask_knowing):
+    answers = [ask_knowing("DELETE", "/pets/1", auth=("ben", "wrong")) for _ in range(25)]
+    assert {answer.status_code for answer in answers} == {401}
+
+
 def test_strict_tokens_have_the_scopes_that_the_document_names():
     strict = asking(Mock(Settings(document=PETSTORE, tokens="strict")))
     refused = strict("GET", "/pets/1", headers={"Authorization": "Bearer ada-full"})

@@ -15,7 +15,7 @@ from understudy.interface.operations import key_of
 from understudy.interface.recognition import COMPARED, interface_operations
 from understudy.interface.vocabulary import OWN_WORDS, Vocabulary
 from understudy.mock.authserver import applications, sign_in_traces, token_endpoint
-from understudy.mock.authserver.accounts import check_password, find_account
+from understudy.mock.authserver.accounts import compared, find_account
 from understudy.mock.authserver.approval import deciding
 from understudy.mock.authserver.authorization_request import error_response as authorization_error
 from understudy.mock.policies import OAUTH_POLICIES, POLICIES, opening
@@ -286,9 +286,13 @@ def _error_of_all_violations(problem: Problem) -> HandlerResponse:
 
 
 def _authenticate_account(world: World, name: str, password: str) -> Principal | None:
-    """Returns the principal of a person's user name and password, or None if they are wrong."""
+    """Returns the principal of a person's user name and password, or None if they are wrong.
+
+    Wrong ones are not counted: that guessing is slowed is a rule of the authorization server, and the
+    documents of other services declare no 429 for it.
+    """
     person = find_account(world, name)
-    if check_password(world, name, password) == "wrong" or person is None:
+    if compared(person, password) == "wrong" or person is None:
         return None
     return Principal(person.slug, "oauth", frozenset(), "")
 

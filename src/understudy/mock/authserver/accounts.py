@@ -74,7 +74,7 @@ def find_account(world: World, username: str) -> Person | None:
 
 
 def check_password(world: World, username: str, password: str) -> PasswordCheck:
-    """Tells which of an account's passwords this is.
+    """Tells which of an account's passwords this is; after too many wrong ones none is compared.
 
     Raises:
         TooManyRequests: There were too many failed attempts.
@@ -82,14 +82,21 @@ def check_password(world: World, username: str, password: str) -> PasswordCheck:
     person = find_account(world, username)
     # counted by account and not by typed name: an account has several, and typed names no end
     attempts = hold_off(world, FAILED_SIGN_INS, person.slug if person else UNKNOWN_ACCOUNT)
+    check = compared(person, password)
+    if check == "wrong":
+        attempts.failed()
+    return check
+
+
+def compared(person: Person | None, password: str) -> PasswordCheck:
+    """Tells which of a person's passwords this is; None for an account that does not exist."""
     expected = person.password if person else ""
     of_application = (person.application_password if person else None) or ""
     # both are compared for unknown accounts too, so that the time reveals nothing
     is_password = hmac.compare_digest(expected.encode(), password.encode())
     is_of_application = hmac.compare_digest(of_application.encode(), password.encode())
-    if person is not None and expected and is_password:
+    if expected and is_password:
         return "password"
-    if person is not None and of_application and is_of_application:
+    if of_application and is_of_application:
         return "application_password"
-    attempts.failed()
     return "wrong"
