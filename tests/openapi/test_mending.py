@@ -1,5 +1,6 @@
 """A document that breaks OpenAPI is read as it was meant, and each break is a loss."""
 
+import json
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -224,6 +225,8 @@ def schema(read, text: str, version: str = "3.0.3") -> tuple[Any, list[str]]:
         ("3.0.3", "{type: text}", {}, "invalid-keyword"),
         ("3.0.3", "{type: string, required: true}", {"type": "string"}, "invalid-keyword"),
         ("3.0.3", "{enum: []}", {}, "invalid-keyword"),
+        ("3.0.3", "{type: object, enum: [a]}", {"enum": ["a"]}, "invalid-keyword"),
+        ("3.1.0", "{type: [integer], enum: ['1']}", {"enum": ["1"]}, "invalid-keyword"),
         ("3.0.3", "{maxLength: '7'}", {"maxLength": 7}, "converted-value"),
         ("3.0.3", "{maxLength: -1}", {}, "wrong-type"),
         ("3.0.3", "{required: [a, 1]}", {"required": ["a", "1"]}, "converted-value"),
@@ -256,6 +259,18 @@ def test_a_schema_of_another_dialect_is_read_as_it_was_meant(
     read, version: str, written: str, meant: object, rule: str
 ) -> None:
     assert schema(read, written, version) == (meant, [rule])
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"type": "number", "enum": [1, "two"]},
+        {"type": "string", "nullable": True, "enum": [None]},
+        {"type": "boolean", "enum": [True]},
+    ],
+)
+def test_a_type_stays_that_one_value_of_an_enum_has(read, written: dict[str, object]) -> None:
+    assert schema(read, json.dumps(written), "3.0.3") == (written, [])
 
 
 def test_a_pattern_that_every_engine_reads_alike_loses_nothing(read) -> None:

@@ -96,8 +96,8 @@ def mend_schema(losses: Losses, place: Position) -> None:
             _mend_bound(losses, place, f"exclusive{bound}", bound.lower())
     if "type" in schema:
         _mend_type(losses, place.below("type", "any"))
-    if "enum" in schema and not (isinstance(schema["enum"], list) and schema["enum"]):
-        losses.drop("invalid-keyword", place.below("enum", "any"), "an enum is a list of values")
+    if "enum" in schema:
+        _mend_enum(losses, place)
     if isinstance(schema.get("required"), bool):
         message = "required lists the names of members in the schema of the object around them"
         losses.drop("invalid-keyword", place.below("required", "any"), message)
@@ -106,6 +106,31 @@ def mend_schema(losses: Losses, place: Position) -> None:
     if schema.get("nullable") is True and not losses.is_30:
         message = 'nullable means nothing since OpenAPI 3.1; write "null" as one of the types.'
         losses.note("other-dialect", place.below("nullable", "flag"), message)
+
+
+def _mend_enum(losses: Losses, place: Position) -> None:
+    """Leaves out what is no list of values, and a type that none of them has, so that some value fits."""
+    enum, types = place.value["enum"], place.value.get("type", [])
+    types = types if isinstance(types, list) else [types]
+    if not (isinstance(enum, list) and enum):
+        losses.drop("invalid-keyword", place.below("enum", "any"), "an enum is a list of values")
+    elif types and not any(_is_of(value, kind) for value in enum for kind in types):
+        message = f"no value of the enum is of the type {' or '.join(map(str, types))}"
+        losses.drop("invalid-keyword", place.below("type", "any"), message)
+
+
+def _is_of(value: Any, kind: str) -> bool:
+    """Tells whether a value has a type; null has any, as ``nullable`` may stand beside it."""
+    if value is None or isinstance(value, bool):
+        return value is None or kind == "boolean"
+    known = {
+        "string": str,
+        "array": list,
+        "object": dict,
+        "integer": int | float,
+        "number": int | float,
+    }
+    return isinstance(value, known.get(kind, ()))
 
 
 def _mend_bound(losses: Losses, place: Position, exclusive: str, inclusive: str) -> None:
