@@ -51,6 +51,27 @@ def test_a_refusal_has_the_status_and_schema_that_the_document_declares(serve) -
     assert body["violations"]
 
 
+@pytest.mark.parametrize("declared", ["'*/*'", "application/problem+json"])
+def test_a_refusal_keeps_what_another_part_of_its_schema_fixes(serve, declared: str) -> None:
+    partial = "{type: object, properties: {type: {type: string}, detail: {type: string}}}"
+    fixed = "{properties: {type: {enum: ['https://e.example/invalid']}}, required: [type, detail]}"
+    response = f"{{{declared}: {{schema: {{allOf: [{partial}, {fixed}, {{}}]}}}}}}"
+    document = f"""
+openapi: 3.0.3
+info: {{title: Problems, version: '1'}}
+paths:
+  /shelf:
+    get:
+      parameters: [{{name: size, in: query, schema: {{type: integer}}}}]
+      responses:
+        '200': {{description: A page.}}
+        '400': {{description: Wrong., content: {response}}}
+"""
+    body = serve(document, api={"handlers": {}}).get("/shelf?size=x").json()
+    assert body["type"] == "https://e.example/invalid"
+    assert "is not of type" in body["detail"]
+
+
 def test_a_refusal_that_can_only_say_one_thing_has_its_reason_in_a_header(serve) -> None:
     fixed = NOTES.replace("string}", "string, enum: [Wrong]}")
     refused = serve(fixed).get("/v1/shelf?size=x")

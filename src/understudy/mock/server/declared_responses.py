@@ -23,6 +23,7 @@ from understudy.errors import Headers, LimitExceeded, Problem, Violation
 from understudy.mock.server.call import HandlerResponse
 from understudy.mock.server.json_bodies import json_bytes
 from understudy.openapi.loader import Node
+from understudy.openapi.media_types import concrete, is_json
 from understudy.openapi.operations import DeclaredResponse, Operation, Parameter
 from understudy.openapi.parameter_writing import text_of
 from understudy.openapi.sampler import BRIEF, Sampler
@@ -157,12 +158,24 @@ class ErrorBodies:
             candidates = (text,) if name == bearer else facts.named(name)
             types = self._schemas.types(member)
             lists = self._lists(member, items) if items and "array" in types else ()
-            fitting = (it for it in chain(candidates, lists) if self._accepts(member, it))
-            value[name] = next(fitting, value[name])
+            for candidate in chain(candidates, lists):
+                # a schema may say more of a member than the part of it that names the member
+                if self._accepts(member, candidate) and self._stays_valid(
+                    schema, value, name, candidate
+                ):
+                    value[name] = candidate
+                    break
             if "object" in types and depth < _MAX_DEPTH:
                 by_place = self._by_place(member, items)
                 value[name] = by_place or self._filled(member, facts, items, depth + 1)
         return value
+
+    def _stays_valid(
+        self, schema: Node, value: Mapping[str, Any], name: str, candidate: Any
+    ) -> bool:
+        """Tells whether an object that is valid is so with another value of a member."""
+        is_valid = self._accepts(schema, {**value, name: candidate})
+        return is_valid or not self._accepts(schema, value)
 
     def _bearer(self, members: Mapping[str, Node], message: str) -> tuple[str | None, str]:
         """Returns the member that says what is wrong, and the message as far as it takes it."""
@@ -334,10 +347,11 @@ class DeclaredErrors:
 
 
 def _json_schema(declared: DeclaredResponse | None) -> tuple[str, Node | None]:
-    """Returns the JSON media type of a declared response, and its schema."""
-    for media_type, media in declared.content.items() if declared else ():
-        if media_type.endswith(("/json", "+json")):
-            return media_type, media.schema
+    """Returns the JSON media type of a declared response, or of a range such as ``*/*``, and its schema."""
+    content = declared.content if declared else {}
+    for media_type in sorted(content, key=lambda it: it.count("*")):
+        if is_json(concrete(media_type)):
+            return concrete(media_type), content[media_type].schema
     return "", None
 
 
