@@ -406,7 +406,29 @@ def _viewed(bound: BoundCall, schema: Node | None, value: Any) -> Any:
     if isinstance(value, list):
         items = None if schema is None else bound.shape.schemas.items(schema)
         return [_viewed(bound, items, item) for item in value]
-    return view(bound.shape, schema, value)
+    viewed = view(bound.shape, schema, value)
+    return viewed if schema is None else _fitting(bound, schema, viewed)
+
+
+def _fitting(bound: BoundCall, schema: Node, body: dict[str, Any]) -> dict[str, Any]:
+    """Returns an item in the form that a response declares.
+
+    A list may declare members in another form than the item's own schema; these are made up.
+    """
+    validator, members = bound.call.schemas.validator, bound.shape.schemas.members(schema)
+    if validator(schema).is_valid(body):
+        return body
+    wrong = {n for n in body if n in members and not validator(members[n]).is_valid(body[n])}
+    missing = {n for n in bound.shape.schemas.required_names(schema) if n not in body}
+    sampled = Sampler(bound.call.schemas, bound.world.identifiers.seed).value(schema)
+    made_up = {n: v for n, v in sampled.items() if n in wrong | missing}
+    fitted = {**body, **made_up}
+    if not validator(schema).is_valid(fitted):
+        return body
+    note = f"made up, as the document declares them otherwise here: {', '.join(made_up)}"
+    if note not in bound.call.notes:
+        bound.call.notes.append(note)
+    return fitted
 
 
 def view(shape: ItemShape, schema: Node | None, body: Mapping[str, Any]) -> dict[str, Any]:

@@ -142,3 +142,27 @@ def test_a_success_that_has_no_item_is_made_up(tmp_path):
     ask = asking(Mock(Settings(document=document_with(tmp_path, RECEIPTS, schemas))))
     created = ask("POST", "/notes", json={"text": "Ahoy"})
     assert (created.status_code, created.json()) == (201, {"accepted": True})
+
+
+ORDERS = """
+  /orders:
+    get:
+      responses: {'200': {description: Some., content: {application/json: {schema: {type: array, items: {$ref: '#/components/schemas/Summary'}}}}}}
+  /orders/{id}:
+    get:
+      parameters: [{name: id, in: path, required: true, schema: {type: string}}]
+      responses: {'200': {description: An order., content: {application/json: {schema: {$ref: '#/components/schemas/Order'}}}}}
+"""
+SUMMARIES = """
+    Order: {type: object, required: [id, total], properties: {id: {type: string}, total: {type: integer}}}
+    Summary: {type: object, required: [id, total, owner], properties: {id: {type: string}, total: {type: string}, owner: {type: string}}}
+"""
+
+
+def test_a_list_has_the_form_that_it_declares_where_items_have_another(tmp_path):
+    ask = asking(Mock(Settings(document=document_with(tmp_path, ORDERS, SUMMARIES))))
+    listed = ask("GET", "/orders").json()[0]
+    assert {name: type(value) for name, value in listed.items()} == dict.fromkeys(
+        ("id", "total", "owner"), str
+    )
+    assert type(ask("GET", f"/orders/{listed['id']}").json()["total"]) is int
