@@ -90,6 +90,10 @@ class TakesOneTooMany(Shelves):
     most = 51
 
 
+class RefusesTheMaximum(Shelves):
+    most = 49
+
+
 class CrashesOnLargeIds(Shelves):
     largest = 2**63 - 1
 
@@ -130,6 +134,14 @@ def test_a_bound_that_is_off_by_one_is_found_by_few_requests(document):
     (found,) = [it for it in outcome.findings if it.rule.id == "generated"]
     assert "limit=51" in found.exchange.request.url
     assert found.exchange.number < 20
+
+
+def test_a_maximum_that_is_refused_is_found_beside_the_next_value_that_is_accepted(document):
+    findings = judged(RefusesTheMaximum(), document).findings
+    (found,) = [it for it in findings if it.rule.id == "inferred-bound-accepted"]
+    assert found.expected == "limit 50 accepted, as maximum allows it"
+    queries = [it.request.url.partition("?")[2] for it in found.steps]
+    assert queries == ["limit=49", "limit=50"]
 
 
 def test_a_crash_is_one_finding_whatever_number_its_message_names(document):

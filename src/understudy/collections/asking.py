@@ -4,19 +4,24 @@ Of lists only what leaves no doubt is asked: a filter by an enumeration or a tru
 the same name, and an order whose two directions the document names, ``title`` and ``-title``.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from understudy.collections.client import CollectionClient, InferredRun
-from understudy.collections.known_items import KnownItem, agrees, differing, objects_in
+from understudy.collections.conflicts import conflict_prose, described_at
+from understudy.collections.known_items import KnownItem, agrees, differing, objects_in, shown
 from understudy.collections.model import ResourceOperation, Role, item_at
-from understudy.collections.names import canonical
+from understudy.collections.names import LIMITS, canonical
 from understudy.collections.requests import PreparedRequest
 from understudy.collections.rules import (
     CREATE_DEFAULTED,
     CREATE_GUARDED,
     CREATE_READABLE,
+    CREATE_UNIQUE,
+    LIST_DEFAULTED,
     LIST_FILTERED,
     LIST_SORTED,
     OWNER_ONLY,
@@ -26,7 +31,9 @@ from understudy.collections.rules import (
 from understudy.exchange.messages import Exchange
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import Operation, operations
+from understudy.openapi.parameter_writing import written
 from understudy.openapi.schemas import Schemas
+from understudy.terminal import counted
 from understudy.verify.checks import expect
 from understudy.verify.permits import NotPermitted
 from understudy.verify.value_texts import as_json
@@ -67,7 +74,7 @@ def _options(schemas: Schemas, schema: Node) -> Sequence[Any]:
 
 
 def _filter(client: CollectionClient, parameter: str, name: str, value: Any) -> None:
-    listed = client.list_by(parameter, value)
+    listed = client.list_by({parameter: value})
     if listed is None:
         return
     exchange, items = listed
@@ -85,7 +92,7 @@ def _sort(
     texts = [it for it in options if isinstance(it, str) and f"-{it}" in options]
     order = next((it for it in texts if canonical(it) in names), None)
     for direction in () if order is None else (order, f"-{order}"):
-        listed = client.list_by(parameter, direction)
+        listed = client.list_by({parameter: direction})
         if listed is None:
             return
         exchange, items = listed
@@ -107,6 +114,92 @@ def _is_sorted(values: Sequence[Any]) -> bool:
     folded = [it.casefold() for it in texts]
     letters = ["".join(filter(str.isalnum, it)) for it in folded]
     return any(keys == sorted(keys) for keys in (texts, folded, letters))
+
+
+_MOST_FILLED: Final = 20
+"""The largest default of a page's size that items are created to exceed."""
+_COST_OF_ITEM: Final = 3
+"""Requests that create an item and undo that."""
+_FILLING_SHARE: Final = 6
+"""That may take a sixth of the requests that a run has left."""
+
+
+def ask_without_defaults(client: CollectionClient) -> None:
+    """Lists a collection with the default of each parameter and without it: that is the same list.
+
+    All are left out at once, and one by one where that makes a difference. Where a default bounds the
+    page, items are created before until there is one more.
+
+    Raises:
+        Refusal: The budget or the time is used up.
+    """
+    schemas, role = client.state.maker.schemas, client.requests.needed("list")
+    declared = (it for it in role.operation.parameters if it.location == "query" and not it.is_json)
+    named = {it.name: schemas.keyword(it.schema, "default") for it in declared}
+    defaults = {it: value for it, value in named.items() if isinstance(value, str | int | float)}
+    limit = next((value for it, value in defaults.items() if canonical(it) in LIMITS), None)
+    if isinstance(limit, int) and limit <= _MOST_FILLED:
+        _fill(client, limit + 1)
+    if defaults and not _is_as_by_default(client, defaults):
+        for name, value in defaults.items():
+            _is_as_by_default(client, {name: value})
+
+
+def _fill(client: CollectionClient, number: int) -> None:
+    """Creates items until there are so many, if that takes a small part of the requests that are left."""
+    gateway, missing = client.state.run.gateway, number - len(client.model.present)
+    most = gateway.allowance.requests
+    if most is None or missing * _COST_OF_ITEM <= (most - gateway.sent) // _FILLING_SHARE:
+        with suppress(NotPermitted):
+            for _ in range(missing):
+                client.create()
+
+
+def _is_as_by_default(client: CollectionClient, defaults: Mapping[str, Any]) -> bool:
+    """Judges a list without parameters by the one with their defaults, and returns whether it agrees.
+
+    Both are requested again where they differ, as others may have changed the list in between.
+    """
+    name = client.model.identifier or ""
+    for _ in range(2):
+        stated, silent = client.list_by(defaults), client.list_by({})
+        if stated is None or silent is None:
+            return True
+        (page, _), (other, _) = stated, silent
+        items, others = ([it.get(name) for it in listed[1]] for listed in (stated, silent))
+        if items == others:
+            break
+    is_same = items == others
+    query = "&".join(f"{it}={written(value)}" for it, value in defaults.items())
+    expected = f"the {counted(len(items), 'item')} of {query}, which is the default"
+    actual = counted(len(others), "item")
+    actual = actual if len(others) != len(items) else f"{actual}, others or in another order"
+    result = expect(is_same, expected, actual, page, *client.model.creations)
+    if is_same or len(defaults) == 1:
+        client.judge(other, [(LIST_DEFAULTED, result)])
+    return is_same
+
+
+def create_twice(client: CollectionClient, item: KnownItem) -> None:
+    """Creates an item with the values of another where the document calls them a conflict.
+
+    Raises:
+        Refusal: The target does not permit it.
+    """
+    collection, schemas = client.requests.collection, client.state.maker.schemas
+    names = client.state.maker.read_names(client.requests.needed("create"), collection)
+    known = {
+        sent: item.expected[read]
+        for sent, read in names.items()
+        if read in collection.unique and item.expected.get(read) is not None
+    }
+    if not known:
+        return
+    exchange, other = client.attempt(known)
+    expected = f"status 409, as another item has {shown(known, known)}"
+    result = expect(other is None, expected, f"status {exchange.status}", *item.writes)
+    is_doubtful = not conflict_prose(collection, schemas)
+    client.judge(exchange, [(CREATE_UNIQUE, result._replace(is_choice=is_doubtful))])
 
 
 def create_by_default(client: CollectionClient) -> KnownItem:
@@ -227,12 +320,29 @@ def send_guarded(client: CollectionClient, item: KnownItem, role: Role) -> Known
     return sent
 
 
+_UNKNOWN: Final = {"understudy_extra": "1"}
+
+
+def create_with_unknown(client: CollectionClient) -> None:
+    """Creates an item with a member that a closed schema does not name, and judges whether it has it.
+
+    Raises:
+        Refusal: The target does not permit it.
+    """
+    if client.state.maker.is_closed(client.requests.needed("create")):
+        exchange, item = client.attempt(_UNKNOWN)
+        is_kept = item is not None and bool(_as_sent(item, _UNKNOWN))
+        expected = "no understudy_extra, which the closed schema of the request does not name"
+        result = expect(not is_kept, expected, "it is in the item")
+        client.judge(exchange, [(CREATE_GUARDED, result)])
+
+
 def _send(
     client: CollectionClient, item: KnownItem, role: Role, known: Mapping[str, Any]
 ) -> KnownItem | None:
     """Sends values of members to an operation; returns the item, or None where it is refused."""
     if role == "create":
-        return client.create_exactly(known)
+        return client.attempt(known)[1]
     change = client.update if role == "update" else client.replace
     return item if change(item, known) else None
 
@@ -246,13 +356,32 @@ def _as_sent(item: KnownItem, known: Mapping[str, Any]) -> list[str]:
 READER: Final = "reader"
 """The credential whose scopes the target file names."""
 
+_OWNERS: Final = re.compile(
+    r"\b(my|your|own|mine|(caller|account|user|customer)['\u2019]s|signed.in|authenticated (user|account))\b",
+    re.I,
+)
+"""Words by which a document says that a list is of the items of whoever asks."""
+
 _LONG: Final = 50
 _REFUSED: Final = frozenset({401, 403})
 _REACHED: Final[tuple[Role, ...]] = ("list", "read", "create", "update", "replace", "delete")
 """The roles in the order in which they are tried: what deletes comes last."""
 
 
-def reach_as_other(client: CollectionClient, who: str, item: KnownItem) -> None:
+def reach_otherwise(client: CollectionClient, first: KnownItem, second: KnownItem) -> None:
+    """Sends requests with a token of few scopes, and those of another account, where they are given.
+
+    Raises:
+        Refusal: The budget or the time is used up, or the deployment does not respond.
+    """
+    state, target = client.state, client.state.run.deployment.target
+    if target.read_only_scopes and READER in target.identities():
+        _reach_without_scopes(client, target.read_only_scopes, first)
+    if state.other is not None and client.requests.collection.operation("read") is not None:
+        _reach_as_other(client, state.other, second)
+
+
+def _reach_as_other(client: CollectionClient, who: str, item: KnownItem) -> None:
     """Reads, changes and deletes an item as another account, if it can only be the caller's own.
 
     Raises:
@@ -277,7 +406,7 @@ def reach_as_other(client: CollectionClient, who: str, item: KnownItem) -> None:
         client.judge(exchange, [(OWNER_ONLY, result)])
 
 
-def reach_without_scopes(client: CollectionClient, scopes: Sequence[str], item: KnownItem) -> None:
+def _reach_without_scopes(client: CollectionClient, scopes: Sequence[str], item: KnownItem) -> None:
     """Sends each operation that needs other scopes with a token that has these alone.
 
     Raises:
@@ -314,7 +443,7 @@ def _reached(client: CollectionClient, name: Role, who: str, item: KnownItem) ->
     }
     try:
         if name == "create":
-            return client.created_by(who)
+            return client.attempt(who=who)[0]
         if name == "list":
             return client.send(requests.plain(role), who)
         request = changes.get(name, requests.plain)(role, item)
@@ -332,18 +461,37 @@ def _why_own(
 ) -> tuple[str, list[Exchange]] | None:
     """Returns why an item can only be the caller's own, with what shows it; None if it need not be.
 
-    That is certain of a path below ``me``, and where the list of the other account leaves out what the
-    caller's has.
+    That is certain of a path below ``me``, of a list that the document calls the caller's, and where
+    the list of the other account leaves out what the caller's has. A list that has it all the same is
+    judged here: it must not, if the item is the caller's or is refused to the other account.
     """
-    path = client.requests.collection.path
-    if "me" in path.split("/"):
-        return f"{path} is the caller's own", []
-    if client.requests.collection.operation("list") is None:
-        return None
-    own, others = client.pages(_LONG, None), client.pages(_LONG, who)
-    is_own = item.identifier in own.identifiers and item.identifier not in others.identifiers
-    is_certain = is_own and own.is_whole and others.is_whole
+    path, role = client.requests.collection.path, client.requests.collection.operation("list")
+    prose = "" if role is None else described_at(role.operation.pointer, client.state.maker.schemas)
+    is_own = "me" in path.split("/") or _OWNERS.search(prose) is not None
+    if role is None:
+        return (f"{path} is the caller's own", []) if is_own else None
+    others = client.pages(_LONG, who)
+    page = next((it for it in others.pages if _has(it, item)), None)
+    if page is not None:
+        read = None if is_own else _reached(client, "read", who, item)
+        if is_own or (read is not None and read.status in {403, 404}):
+            reason = "are the caller's own" if read is None else f"get {read.status} when read"
+            expected = f"only items of the account, as others {reason}"
+            actual = f"the item {item.identifier} of another account"
+            result = expect(page is None, expected, actual, *item.writes, read)
+            client.judge(page, [(OWNER_ONLY, result)])
+    if is_own:
+        return f"{path} is the caller's own", others.pages
+    own = client.pages(_LONG, None) if page is None else None
+    is_listed = own is not None and own.is_whole and item.identifier in own.identifiers
+    is_certain = is_listed and others.is_whole
     return ("the other account's list leaves the item out", others.pages) if is_certain else None
+
+
+def _has(page: Exchange, item: KnownItem) -> bool:
+    """Tells whether a page of a list has an item: another one may have the same identifier."""
+    shown = [it for it in objects_in(page.body) if not differing(item.expected, it)]
+    return any(item.identifier in map(str, it.values()) for it in shown)
 
 
 # Two texts that nothing contains differ in whether they would be true as a condition: who searches for them

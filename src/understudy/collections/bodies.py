@@ -504,12 +504,6 @@ def path_parameter_schema(operation: Operation, name: str) -> Node | None:
     return None
 
 
-_UNIQUE: Final = frozenset({"name", "slug", "email", "username", "login", "handle", "emailaddress"})
-"""Members that services usually want to be unique."""
-
-_CONFLICT: Final = "409"
-
-
 def parents_of(path: str, collections: Mapping[str, str]) -> tuple[ResourceParent, ...]:
     """Returns the parameters of a collection's path, outermost first.
 
@@ -559,16 +553,6 @@ def by_referring_name(
         for it in reversed(collections)
         if it.identifier
     }
-
-
-def unique_members(collection: ResourceCollection, members: Mapping[str, Node]) -> tuple[str, ...]:
-    """Returns the members that must be unique, where the document declares a conflict for that."""
-    create = collection.operation("create")
-    if create is None or _CONFLICT not in create.operation.responses:
-        return ()
-    return tuple(
-        name for name in members if canonical(name) in _UNIQUE and name != collection.identifier
-    )
 
 
 def paths_by_key(collections: Sequence[ResourceCollection]) -> dict[str, str]:

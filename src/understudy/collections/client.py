@@ -6,7 +6,7 @@ What is created is written to the undo journal before it is sent.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from math import inf
+from math import ceil, inf
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -22,7 +22,7 @@ from understudy.collections.model import (
     ResourceOperation,
     item_at,
 )
-from understudy.collections.pages import Query, has_more, paged_list, totals
+from understudy.collections.pages import Query, has_more, page_counts, paged_list, totals
 from understudy.collections.requests import (
     CollectionRequests,
     PreparedRequest,
@@ -32,7 +32,7 @@ from understudy.collections.requests import (
 from understudy.collections.rules import LIST_COUNTED, LIST_LIMITED
 from understudy.exchange.messages import Exchange, split
 from understudy.openapi.parameter_writing import written
-from understudy.verify.checks import CheckResult, expect
+from understudy.verify.checks import CheckResult, expect, expect_equal
 from understudy.verify.clock import machine_time
 from understudy.verify.findings import Found
 from understudy.verify.item_undo import AFTER_DELETION, GONE, ItemUndo
@@ -263,28 +263,26 @@ class CollectionClient:
             return self._create_by_put(self.requests.needed("replace"))
         return self._new(role, *self._created_somehow(role, left_out))
 
-    def create_exactly(self, known: Mapping[str, Any]) -> KnownItem:
-        """Creates an item with these values of members, without another try.
+    def attempt(
+        self, known: Mapping[str, Any] | None = None, who: str | None = None
+    ) -> tuple[Exchange, KnownItem | None]:
+        """Tries to create an item once, and returns the exchange and the item, if there is one.
+
+        Args:
+            known: Members that have these values.
+            who: Another credential than that of the run.
 
         Raises:
-            NotPermitted: The document takes no such item, or the service refused it.
-        """
-        role = self.requests.needed("create")
-        return self._new(role, *self._created(role, self.requests.creation(role, known)))
-
-    def created_by(self, who: str) -> Exchange:
-        """Returns what the creation of an item with another credential gets.
-
-        Raises:
-            NotPermitted: The document takes no item there that could be made, or it may not be sent.
+            NotPermitted: The document takes no such item, or it may not be sent.
         """
         role, number = self.requests.needed("create"), len(self.steps)
+        item = None
         try:
-            self._new(role, *self._created(role, self.requests.creation(role), who))
+            item = self._new(role, *self._created(role, self.requests.creation(role, known), who))
         except NotPermitted:
             if len(self.steps) == number:
                 raise
-        return self.steps[-1]
+        return self.steps[-1], item
 
     def _new(
         self,
@@ -449,19 +447,24 @@ class CollectionClient:
             self.judge(listed.pages[0], [(LIST_LIMITED, result)])
         if listed.bound < inf and _wrong_totals(listed):
             listed = self.pages(limit, None)  # as others may have changed the list meanwhile
-        named = totals(listed.pages[-1]) if listed.pages else []
-        if named and listed.is_whole and listed.bound < inf:  # a sum may be a total, too
-            count, wrong = len(listed.identifiers), _wrong_totals(listed)
-            result = expect(not wrong, f"a total of {count}", f"{wrong}", *listed.pages[:-1])
-            self.judge(listed.pages[-1], [(LIST_COUNTED, result)])
+        if listed.pages and listed.is_whole and listed.bound < inf:  # a sum may be a total, too
+            last, count = listed.pages[-1], len(listed.identifiers)
+            if totals(last):
+                wrong = _wrong_totals(listed)
+                result = expect(not wrong, f"a total of {count}", f"{wrong}", *listed.pages[:-1])
+                self.judge(last, [(LIST_COUNTED, result)])
+            number = ceil(count / listed.bound)
+            if page_counts(last) and listed.first in {count, listed.bound} and count:
+                result = expect_equal(page_counts(last)[0], number, "the number of pages")
+                self.judge(last, [(LIST_COUNTED, result._replace(evidence=(*listed.pages[:-1],)))])
         return listed.identifiers
 
-    def list_by(self, parameter: str, value: Any) -> tuple[Exchange, list[Any]] | None:
-        """Lists the items by a filter or an order; None where there is no list in the response."""
+    def list_by(self, values: Mapping[str, Any]) -> tuple[Exchange, list[Any]] | None:
+        """Lists the items by these values of parameters; None where there is no list in the response."""
         role = self.requests.needed("list")
         request = self.requests.plain(role)
-        query = (*(it for it in request.query if it[0] != parameter), (parameter, written(value)))
-        exchange = self.send(request._replace(query=query))
+        query = {**dict(request.query), **{name: written(it) for name, it in values.items()}}
+        exchange = self.send(request._replace(query=tuple(query.items())))
         items = _list_in(exchange, role)
         return None if items is None else (exchange, items)
 

@@ -32,8 +32,8 @@ from understudy.collections.bodies import (
     schema_at,
     success,
     types_of,
-    unique_members,
 )
+from understudy.collections.conflicts import unique_members
 from understudy.collections.model import (
     Evidence,
     ResourceCollection,
@@ -569,7 +569,7 @@ def _related(
         references = entry.references
         if references is None:
             references = references_of(members, draft.identifier, targets, schemas)
-        unique = unique_members(draft, members) if entry.unique is None else entry.unique
+        unique = unique_members(draft, members, schemas) if entry.unique is None else entry.unique
         parents = parents_of(draft.path, paths)
         related.append(replace(draft, parents=parents, references=references, unique=unique))
     return related

@@ -17,13 +17,22 @@ from understudy.collections.asking import (
     READER,
     ask_lists,
     ask_literally,
+    ask_without_defaults,
     create_by_default,
-    reach_as_other,
-    reach_without_scopes,
+    create_twice,
+    create_with_unknown,
+    reach_otherwise,
     read_at_address,
     send_guarded,
     text_parameters,
     unset,
+)
+from understudy.collections.bounds import (
+    MOST_BOUNDED,
+    bounded_operations,
+    create_at_bounds,
+    list_at_bounds,
+    send_at_bounds,
 )
 from understudy.collections.client import (
     OTHER,
@@ -44,6 +53,7 @@ from understudy.collections.model import (
 from understudy.collections.names import canonical
 from understudy.collections.requests import JSON_PATCH, ItemMembers, PreparedRequest
 from understudy.collections.rules import (
+    BOUND_ACCEPTED,
     INFERRED,
     OWNER_ONLY,
     SCOPE_NEEDED,
@@ -98,23 +108,49 @@ def judge_collection(state: InferredRun, collection: ResourceCollection) -> None
     """
     client = collection_client(state, collection, source_of(collection.path))
     roles = {it.role for it in collection.operations}
-    first, second, third = client.create(), client.create(), create_by_default(client)
+    first, second, third = items = _three_items(client)
     if "read" in roles:
         for item in (first, first, second):
             client.read(item)
         read_at_address(client, first)
     if "list" in roles and len(client.list_items(_WHOLE)) <= _MOST_WALKED:
         client.list_items(_FEW)
-        ask_lists(client, (first, second, third))
-    _write_what_is_shown(client, (first, second, third))
+        ask_lists(client, items)
+        _list_by_parameters(client)
+    if "create" in roles:
+        _create_unusually(client, first)
+    _write_what_is_shown(client, items)
     _change(client, first, second)
     if "delete" in roles:
         _delete(client, third, (first, second))
-    target = state.run.deployment.target
-    if target.read_only_scopes and READER in target.identities():
-        reach_without_scopes(client, target.read_only_scopes, first)
-    if state.other is not None and "read" in roles:
-        reach_as_other(client, state.other, second)
+    reach_otherwise(client, first, second)
+
+
+def _three_items(client: CollectionClient) -> tuple[KnownItem, KnownItem, KnownItem]:
+    """Creates the items of a sequence; where that is refused, the list is judged as far as it can be.
+
+    Raises:
+        Refusal: The target does not permit it, or the service refused to create items.
+    """
+    try:
+        return client.create(), client.create(), create_by_default(client)
+    except NotPermitted:
+        if client.requests.collection.operation("list") is not None:
+            _list_by_parameters(client)
+        raise
+
+
+def _list_by_parameters(client: CollectionClient) -> None:
+    """Lists without the parameters that have a default, and by the bounds of those that have some."""
+    ask_without_defaults(client)
+    list_at_bounds(client)
+
+
+def _create_unusually(client: CollectionClient, item: KnownItem) -> None:
+    """Creates items at the bounds of the document, like another one, and with more than it names."""
+    for create in (create_at_bounds, partial(create_twice, item=item), create_with_unknown):
+        with suppress(NotPermitted):  # where no such request can be made
+            create(client)
 
 
 def _write_what_is_shown(client: CollectionClient, items: tuple[KnownItem, ...]) -> None:
@@ -411,11 +447,12 @@ class CollectionsJudge:
         self.target = target
         self.model = model
         self.texts = list(islice(text_parameters(document), MOST_TEXTS))
+        self.bounded = list(islice(bounded_operations(document, model), MOST_BOUNDED))
 
     @property
     def can_judge(self) -> bool:
-        """True if there is a resource or a text to judge."""
-        return bool(self.model.resources or self.texts)
+        """True if there is a resource, a text or a bound to judge."""
+        return bool(self.model.resources or self.texts or self.bounded)
 
     def judge(self, run: Run) -> None:
         """Sends the fixed sequence of each collection and single resource, and deletes what it created.
@@ -462,6 +499,8 @@ class CollectionsJudge:
                 yield singleton.path, partial(judge_singleton, state, singleton)
         for it in self.texts:
             yield it.operation.path, partial(ask_literally, state, it)
+        for operation in self.bounded:
+            yield operation.path, partial(send_at_bounds, state, operation)
 
     def items(self, run: Run) -> CaseItems:
         """Returns what points cases at items that exist."""
@@ -496,6 +535,8 @@ class CollectionsJudge:
         return {rule: reason for rule, reason in reasons.items() if reason is not None}
 
     def _unchecked(self, rule: str) -> str | None:
+        if rule == BOUND_ACCEPTED and self.bounded:
+            return None
         if rule == TEXT_LITERAL:
             return None if self.texts else "no operation that reads takes any text"
         reason = lacking(rule, self.model)
@@ -511,6 +552,8 @@ class CollectionsJudge:
         """Yields what would be sent to each resource: about how many requests, and a description."""
         if self.texts:
             yield 2 * len(self.texts), f"what {len(self.texts)} parameters find by any text"
+        if self.bounded:
+            yield 2 * len(self.bounded), f"what {len(self.bounded)} operations take at their bounds"
         if self.target.writes == "observe":
             return
         for collection in self.model.collections:

@@ -58,6 +58,7 @@ TOTALS: Final = frozenset(
         *("totalsize", "resultcount", "numfound", "recordcount", "totalhits"),
     }
 )
+PAGE_COUNTS: Final = frozenset({"pages", "totalpages", "pagecount", "numpages", "lastpage"})
 MORES: Final = frozenset({"hasmore", "hasnext", "more", "hasnextpage"})
 
 

@@ -12,6 +12,7 @@ from understudy.collections.names import (
     MORES,
     NEXTS,
     OFFSETS,
+    PAGE_COUNTS,
     PAGES,
     PAGING,
     TOTALS,
@@ -157,6 +158,11 @@ def totals(exchange: Exchange) -> list[int]:
     """Returns the totals that a page names, in its body or in its header."""
     named = [*_members(exchange, _SURE_TOTALS), exchange.response.header("x-total-count")]
     return [int(it) for it in map(str, named) if it.isdecimal()]
+
+
+def page_counts(exchange: Exchange) -> list[int]:
+    """Returns the numbers of pages that the body of a page names."""
+    return [it for it in _members(exchange, PAGE_COUNTS) if _whole(it, -1) >= 0]
 
 
 def _whole(value: Any, default: int) -> int:

@@ -233,18 +233,21 @@ class RequestMaker:
     ) -> dict[str, Node]:
         """Returns the members of an item that only the service sets.
 
-        They are read-only, or the item has them and a request does not, which may have others. A JSON
-        patch may name any but those that are read-only.
+        They are read-only, or the item has them and a request does not. A JSON patch may name any but
+        those that are read-only.
         """
-        media_type, schema = self.body_schema(role)
+        media_type, _ = self.body_schema(role)
         sent = sent_members(self.schemas, role)
-        whole = schema_at(self.schemas, schema, role.request_path)
-        is_closed = self.schemas.keyword(whole, "additionalProperties") is False
-        read = {} if is_closed else self.schemas.members(resource.schema)
+        read = self.schemas.members(resource.schema)
         takes = read if media_type == JSON_PATCH else self.members(role)
         taken = (n for n in takes if not self.schemas.is_flagged(takes[n], "readOnly"))
         names = set(map(canonical, (*taken, resource.identifier or "")))
         return {n: it for n, it in {**read, **sent}.items() if canonical(n) not in names}
+
+    def is_closed(self, role: ResourceOperation) -> bool:
+        """Tells whether a request may have no members but those that its schema names."""
+        whole = schema_at(self.schemas, self.body_schema(role)[1], role.request_path)
+        return self.schemas.keyword(whole, "additionalProperties") is False
 
     def read_names(self, role: ResourceOperation, resource: Resource) -> dict[str, str]:
         """Returns the members that are sent and then read, each with its name in the item."""
@@ -262,7 +265,10 @@ class RequestMaker:
         return next((it for it in candidates if it != current and accepts(it)), current)
 
     def _body(self, schema: Node | None, steps: Steps, members: ItemMembers) -> Any:
-        """Returns a body that its schema accepts, or None if none was found."""
+        """Returns a body that its schema accepts, or None if none was found.
+
+        Known members that the schema does not name are added to it, even if it is closed.
+        """
         if schema is None:
             return None
         accepts = self.schemas.for_requests.validator(schema).is_valid
@@ -277,6 +283,7 @@ class RequestMaker:
                     is_varied=not attempt,
                 )
                 if accepts(body):
+                    item.update(members.known)
                     return body
         return None
 
@@ -288,11 +295,12 @@ class RequestMaker:
         unwanted = set(members.left_out if members.is_whole else item) - required
         for name in unwanted & item.keys():
             del item[name]
-        for name, member in self.schemas.members(schema).items():
+        declared = self.schemas.members(schema)
+        for name, member in declared.items():
             is_unique = canonical(name) in _UNIQUE or name in members.unique
             if name in item and is_unique and is_varied and members.is_whole:
                 item[name] = self._varied(member, name, is_unique=True)
-        item.update(members.known)
+        item.update({n: it for n, it in members.known.items() if n in declared})
 
     def unique_value(self, member: Node, name: str) -> Any:
         """Returns a value for a member that no item has, if it is a text and its schema has room."""

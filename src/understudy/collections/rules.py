@@ -17,11 +17,14 @@ CREATE_LISTED: Final = "inferred-create-listed"
 CREATE_IDENTIFIER: Final = "inferred-create-identifier"
 CREATE_DEFAULTED: Final = "inferred-create-defaulted"
 CREATE_GUARDED: Final = "inferred-create-guarded"
+CREATE_UNIQUE: Final = "inferred-create-unique"
+BOUND_ACCEPTED: Final = "inferred-bound-accepted"
 LIST_ONCE: Final = "inferred-list-once"
 LIST_COUNTED: Final = "inferred-list-counted"
 LIST_LIMITED: Final = "inferred-list-limited"
 LIST_FILTERED: Final = "inferred-list-filtered"
 LIST_SORTED: Final = "inferred-list-sorted"
+LIST_DEFAULTED: Final = "inferred-list-defaulted"
 READ_REPEATABLE: Final = "inferred-read-repeatable"
 REPLACE_KEPT: Final = "inferred-replace-kept"
 UPDATE_MERGED: Final = "inferred-update-merged"
@@ -39,19 +42,22 @@ _STATEMENTS: Final[Mapping[str, str]] = {
     CREATE_LISTED: "An item that was created is listed in its collection.",
     CREATE_IDENTIFIER: "Two items of a collection have different identifiers.",
     CREATE_DEFAULTED: "A member that its creation leaves out has the default of the document.",
-    CREATE_GUARDED: "A member that only the service sets is not taken from a request that creates or changes an item.",
+    CREATE_GUARDED: "A member that only the service sets, or no closed schema names, is not taken from a request.",
+    CREATE_UNIQUE: "A second item with a value that the document calls a conflict is refused.",
+    BOUND_ACCEPTED: "A value at a bound of the document is accepted where one inside the bound is.",
     LIST_ONCE: "The pages of a list name each item once.",
-    LIST_COUNTED: "The total that a list names is the number of its items.",
+    LIST_COUNTED: "The total that a list names is the number of its items, and likewise that of its pages.",
     LIST_LIMITED: "A page of a list has at most as many items as are asked for.",
     LIST_FILTERED: "A list that is filtered by a member has only items with that value.",
     LIST_SORTED: "A list is in the order that is asked for.",
+    LIST_DEFAULTED: "A list without a parameter is the list with the parameter's default.",
     READ_REPEATABLE: "An item that nobody changed is read again as it was.",
     REPLACE_KEPT: "After PUT an item has the members that were sent.",
     UPDATE_MERGED: "PATCH changes the members that were sent, and keeps the others.",
     CHANGE_ISOLATED: "Changing or deleting an item changes no other item.",
     DELETE_GONE: "A deleted item is neither read nor listed.",
     DELETE_ONCE: "Deleting an item again does not succeed, where the document declares a 404 or 410.",
-    OWNER_ONLY: "An item in a collection of the caller's own is not read, changed or deleted by another account.",
+    OWNER_ONLY: "An item of the caller's own is not listed, read, changed or deleted by another account.",
     SCOPE_NEEDED: "A token without the scopes that an operation needs does not open it.",
     TEXT_LITERAL: "A text that looks like a part of a query is searched for as it stands.",
     SINGLETON_KEPT: "A resource that exists once is read as it was last changed.",
@@ -62,7 +68,7 @@ CERTAIN: Final = frozenset(
         *(CREATE_READABLE, CREATE_LISTED, CREATE_IDENTIFIER, REPLACE_KEPT, UPDATE_MERGED),
         *(CHANGE_ISOLATED, DELETE_GONE, SINGLETON_KEPT, CREATE_DEFAULTED),
         *(CREATE_GUARDED, OWNER_ONLY, LIST_ONCE, LIST_COUNTED, LIST_LIMITED, LIST_FILTERED),
-        *(LIST_SORTED, SCOPE_NEEDED, TEXT_LITERAL),
+        *(LIST_SORTED, SCOPE_NEEDED, TEXT_LITERAL, CREATE_UNIQUE, BOUND_ACCEPTED, LIST_DEFAULTED),
     }
 )
 """Rules that follow from HTTP's methods, or from names in the document; their breach is a finding."""
@@ -86,11 +92,14 @@ _NEEDED: Final[Mapping[str, tuple[frozenset[Role], ...]]] = {
     CREATE_IDENTIFIER: (frozenset({"create"}),),
     CREATE_DEFAULTED: (frozenset({"create"}),),
     CREATE_GUARDED: (frozenset({"create"}),),
+    CREATE_UNIQUE: (frozenset({"create"}),),
+    BOUND_ACCEPTED: (frozenset({"create"}),),
     LIST_ONCE: (frozenset({"list"}),),
     LIST_COUNTED: (frozenset({"list"}),),
     LIST_LIMITED: (frozenset({"list"}),),
     LIST_FILTERED: (frozenset({"list"}),),
     LIST_SORTED: (frozenset({"list"}),),
+    LIST_DEFAULTED: (frozenset({"list"}),),
     READ_REPEATABLE: (frozenset({"read"}),),
     REPLACE_KEPT: (frozenset({"replace"}), frozenset({"read"})),
     UPDATE_MERGED: (frozenset({"update"}), frozenset({"read"})),

@@ -102,6 +102,31 @@ class TakesTheTimeOfCreationFromAReplacement(Service):
         return item
 
 
+@breaks("inferred-create-unique")
+class TakesATitleTwice(Service):
+    def refusal(self, who, path, sent):
+        return None
+
+
+@breaks("inferred-bound-accepted")
+class RefusesTheLongestText(Service):
+    def refusal(self, who, path, sent):
+        longest = len(sent.get("text") or "") >= 200
+        return 400 if longest else super().refusal(who, path, sent)
+
+
+@breaks("inferred-bound-accepted", HARBOURS)
+class RefusesTheSmallestDepth(Service):
+    def refusal(self, who, path, sent):
+        return 422 if sent.get("depth") == 1 else None
+
+
+@breaks("inferred-list-defaulted")
+class HasSmallerPagesThanTheDefault(Service):
+    def listed(self, who, path, query):
+        return super().listed(who, path, {"limit": "12", **query})
+
+
 @breaks("inferred-list-limited")
 class ListsEverythingAtOnce(Service):
     def listed(self, who, path, query):
@@ -267,6 +292,14 @@ class ShowsOneCallersNotesToAnother(Service):
     def read(self, who, path, identifier):
         found = (it for (_, at), items in self.collections.items() if at == path for it in [items])
         return next((items[identifier] for items in found if identifier in items), None)
+
+
+@breaks("inferred-owner-only")
+class ListsOneCallersNotesToAnother(Service):
+    def listed(self, who, path, query):
+        others = [it for it, at in self.collections if at == path and it != who]
+        own = super().listed(who, path, query)
+        return [*own, *(item for it in others for item in Service.listed(self, it, path, query))]
 
 
 @breaks("inferred-scope-needed")

@@ -45,6 +45,11 @@ class Service:
         self.last += 1
         return self.last if path == "/me/notes" else f"b{self.last}"
 
+    def refusal(self, who: str, path: str, sent: Item) -> int | None:
+        """Returns the status by which a creation is refused: two notes have different titles."""
+        titles = [it.get("title") for it in self.items(who, path).values()]
+        return 409 if "title" in sent and sent["title"] in titles else None
+
     def create(self, who: str, path: str, sent: Item) -> Item:
         item = {**sent, "id": self.identify(path)}
         if path == "/me/notes":
@@ -133,6 +138,9 @@ class Service:
         self, request: httpx.Request, who: str, path: str, sent: Item
     ) -> httpx.Response:
         if request.method == "POST":
+            refusal = self.refusal(who, path, sent)
+            if refusal is not None:
+                return _json(refusal, {})
             item = self.create(who, path, sent)
             response = _json(201, _wrapped(path, item))
             response.headers["location"] = self.address(path, item)

@@ -129,7 +129,8 @@ def test_every_inferred_rule_that_a_document_has_the_operations_for_is_judged_an
         for it in verified(Service(), document, rules=INFERRED).rules
         if it.status == "passed"
     }
-    queries = {f"inferred-list-{it}" for it in ("counted", "limited", "filtered", "sorted")}
+    names = ("counted", "limited", "filtered", "sorted", "defaulted")
+    queries = {f"inferred-list-{it}" for it in names}
     others = {
         f"inferred-{it}"
         for it in (
@@ -137,6 +138,7 @@ def test_every_inferred_rule_that_a_document_has_the_operations_for_is_judged_an
             "singleton-kept",
             "create-defaulted",
             "create-guarded",
+            "create-unique",
             "scope-needed",
         )
     }

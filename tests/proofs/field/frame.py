@@ -1,4 +1,4 @@
-"""What the five services share: requests that their document refuses are refused, others reach a method.
+"""What the six services share: requests that their document refuses are refused, others reach a method.
 
 A service is sound as it stands, and has its bugs where it is told to; each bug was taken from the kind of
 report that users of real services write, and not from what verify checks.
@@ -26,11 +26,13 @@ class Call(NamedTuple):
 
     Attributes:
         values: Path and query parameters by name, as the document types them, defaults included.
+        given: Names of the query parameters that the request has.
         body: The parsed body; None without one.
         who: The account that the token is of; empty without a token.
     """
 
     values: Mapping[str, Any]
+    given: frozenset[str]
     body: Any
     who: str
 
@@ -109,7 +111,8 @@ class Service:
             return httpx.Response(405, headers={"allow": allowed}, json={"error": "method"})
         who = self._caller(request, operation)
         values = dict(self._values(request, path, operation, texts))
-        call = Call(values, self._body(request, operation), who)
+        given = frozenset(request.url.params.keys())
+        call = Call(values, given, self._body(request, operation), who)
         method: Callable[[Call], tuple[int, Any]] = getattr(self, operation["operationId"])
         status, body = method(call)
         return httpx.Response(status) if body is None else httpx.Response(status, json=body)

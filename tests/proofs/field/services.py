@@ -1,4 +1,4 @@
-"""The five services, each with its bugs and without; the bugs are those of people's reports."""
+"""The six services, each with its bugs and without; the bugs are those of people's reports."""
 
 import sqlite3
 import traceback
@@ -272,4 +272,90 @@ class Books(Service):
             return base.execute(query, values).fetchall()
 
 
-SERVICES = (Tickets, Orders, Notebooks, Bookings, Books)
+class Gardens(Service):
+    """Bounds, defaults, unique names and pages; the beds are those of two accounts."""
+
+    name: ClassVar[str] = "gardens"
+    accounts: ClassVar = {"token-of-mia": "mia", "token-of-tom": "tom"}
+
+    def __init__(self, *, has_bugs: bool) -> None:
+        super().__init__(has_bugs=has_bugs)
+        self.plants: dict[int, Item] = {}
+        self.owners: dict[int, str] = {}
+
+    def list_beds(self, call: Call) -> tuple[int, Any]:
+        beds = [
+            it for key, it in self.items.items() if self.has_bugs or self.owners[key] == call.who
+        ]
+        limit = call.values["limit"]
+        if self.has_bugs and "limit" not in call.given:  # another default than the document's
+            limit = 3
+        start = (call.values["page"] - 1) * limit
+        pages = len(beds) // limit + (0 if self.has_bugs else len(beds) % limit > 0)
+        return 200, {"beds": beds[start : start + limit], "total": len(beds), "pages": pages}
+
+    def create_bed(self, call: Call) -> tuple[int, Any]:
+        names = {self.items[it]["name"] for it in self.items if self.owners[it] == call.who}
+        if call.body["name"] in names and not self.has_bugs:  # which takes a name twice
+            raise Refused(409, "There is a bed of that name.")
+        if self.has_bugs and call.body["length"] >= 30:  # the maximum is refused
+            raise Refused(400, "length is too large")
+        bed = {"rank": 1, **call.body, "id": self.number()}
+        self.items[bed["id"]] = bed
+        self.owners[bed["id"]] = call.who
+        return 201, bed
+
+    def read_bed(self, call: Call) -> tuple[int, Any]:
+        return 200, self._own(call)
+
+    def delete_bed(self, call: Call) -> tuple[int, Any]:
+        del self.items[self._own(call)["id"]]
+        return 204, None
+
+    def _own(self, call: Call) -> Item:
+        bed = self.found(call.values["bedId"])
+        if self.owners[bed["id"]] != call.who:
+            raise Refused(404, "There is no such item.")
+        return bed
+
+    def list_plants(self, call: Call) -> tuple[int, Any]:
+        season = call.values["season"]
+        if self.has_bugs and "season" not in call.given:  # all, and not those of the default
+            return 200, list(self.plants.values())
+        return 200, [it for it in self.plants.values() if it["season"] == season]
+
+    def add_plant(self, call: Call) -> tuple[int, Any]:
+        if self.has_bugs and len(call.body["kind"]) >= 40:  # the longest is refused
+            raise Refused(400, "kind is too long")
+        plant = {**call.body, "id": self.number()}
+        if self.has_bugs and "remark" in plant:  # a column that is too short
+            plant["remark"] = plant["remark"][:255]
+        self.plants[plant["id"]] = plant
+        return 201, plant
+
+    def read_plant(self, call: Call) -> tuple[int, Any]:
+        return 200, self._plant(call)
+
+    def remove_plant(self, call: Call) -> tuple[int, Any]:
+        del self.plants[self._plant(call)["id"]]
+        return 204, None
+
+    def _plant(self, call: Call) -> Item:
+        if call.values["plantId"] not in self.plants:
+            raise Refused(404, "There is no such plant.")
+        return self.plants[call.values["plantId"]]
+
+    def lets_pass(self, value: Any) -> bool:
+        """With bugs, takes members that a closed schema does not name."""
+        is_bed = isinstance(value, dict) and {"name", "length"} <= value.keys()
+        return (
+            self.has_bugs
+            and is_bed
+            and value.keys() > {"name", "length", "note"} - {"note"}
+            and any(it not in {"name", "length", "note"} for it in value)
+            and isinstance(value["length"], int)
+            and isinstance(value["name"], str)
+        )
+
+
+SERVICES = (Tickets, Orders, Notebooks, Bookings, Books, Gardens)

@@ -1,4 +1,4 @@
-"""Serves one of the five services by a socket: ``python -m tests.proofs.field.serving NAME PORT bugs|sound``."""
+"""Serves one of the six services by a socket: ``python -m tests.proofs.field.serving NAME PORT bugs|sound``."""
 
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

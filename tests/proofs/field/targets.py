@@ -87,6 +87,17 @@ PLANTED: Final[Mapping[str, tuple[Bug, ...]]] = {
         Bug("a required member is left out", r"^GET /books.*subtitle"),
         Bug("a text that is not ASCII crashes", r"^POST /books/\S+/reviews.*UnicodeEncodeError"),
     ),
+    "gardens": (
+        Bug("the maximum is refused", r"^POST /beds\s.*maximum.*refused"),
+        Bug("the longest text is refused", r"^POST /plants\s.*maxLength.*refused"),
+        Bug("a long text is cut", r"^GET /plants/\d+\s.*(readable|as sent)"),
+        Bug("another account's beds are listed", r"^GET /beds.*(another|owner|other)"),
+        Bug("a member of a closed schema is taken", r"^POST /beds\s.*(guarded|additionalProperties)"),
+        Bug("the number of pages leaves out the last", r"^GET /beds.*counted"),
+        Bug("another default of a limit", r"^GET /beds.*default"),
+        Bug("another default of a filter", r"^GET /plants.*default"),
+        Bug("a name is taken twice", r"^POST /beds\s.*409"),
+    ),
 }  # fmt: skip
 
 
@@ -167,7 +178,7 @@ def _await(url: str, process: subprocess.Popen[bytes]) -> None:
 
 
 def own_settings() -> list[Setting]:
-    """Returns the five services, each with its bugs and without."""
+    """Returns the six services, each with its bugs and without."""
     root = str(Path(__file__).parents[3])
     return [
         Setting(

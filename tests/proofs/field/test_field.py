@@ -1,4 +1,4 @@
-"""The five services of the field in this process: verify finds their bugs, and nothing where they are sound."""
+"""The six services of the field in this process: verify finds their bugs, and nothing where they are sound."""
 
 from datetime import timedelta
 
