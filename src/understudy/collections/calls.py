@@ -421,9 +421,12 @@ def _fitting(bound: BoundCall, schema: Node, body: dict[str, Any]) -> dict[str, 
     wrong = {n for n in body if n in members and not validator(members[n]).is_valid(body[n])}
     missing = {n for n in bound.shape.schemas.required_names(schema) if n not in body}
     sampled = Sampler(bound.call.schemas, bound.world.identifiers.seed).value(schema)
-    made_up = {n: v for n, v in sampled.items() if n in wrong | missing}
-    fitted = {**body, **made_up}
-    if not validator(schema).is_valid(fitted):
+    for names in (wrong | missing, wrong | (sampled.keys() - body.keys())):
+        made_up = {n: value for n, value in sampled.items() if n in names}
+        fitted = {**body, **made_up}
+        if validator(schema).is_valid(fitted):
+            break
+    else:
         return body
     note = f"made up, as the document declares them otherwise here: {', '.join(made_up)}"
     if note not in bound.call.notes:

@@ -101,7 +101,7 @@ class ListedItems(NamedTuple):
 
     Attributes:
         pages: The exchanges that read it; none where a page could not be read.
-        identifiers: The identifiers of its items, in order.
+        identifiers: The identifiers of its items, in order; empty for an item without one.
         is_whole: Whether nothing can have been left out.
         first: The number of items on its first page.
         bound: The most items of that page, by its query.
@@ -148,7 +148,8 @@ def read_pages(
         count = len(items)
         pages.append(exchange)
         first = first if len(pages) > 1 else count
-        identifiers += [str(it.get(collection.identifier or "")) for it in items]
+        values = [it.get(collection.identifier or "") for it in items]
+        identifiers += ["" if value is None else str(value) for value in values]
         following = paged.following(exchange, query, count, len(pages) - 1)
     is_single = len(pages) == 1 and not paged.is_paged
     is_full = 0 < count >= paged.size_of(query)

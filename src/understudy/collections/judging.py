@@ -424,7 +424,11 @@ def _identifier(client: CollectionClient) -> str | None:
     collection = client.requests.collection
     if collection.can_create:
         return client.create().identifier
-    return next(iter(client.list_items(_WHOLE)), None) if collection.operation("list") else None
+    return (
+        next(filter(None, client.list_items(_WHOLE)), None)
+        if collection.operation("list")
+        else None
+    )
 
 
 def _pattern(role: ResourceOperation) -> re.Pattern[str]:

@@ -271,7 +271,7 @@ class ItemModel:
             identifiers: The identifiers on them, in order.
             is_whole: Whether these are all pages, and nothing filters the list.
         """
-        names = set(identifiers)
+        names = set(filter(None, identifiers))
         twice = sorted({it for it in names if identifiers.count(it) > 1})
         judgements = [
             self._of_list(rules.LIST_ONCE, "each item once", "twice", twice, pages),

@@ -20,7 +20,7 @@ from understudy.collections.names import (
 )
 from understudy.exchange.messages import Exchange
 from understudy.openapi.loader import Node
-from understudy.openapi.operations import Operation
+from understudy.openapi.operations import Operation, Parameter
 from understudy.openapi.schemas import Schemas
 
 _USUAL_LIMIT: Final = 50
@@ -115,7 +115,7 @@ def paged_list(operation: Operation, schemas: Schemas, members: Mapping[str, Any
     named: dict[frozenset[str], tuple[str, Node | None]] = {}
     for it in query:
         for names in (LIMITS, OFFSETS, PAGES, CURSORS):
-            if canonical(it.name) in names:
+            if canonical(it.name) in names and pages_by(schemas, it):
                 named.setdefault(names, (it.name, it.schema))
     limit, limit_schema = named.get(LIMITS, (None, None))
     number, number_schema = named.get(PAGES, (None, None))
@@ -123,7 +123,7 @@ def paged_list(operation: Operation, schemas: Schemas, members: Mapping[str, Any
     filters = [
         it
         for it in query
-        if canonical(it.name) not in PAGING
+        if not (canonical(it.name) in PAGING and pages_by(schemas, it))
         and (it.required or (canonical(it.name) in known and _has_default(schemas, it.schema)))
     ]
     lowest = schemas.keyword(number_schema, "minimum")
@@ -138,6 +138,17 @@ def paged_list(operation: Operation, schemas: Schemas, members: Mapping[str, Any
         cursor=named.get(CURSORS, (None, None))[0],
         is_filtered=bool(filters),
         starts_later=first > 1,
+    )
+
+
+_MOMENTS: Final = frozenset({"from", "start"})
+"""Names of offsets by which as many services filter by time."""
+
+
+def pages_by(schemas: Schemas, parameter: Parameter) -> bool:
+    """Tells whether a parameter of a usual name can say which page is wanted."""
+    return canonical(parameter.name) not in _MOMENTS or "string" not in schemas.types(
+        parameter.schema
     )
 
 

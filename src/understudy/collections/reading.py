@@ -29,6 +29,7 @@ from understudy.collections.names import (
     singular,
     words,
 )
+from understudy.collections.pages import pages_by
 from understudy.mock.server.call import HandlerResponse
 from understudy.mock.store.items import Item
 from understudy.openapi.loader import Node
@@ -112,7 +113,9 @@ def _named(bound: BoundCall, names: frozenset[str]) -> Parameter | None:
         (
             it
             for it in _parameters(bound)
-            if canonical(it.name) in names and (canonical(it.name) not in members)
+            if canonical(it.name) in names
+            and canonical(it.name) not in members
+            and pages_by(bound.shape.schemas, it)
         ),
         None,
     )

@@ -1,10 +1,16 @@
 """The pages of a list are walked in one way, to the last."""
 
+from pathlib import Path
+
 import pytest
 from tests.verify.exchanges import exchange_of
 
-from understudy.collections.pages import PagedList
+from understudy.collections.known_items import ItemModel
+from understudy.collections.pages import PagedList, paged_list
 from understudy.exchange.messages import Response
+from understudy.openapi.loader import document_of
+from understudy.openapi.operations import operations
+from understudy.openapi.schemas import Schemas
 
 BY_BOTH = PagedList(
     limit="limit",
@@ -29,3 +35,24 @@ BY_BOTH = PagedList(
 def test_a_list_with_cursors_and_offsets_is_walked_by_one_of_them(query, body, following):
     page = exchange_of("/beds", response=Response(200, (), body))
     assert BY_BOTH.following(page, query, 2, 0) == following
+
+
+def test_items_without_an_identifier_are_not_the_same_item():
+    page = exchange_of("/beds", response=Response(200, (), b"[{}, {}]"))
+    model = ItemModel(frozenset(), "id")
+    judgements = model.listed([page], ["", "", "a"], is_whole=True)
+    assert [result.holds for _, result in judgements] == [True]
+
+
+@pytest.mark.parametrize(("kind", "offset"), [("integer", "from"), ("string", None)])
+def test_a_text_called_from_filters_and_chooses_no_page(kind, offset):
+    raw = {
+        "openapi": "3.0.3",
+        "paths": {
+            "/beds": {
+                "get": {"parameters": [{"name": "from", "in": "query", "schema": {"type": kind}}]}
+            }
+        },
+    }
+    document = document_of(raw, Path("beds.yaml"))
+    assert paged_list(operations(document)[0], Schemas(document), {}).offset == offset
