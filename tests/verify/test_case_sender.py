@@ -196,6 +196,12 @@ def test_people_whose_profile_is_special_are_looked_up(description, statuses):
     assert found[description].expected.statuses == statuses
 
 
+def test_cases_that_are_only_sent_are_not_printed():
+    sent = CliRunner().invoke(main, ["generate", "getProfile", "--count", "3", "--send"])
+    assert (sent.exit_code, sent.stdout) == (0, ""), sent.output
+    assert "3 cases of 1 operation were generated.\nSent: 3 passed." in sent.stderr
+
+
 def test_only_failing_without_send_is_refused():
     refused = CliRunner().invoke(main, ["generate", "--only-failing"])
     assert refused.exit_code == 2

@@ -278,7 +278,11 @@ class GenerateOptions(RequestedReports, DeploymentCommand):
         type=click.IntRange(0),
         help="Seed for cases; the same seed gives the same bytes.",
     )
-    name: str = option("--format", default="curl", type=FORMAT_NAME, help="Format of the output.")
+    name: str | None = option(
+        "--format",
+        type=FORMAT_NAME,
+        help="Format of the output.  [default: curl; with --send and without --out, none]",
+    )
     is_in_worlds: bool = option(
         "--worlds",
         default=False,
@@ -327,7 +331,12 @@ class GenerateOptions(RequestedReports, DeploymentCommand):
     @property
     def format_name(self) -> str:
         """The name of the output format."""
-        return "jsonl" if self.is_json else self.name
+        return "jsonl" if self.is_json else self.name or "curl"
+
+    @property
+    def is_written(self) -> bool:
+        """True where cases are written; False where they are sent and judged alone."""
+        return not self.is_sent or self.is_json or bool(self.name or self.out)
 
 
 COLLECTED_AFTER: Final = 50_000

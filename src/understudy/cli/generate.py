@@ -3,7 +3,7 @@
 import re
 import shlex
 import sys
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -236,7 +236,7 @@ def _expect_consistent(options: GenerateOptions) -> None:
         name = "--only-failing" if options.only_failing else "--report"
         msg = f"{name} goes with --send: what was not sent cannot have failed."
         raise click.UsageError(msg)
-    if options.name == "bruno" and options.out is None:
+    if options.format_name == "bruno" and options.out is None:
         msg = "--format bruno writes a directory; name it with --out."
         raise click.UsageError(msg)
     if options.is_in_worlds:
@@ -254,9 +254,9 @@ def _expect_users(options: GenerateOptions) -> None:
     Raises:
         UsageError: The format has no virtual users.
     """
-    if not plugins.find("formats", options.name).has_users:
+    if not plugins.find("formats", options.format_name).has_users:
         able = " or ".join(_formats_with("has_users"))
-        msg = f"--worlds gives each virtual user a world, which {options.name} has none of; choose --format {able}."
+        msg = f"--worlds gives each virtual user a world, which {options.format_name} has none of; choose --format {able}."
         raise click.UsageError(msg)
 
 
@@ -269,10 +269,10 @@ def _expect_sequences(options: GenerateOptions) -> None:
     if options.size is not None:
         msg = "--minimize-set chooses among cases of operations; use --count with --sequences."
         raise click.UsageError(msg)
-    if not plugins.find("formats", options.name).has_sequences:
+    if not plugins.find("formats", options.format_name).has_sequences:
         able = ", ".join(_formats_with("has_sequences"))
         msg = (
-            f"--format {options.name} carries no value from a response into the next request, "
+            f"--format {options.format_name} carries no value from a response into the next request, "
             f"as sequences do; choose one of {able}."
         )
         raise click.UsageError(msg)
@@ -319,11 +319,16 @@ def _write(
     wanted = takewhile(lambda _: not interrupted.is_set(), shown)
     cases = tally.through(source.send(wanted), only_failing=options.only_failing)
     first = tuple(islice(cases, 1))  # where nothing responds, nothing may be written
-    pieces = form.write(worded(chain(first, cases), source.wording), settings)
-    omissions = save(pieces, form, out, is_forced=options.force)
+    judged = worded(chain(first, cases), source.wording)
+    if options.is_written:
+        omissions = save(form.write(judged, settings), form, out, is_forced=options.force)
+    else:
+        omissions = Omissions()
+        deque(judged, maxlen=0)  # they are sent as they are read
     for note in chosen.notes:
         echo(note, err=True)
-    _summarize(tally, omissions, f"{out}: {form.about}" if out else "", chosen.sources)
+    done = f"in {out}: {form.about}" if out else "written" if options.is_written else "generated"
+    _summarize(tally, omissions, done, chosen.sources)
     if chosen.coverage:
         echo(chosen.coverage, err=True)
     if tally.outcomes:
@@ -397,13 +402,13 @@ def _chosen_sequences(source: CaseSource, options: GenerateOptions) -> ChosenCas
     return ChosenCases(stream, counted(len(collections), "collection"), None, omitted)
 
 
-def _summarize(tally: Tally, omissions: Omissions, where: str, sources: str) -> None:
+def _summarize(tally: Tally, omissions: Omissions, done: str, sources: str) -> None:
     number = tally.total - len(omissions.ids)
     cases = f"{counted(number, 'case')} of {sources}"
     if tally.sequences:
         cases = f"{counted(len(tally.sequences), 'sequence')}, with {cases},"
     are, were = ("is", "was") if number == 1 and not tally.sequences else ("are", "were")
-    echo(f"{cases} {are} in {where}." if where else f"{cases} {were} written.", err=True)
+    echo(f"{cases} {are if done.startswith('in ') else were} {done}.", err=True)
     if tally.outcomes:
         outcomes = (f"{number:,} {word}" for word, number in sorted(tally.outcomes.items()))
         echo(f"Sent: {', '.join(outcomes)}.", err=True)
