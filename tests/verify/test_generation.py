@@ -10,6 +10,9 @@ from tests.proofs.mutants.edge import LIST, Edge, at
 
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
+from understudy.api.judging import judge
+from understudy.api.opening import open_deployment
+from understudy.api.options import DeploymentOptions
 from understudy.verify.deployment import Allowance, Deployment
 from understudy.verify.generated_cases import (
     AS_ANONYMOUS,
@@ -90,3 +93,27 @@ def test_the_cases_of_the_owner_are_sent_as_anonymous_too_until_the_budget_is_sp
 def without_token(request):
     headers = tuple(each for each in request.headers if each[0] != "authorization")
     return replace(request, headers=headers)
+
+
+TWO_WAYS = """
+openapi: 3.0.3
+info: {title: Versions, version: '1'}
+security: [{key: []}, {token: []}]
+paths:
+  /version:
+    get: {responses: {'200': {description: ok}, '401': {description: no}}}
+components:
+  securitySchemes:
+    key: {type: apiKey, in: query, name: apiKey}
+    token: {type: http, scheme: bearer}
+"""
+
+
+def test_a_wrong_credential_beside_a_right_one_is_no_finding(tmp_path):
+    path = tmp_path / "versions.yaml"
+    path.write_text(TWO_WAYS)
+    deployment = open_deployment(DeploymentOptions(document=path), {})
+    assert (
+        judge(deployment, RunOptions(("generated",), phases=[("cases", generated(2))])).findings
+        == ()
+    )

@@ -271,6 +271,7 @@ class _Generation:
         is_about_tokens = name == "ignored_auth" and not self._run.has_interface
         if is_about_tokens and (
             exchange.response.header(UNCHECKED_CREDENTIAL)
+            or exchange.identity.kind in {"oauth", "api_key"}  # beside the one that is not valid
             or self._gateway.is_outside_headers(exchange.request)
         ):
             return
