@@ -8,6 +8,7 @@ import pytest
 from tests.direct_transport import DirectTransport
 from tests.mock.admin.conftest import SITE, Driver
 
+from understudy.fleet.connection import StoreRefusal
 from understudy.fleet.link import StoreClock
 from understudy.fleet.shared_store import SharedWorldStore
 from understudy.mock.app import Mock
@@ -67,3 +68,10 @@ def test_a_world_that_a_replica_loads_goes_by_the_same_time(
     loaded = other.mock.worlds.find("w")
     assert loaded is not None
     assert loaded.clock.now() == other.mock.world.clock.now()
+
+
+@pytest.mark.parametrize("reply", [1, None, [], [b"x", b"0"], [b"9" * 30, b"0"], [b"1", b"9" * 30]])
+def test_a_reply_that_is_not_a_time_is_refused(reply):
+    clock = StoreClock()
+    with pytest.raises(StoreRefusal, match="not a time"):
+        clock.measure(clock.begin(), reply)

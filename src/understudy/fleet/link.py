@@ -66,12 +66,19 @@ class StoreClock:
         Args:
             begun: The machine's time at which the call began.
             reply: Unix seconds, and microseconds beyond them, as TIME replies.
+
+        Raises:
+            StoreRefusal: The reply is not a time.
         """
-        self._measured_at = self._machine()
-        middle = begun + (self._measured_at - begun) / 2
-        seconds, microseconds = map(int, reply)
-        its_time = datetime.fromtimestamp(seconds, UTC) + timedelta(microseconds=microseconds)
-        self._ahead = its_time - middle
+        measured_at = self._machine()
+        middle = begun + (measured_at - begun) / 2
+        try:
+            seconds, microseconds = map(int, reply)
+            its_time = datetime.fromtimestamp(seconds, UTC) + timedelta(microseconds=microseconds)
+        except (TypeError, ValueError, ArithmeticError, OSError) as error:
+            msg = "What it replies to TIME is not a time"
+            raise StoreRefusal(msg) from error
+        self._measured_at, self._ahead = measured_at, its_time - middle
 
 
 class Locks:
