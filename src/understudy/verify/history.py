@@ -198,7 +198,7 @@ class History:
             exchange
             for known, exchange in issued.items()
             if known.casefold() == secret.casefold()
-            or secret in {known[:-1], f"{known}0", f"{known}\0"}
+            or secret in {known[:-1], f"{known}0", f"{known}\0", f"{known} "}
         )
         return None if secret in issued else next(alike, None)
 

@@ -343,6 +343,11 @@ for _field, _rule in (
 ):
     _tidied(f"{_field}s_end_at_a_nul", _rule, _field, _until_nul)
 _tidied("client_secrets_are_trimmed", "token-client-credentials", "client_secret", str.strip)
+_tidied("codes_are_trimmed", "code-exchange", "code", str.strip)
+_tidied(
+    "client_secrets_are_padded_columns", "token-client-credentials", "client_secret", str.rstrip
+)
+_tidied("verifiers_are_trimmed", "pkce-honoured", "code_verifier", str.strip)
 _tidied("passwords_are_trimmed", "password-grant-owner-only", "password", str.strip)
 _tidied("grant_types_are_of_any_case", "token-grant-type", "grant_type", str.lower)
 
@@ -353,3 +358,34 @@ def the_third_address_finds_nobody(request, send):
     if path_of(request) == f"{LOOKUP}{third}":
         return httpx.Response(404, json={"error": "There is no such profile."})
     return send(request)
+
+
+# Parts of a picture that nobody asked for, or that nothing tells of (RFC 9110, 14 and 15.3.7).
+
+
+def _parts(name, is_meant, length, **told):
+    """Registers 206 for pictures, with the beginning of their bytes."""
+
+    def change(request, send):
+        response = send(request)
+        is_shown = _is_of_pictures(request) and response.status_code == 200
+        if request.method != "GET" or not is_shown or not is_meant(request):
+            return response
+        return answer(response, status=206, body=response.read()[:length], headers=told)
+
+    register(name, ("avatar-urls-resolve",), change)
+
+
+def _wants_a_part(request):
+    return "range" in request.headers
+
+
+_parts("every_picture_is_a_part", lambda r: not _wants_a_part(r), None)
+_parts("a_part_does_not_say_which_it_is", _wants_a_part, 64)
+_parts("a_part_says_that_it_is_more", _wants_a_part, 64, **{"content-range": "bytes 0-99/100"})
+_refused(
+    "no_range_can_be_satisfied",
+    ("avatar-urls-resolve",),
+    lambda r: _wants_a_part(r) and _is_of_pictures(r),
+    416,
+)

@@ -288,12 +288,15 @@ def address_shows_what_was_uploaded(exchange: Exchange, history: History) -> Che
     needs=("owner", "writes", "uploads", "hashes"),
 )
 def pictures_at_their_addresses(client: ProbeClient) -> Parts:
-    """Uploads two pictures, looks at both, and at the profile's before and after an assignment."""
+    """Uploads two pictures, looks at both, and at the profile's before and after an assignment.
+
+    The second is requested as a range of all its bytes, as players of media do.
+    """
     uploads = [upload(client, patterned(each), select_avatar="false") for each in (1, 2)]
-    for uploaded in uploads:
+    for uploaded, headers in zip(uploads, ({}, {"range": "bytes=0-"}), strict=True):
         url = str(uploaded.json_object.get("image_url", ""))
         if url.startswith("http"):
-            yield client.get(url)
+            yield client.get(url, headers=headers)
     for uploaded in uploads:
         path = f"/me/avatars/{id_of(uploaded)}/email"
         client.send("POST", path, "owner", json={"email_hash": client.known.own_hashes[0]})

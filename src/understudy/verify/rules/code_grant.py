@@ -63,7 +63,7 @@ from understudy.verify.grant_history import (
     requested,
     shown_error,
 )
-from understudy.verify.history import MADE_UP, History
+from understudy.verify.history import History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.switches import ISSUED, PUT_BACK, experiment, number_reading, range_of
@@ -210,13 +210,13 @@ def code_redeemed_twice(client: ProbeClient) -> Parts:
     needs=GRANTED,
 )
 def code_redeemed_with_wrong_fields(client: ProbeClient) -> Parts:
-    """Redeems a code with another redirect URI, the secret in spaces, nearly itself; then as it is."""
+    """Redeems a code with another redirect URI, a space after the secret or it, nearly it; then as it is."""
     spare = spare_code(client)
     uri = client.app.redirect_uri or ""
     for other in (f"{uri}/", f"{uri}?understudy=1", None):
         yield post(client, form_of(client.app, spare, redirect_uri=other))
-    yield post(client, form_of(client.app, spare, client_secret=f" {client.app.client_secret} "))
-    for wrong in (f"{MADE_UP}-code", *nearly_in_form(spare)):
+    yield post(client, form_of(client.app, spare, client_secret=f"{client.app.client_secret} "))
+    for wrong in (f"{spare} ", *nearly_in_form(spare)):
         yield post(client, form_of(client.app, wrong))
     exchange = post(client, form_of(client.app, spare))
     yield exchange
@@ -391,7 +391,7 @@ _WRONG_PROOFS: Final[Mapping[str, tuple[Mapping[str, str | None], ...]]] = {
         {"code_verifier": VERIFIER.replace("-v", "-V")},  # its beginning says that it is made up
         {"code_verifier": VERIFIER, "client_secret": None},
     ),
-    "plain": ({}, {"code_verifier": f"{VERIFIER}0"}, {"code_verifier": VERIFIER[:-1]}),
+    "plain": ({}, {"code_verifier": f"{VERIFIER} "}, {"code_verifier": VERIFIER[:-1]}),
 }
 """Method of a challenge to fields that prove too little; a verifier stands in for no secret."""
 

@@ -43,6 +43,7 @@ from understudy.verify.target import email_hash, md5_of
 from understudy.verify.value_texts import as_pairs, differing_pairs
 
 OK = 200
+PARTIAL: Final = 206
 STATED: Final = frozenset({200, 404, 429, 500})  # interface, Endpoints
 ALSO: Final = frozenset({400, 401, 403})
 OF_HTTP: Final = frozenset({406, 414, 431})
@@ -344,9 +345,17 @@ def address_leads_to_what_it_names(exchange: Exchange, history: History) -> Chec
     is_success = exchange.response.is_success
     if _name_in(before, exchange.request.url) == "profile_url":
         return expect(is_success, "the profile's page", exchange.status, before)
-    is_picture = exchange.response.media_type.startswith("image/")
-    actual = f"status {exchange.status}, {exchange.response.media_type}"
+    is_picture = exchange.response.media_type.startswith("image/") and _is_declared(exchange)
+    part = exchange.response.header("content-range")
+    actual = f"status {exchange.status}, {exchange.response.media_type} {part}".rstrip()
     return expect(is_success and is_picture, "a picture", actual, before)
+
+
+def _is_declared(exchange: Exchange) -> bool:
+    """Tells whether a part was requested, and says which it is (RFC 9110, 15.3.7.1); the whole need not."""
+    last = len(exchange.response.body) - 1
+    part = re.fullmatch(rf"bytes 0-{last}/(\d+|\*)", exchange.response.header("content-range"))
+    return exchange.status != PARTIAL or bool(part and exchange.request.header("range"))
 
 
 @probe("avatar-urls-resolve", needs=("slug",))
