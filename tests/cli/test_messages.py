@@ -121,7 +121,7 @@ MISTAKES = {
     "a command": (["serv"], "there is no command 'serv'; did you mean 'serve'?"),
     "one document of two": (
         ["drift", "--documents", "a.yaml"],
-        "--documents takes 2 values: --documents OLD NEW",
+        "--documents takes 2 values: --documents OLD NEW\nTry 'understudy drift --help' for help.",
     ),
     "a status": (["journal", "--status", "4"], "write one such as 404, or a class such as 4XX"),
     "a command with --json": (

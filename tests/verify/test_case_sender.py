@@ -234,7 +234,8 @@ def test_ctrl_c_ends_with_a_whole_file_of_what_was_sent(tmp_path: Path):
 def test_an_output_that_cannot_be_written_is_said_before_anything_is_sent(tmp_path: Path):
     gone = CliRunner().invoke(main, ["generate", "--send", "--out", str(tmp_path / "no" / "a.sh")])
     assert gone.exit_code == 2
-    assert gone.stderr.endswith("a.sh cannot be written: No such file or directory.\n")
+    says = "a.sh cannot be written: No such file or directory; name a file in a directory that is there.\n"
+    assert gone.stderr.endswith(says)
     assert "Sent" not in gone.stderr
 
 

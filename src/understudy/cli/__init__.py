@@ -147,7 +147,8 @@ def _in_words(error: click.UsageError, command: click.Command | None) -> Unusabl
     extra = _EXTRA.fullmatch(text)
     if extra is not None and command is not None:
         text = _unexpected(extra[1], command)
-    called = error.ctx.command_path if error.ctx else "understudy"
+    known = f"understudy {command.name}" if command else "understudy"
+    called = error.ctx.command_path if error.ctx else known
     return Unusable(f"{text}\nTry '{called} --help' for help.")
 
 

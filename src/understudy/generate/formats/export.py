@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
+from errno import ENOENT
 from functools import cache
 from itertools import chain, groupby
 from pathlib import Path
@@ -369,7 +370,8 @@ def _expect_replaceable(form: ExportFormat, out: Path, *, is_forced: bool) -> No
 
 def _unwritable(out: Path | None, error: OSError) -> StartupError:
     name = out or "standard output"
-    return StartupError(f"{name} cannot be written: {error.strerror or error}.")
+    remedy = "; name a file in a directory that is there" if error.errno == ENOENT else ""
+    return StartupError(f"{name} cannot be written: {error.strerror or error}{remedy}.")
 
 
 def save(
