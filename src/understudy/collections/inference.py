@@ -204,7 +204,8 @@ class _Draft:
     def _list_steps(self, operation: Operation) -> Steps | None:
         """Returns the place of the list of items in a response, or None."""
         if operation.method == "GET" and is_open(self._schemas, operation):
-            return ()
+            is_object = self._schemas.types(response_schema(operation)) == {"object"}
+            return (operation.path.rpartition("/")[2],) if is_object else ()
         for steps, items in arrays(self._schemas, response_schema(operation)):
             share = self._share(items)
             if share is not None and share >= _SHARED:

@@ -166,3 +166,22 @@ def test_a_list_has_the_form_that_it_declares_where_items_have_another(tmp_path)
         ("id", "total", "owner"), str
     )
     assert type(ask("GET", f"/orders/{listed['id']}").json()["total"]) is int
+
+
+KEYS = """
+  /keys:
+    get: {responses: {'200': {description: Some., content: {application/json: {schema: {type: object}}}}}}
+    post:
+      requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/Note'}}}}
+      responses: {'201': {description: Made., content: {application/json: {schema: {$ref: '#/components/schemas/Note'}}}}}
+  /keys/{id}:
+    get:
+      parameters: [{name: id, in: path, required: true, schema: {type: string}}]
+      responses: {'200': {description: A key., content: {application/json: {schema: {$ref: '#/components/schemas/Note'}}}}}
+"""
+
+
+def test_a_list_that_must_be_any_object_is_below_the_name_of_its_path(tmp_path):
+    ask = asking(Mock(Settings(document=document_with(tmp_path, KEYS, SCHEMAS))))
+    made = ask("POST", "/keys", json={"text": "mine"}).json()
+    assert made in ask("GET", "/keys").json()["keys"]
