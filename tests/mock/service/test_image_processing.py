@@ -277,6 +277,21 @@ def test_a_large_picture_is_checked_and_resized_by_a_process_of_its_own_as_here(
     assert started == ["resize"]
 
 
+def test_a_small_picture_of_very_many_parts_is_decoded_apart_too() -> None:
+    whole = picture("JPEG")
+    content = whole[:2] + b"\xff\xef\x00\x02" * 200_000 + whole[2:]
+    assert checked_upload(content, LARGEST).media_type == "image/jpeg"
+    is_large: list[bool] = []
+
+    def work(where: bool) -> Image:
+        is_large.append(where)
+        return Image(content, "image/jpeg")
+
+    asyncio.run(picture_work.in_turn(content, work))
+    asyncio.run(picture_work.in_turn(whole, work))
+    assert is_large == [True, False]
+
+
 def test_a_picture_is_resized_once_for_requests_of_the_same_size() -> None:
     portrait = Image(
         (fixtures_directory() / "images" / "portrait-ember.png").read_bytes(), "image/png"

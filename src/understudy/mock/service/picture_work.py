@@ -24,6 +24,10 @@ from understudy.mock.store.people import Image
 MOST_PIXELS: Final = 4_000_000
 """Pixels of a picture that is decoded in this process: some 50 MB at most, whatever its format."""
 
+MOST_BYTES: Final = 512 * 1024
+"""Bytes of a picture that is decoded in this process: a file may have a million empty parts, each of which
+takes time that the event loop lacks."""
+
 _THREADS: Final = ThreadPoolExecutor(2, "understudy-pictures")
 """Their own, so that pictures that wait for their turn keep nothing else waiting."""
 
@@ -71,6 +75,8 @@ async def in_turn(
 def _is_large(content: bytes, converts_newer: bool) -> bool:  # noqa: FBT001 - an executor takes no keywords
     from understudy.mock.service.image_processing import pixels  # noqa: PLC0415 - importing Pillow takes too long at start
 
+    if len(content) > MOST_BYTES:
+        return True
     return pixels(content, converts_newer=converts_newer) > MOST_PIXELS
 
 
