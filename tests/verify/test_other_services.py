@@ -186,6 +186,12 @@ def test_its_plan_has_no_probe_and_says_what_is_judged(document: Path) -> None:
     assert "about 0 requests" in plan
 
 
+def test_its_plan_at_an_address_names_the_most_requests_that_a_run_sends(document: Path) -> None:
+    where = ["--document", str(document), "--base-url", "http://127.0.0.1:9"]
+    done = CliRunner().invoke(main, ["verify", *where, "--plan"])
+    assert "at most 400 requests to http://127.0.0.1:9 (--max-requests)" in done.output
+
+
 def test_a_rule_of_the_interface_is_refused_for_it(document: Path) -> None:
     with pytest.raises(StartupError, match=r"--rules qr-default-size: .* another service"):
         verify(document=document, rules=["qr-default-size"])

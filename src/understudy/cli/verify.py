@@ -206,6 +206,8 @@ def print_plan(options: VerifyOptions, environment: Mapping[str, str]) -> None:
     most = deployment.allowance.requests
     limit = f"; at most {most} in all (--max-requests)" if most is not None else ""
     text = f"about {plan.total} requests to {target.base_url}{before}{issued}{limit}"
+    if most is not None and not interface_operations(document):  # only the service shows how many
+        text = f"at most {most} requests to {target.base_url} (--max-requests), what undoes changes included"
     print_line(plan.console, text, hanging=2)
 
 

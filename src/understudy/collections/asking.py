@@ -136,13 +136,26 @@ def ask_without_defaults(client: CollectionClient) -> None:
     schemas, role = client.state.maker.schemas, client.requests.needed("list")
     declared = (it for it in role.operation.parameters if it.location == "query" and not it.is_json)
     named = {it.name: schemas.keyword(it.schema, "default") for it in declared}
-    defaults = {it: value for it, value in named.items() if isinstance(value, str | int | float)}
+    members = {
+        canonical(it): node
+        for it, node in schemas.members(client.requests.collection.schema).items()
+    }
+    defaults = {
+        name: value
+        for name, value in named.items()
+        if isinstance(value, str | int | float) and _has_few(schemas, members.get(canonical(name)))
+    }
     limit = next((value for it, value in defaults.items() if canonical(it) in LIMITS), None)
     if isinstance(limit, int) and limit <= _MOST_FILLED:
         _fill(client, limit + 1)
     if defaults and not _is_as_by_default(client, defaults):
         for name, value in defaults.items():
             _is_as_by_default(client, {name: value})
+
+
+def _has_few(schemas: Schemas, member: Node | None) -> bool:
+    """Tells whether a parameter is no filter by a member, or by one of which all values are known."""
+    return member is None or bool(_options(schemas, member))
 
 
 def _fill(client: CollectionClient, number: int) -> None:

@@ -67,6 +67,7 @@ from understudy.exchange.messages import Exchange
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document
 from understudy.openapi.parameter_writing import encoded
+from understudy.terminal import counted
 from understudy.verify.checks import expect
 from understudy.verify.permits import BudgetSpent, NotPermitted, OutOfTime, Unreachable
 from understudy.verify.run import Run
@@ -77,8 +78,8 @@ from understudy.verify.undo_journal import SingleBefore
 # state machine after it looks for what only another order of requests shows.
 
 COSTS: Final[dict[Role, int]] = {
-    "create": 3,
-    "list": 4,
+    "create": 14,
+    "list": 12,
     "read": 4,
     "update": 5,
     "replace": 4,
@@ -173,21 +174,14 @@ def _change(client: CollectionClient, first: KnownItem, second: KnownItem) -> No
         ("update", client.update, (first, second)),
         ("replace", client.replace, (second, first)),
     ):
-        if role in roles and _is_carried_out(change, items[0]) and "read" in roles:
-            for item in items:
-                client.read(item)
+        with suppress(NotPermitted):  # where no valid change can be made
+            if role in roles and change(items[0]) and "read" in roles:
+                for item in items:
+                    client.read(item)
     is_merged = UPDATE_MERGED not in {rule for rule, _ in client.broken}
     if {"update", "read"} <= roles and is_merged:
         with suppress(NotPermitted):  # of a mode, or where no request is valid
             unset(client, second)
-
-
-def _is_carried_out(change: Callable[[KnownItem], bool], item: KnownItem) -> bool:
-    """Changes an item, if a valid change of it can be made; tells whether that succeeded."""
-    try:
-        return change(item)
-    except NotPermitted:
-        return False
 
 
 def _delete(client: CollectionClient, item: KnownItem, others: tuple[KnownItem, ...]) -> None:
@@ -555,9 +549,15 @@ class CollectionsJudge:
     def planned(self) -> Iterator[tuple[int, str]]:
         """Yields what would be sent to each resource: about how many requests, and a description."""
         if self.texts:
-            yield 2 * len(self.texts), f"what {len(self.texts)} parameters find by any text"
+            yield (
+                2 * len(self.texts),
+                f"what {counted(len(self.texts), 'parameter')} find by any text",
+            )
         if self.bounded:
-            yield 2 * len(self.bounded), f"what {len(self.bounded)} operations take at their bounds"
+            yield (
+                2 * len(self.bounded),
+                f"the bounds of {counted(len(self.bounded), 'other operation')}",
+            )
         if self.target.writes == "observe":
             return
         for collection in self.model.collections:

@@ -134,7 +134,7 @@ def _filters(bound: BoundCall) -> Iterator[_Test]:
         yield partial(_has, (member,), [value])
     places = _places(bound)
     for parameter in _parameters(bound):
-        expected = bound.call.arguments.get(parameter.name, _usual(bound, places, parameter))
+        expected = _expected(bound, places, parameter)
         pairs = expected.items() if isinstance(expected, dict) else [("", expected)]
         for name, value in pairs:
             test = None if value is None else _test(places, f"{parameter.name} {name}", value)
@@ -142,13 +142,20 @@ def _filters(bound: BoundCall) -> Iterator[_Test]:
                 yield test
 
 
-def _usual(bound: BoundCall, places: Mapping[str, Steps], parameter: Parameter) -> Any:
-    """Returns the default of a filter, where it is among the values of the member: not ``all``."""
-    default = bound.shape.schemas.keyword(parameter.schema, "default")
+def _expected(bound: BoundCall, places: Mapping[str, Steps], parameter: Parameter) -> Any:
+    """Returns the value by which a parameter filters; None for none.
+
+    A default filters where the member has a few values. One that is not among them, ``all``, filters never.
+    """
+    schemas, given = bound.shape.schemas, bound.call.arguments.get(parameter.name)
+    default = schemas.keyword(parameter.schema, "default")
     place = places.get(canonical(parameter.name), ())
-    member = schema_at(bound.shape.schemas, bound.shape.schema, place) if place else None
-    options = bound.shape.schemas.keyword(member, "enum")
-    return default if isinstance(options, list) and default in options else None
+    member = schema_at(schemas, bound.shape.schema, place) if place else None
+    options = (False, True) if schemas.types(member) == {"boolean"} else ()
+    options = schemas.keyword(member, "enum") or options
+    if given is None or (options and given == default):
+        return default if default in options else None
+    return given
 
 
 def _places(bound: BoundCall) -> dict[str, Steps]:
@@ -241,10 +248,10 @@ def _equal(actual: Any, expected: Any) -> bool:
 def _sorted(bound: BoundCall, items: list[Item]) -> list[Item]:
     """Returns items in the order of ``sort``: ``name``, ``-name``, ``name:desc``, ``name desc``."""
     parameter, direction = _named(bound, _SORTS), _named(bound, _DIRECTIONS)
-    argument = bound.call.arguments.get(parameter.name) if parameter else None
+    argument = _given(bound, parameter)
     if argument is None:
         return items
-    chosen = bound.call.arguments.get(direction.name) if direction else ""
+    chosen = _given(bound, direction)
     words = argument if isinstance(argument, list) else str(argument).split(",")
     if len(words) > 1 and canonical(str(words[-1])) in {"asc", "desc"}:  # name,desc
         words = [f"{','.join(map(str, words[:-1]))}:{words[-1]}"]
@@ -256,6 +263,14 @@ def _sorted(bound: BoundCall, items: list[Item]) -> list[Item]:
             is_descending = name.startswith("-") or _is_descending(suffix or chosen)
             items = sorted(items, key=partial(_order_at, place), reverse=is_descending)
     return items
+
+
+def _given(bound: BoundCall, parameter: Parameter | None) -> Any:
+    """Returns the argument of a parameter, or its default; None without either."""
+    if parameter is None:
+        return None
+    default = bound.shape.schemas.keyword(parameter.schema, "default")
+    return bound.call.arguments.get(parameter.name, default)
 
 
 def _order_at(place: Steps, item: Item) -> tuple[int, Any]:

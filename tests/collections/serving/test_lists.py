@@ -99,6 +99,16 @@ def test_a_cursor_leads_to_the_items_behind_it(tmp_path):
     assert again["items"] == second["items"]
 
 
+def test_a_list_without_an_order_has_the_default_one(tmp_path):
+    paths = PATHS.replace("PARAMETER", "sort").replace("TYPE", "string, default: -text")
+    ask = asking(Mock(Settings(document=document_with(tmp_path, paths, SCHEMAS))))
+    for text in ("Bread", "Milk", "Eggs"):
+        ask("POST", "/notes", json={"text": text})
+    texts = [it["text"] for it in ask("GET", "/notes").json()["items"]]
+    assert texts == sorted(texts, reverse=True)
+    assert {"Bread", "Milk", "Eggs"} <= {*texts}
+
+
 def test_a_number_chooses_a_page(tmp_path):
     paths = PATHS.replace("PARAMETER", "page").replace("TYPE", "integer")
     ask = asking(Mock(Settings(document=document_with(tmp_path, paths, SCHEMAS))))
