@@ -10,9 +10,10 @@ import random  # noqa: TID251 - seeded
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from io import BytesIO
 from itertools import islice
+from math import ceil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -26,6 +27,7 @@ from understudy.api.bundled_target import TARGET
 from understudy.drift.comparing import compare
 from understudy.errors import StartupError
 from understudy.verify.catalogue import catalogue
+from understudy.verify.clock import machine_time
 from understudy.verify.deployment import Allowance, Deployment
 from understudy.verify.learner import learn, open_rules
 from understudy.verify.run import RunOptions
@@ -41,6 +43,10 @@ ADDRESSES: Final = (*TARGET.known.own_hashes, *TARGET.known.others_hashes)
 MOST_TEXT: Final = 120
 """Characters that a deployment keeps of a text, where it cuts texts."""
 
+HOUR: Final = timedelta(hours=1)
+MOST_AN_HOUR: Final = 5
+"""Changes that a deployment allows an hour, where it limits them by the hour."""
+
 LOST: Final = 4
 """One response in so many is lost by a deployment that loses responses."""
 
@@ -53,18 +59,31 @@ class Hostile(httpx.BaseTransport):
         way: What it does, of ``WAYS``.
         most: The avatars that it keeps or lists, where the way has to do with a number.
         seed: Seed of what happens by chance.
+        now: Returns the time, where the way has to do with it.
 
     Attributes:
         names: The identifiers that avatars are known by, with their own.
         lists: The last list of avatars, by its URL and caller.
     """
 
-    def __init__(self, inner: httpx.BaseTransport, way: str, most: int = 3, seed: int = 0) -> None:
+    def __init__(
+        self,
+        inner: httpx.BaseTransport,
+        way: str,
+        most: int = 3,
+        seed: int = 0,
+        now: Callable[[], datetime] = machine_time,
+    ) -> None:
         self.most, self.changes, self.refusals = most, 0, 0
+        self.now, self.hour, self.changes_of_hour = now, now(), 0
         self.names: dict[str, str] = {}
         self.lists: dict[str, bytes] = {}
         self.chance = random.Random(seed)
-        self._inner, self._before, self._after = inner, BEFORE.get(way), AFTER.get(way)
+        self._inner, self._before, self._after = (
+            inner,
+            BEFORE.get(way),
+            {**AFTER, **BEYOND_REPAIR}.get(way),
+        )
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Responds to a request, or to a part of those that it changes something by."""
@@ -112,6 +131,18 @@ def _limits(to: Hostile, _request: httpx.Request) -> httpx.Response | None:
     return httpx.Response(429, json={"error": "Slower.", "code": "slow"}) if is_refused else None
 
 
+def _limits_by_the_hour(to: Hostile, _request: httpx.Request) -> httpx.Response | None:
+    """Refuses further changes until the hour is over, in which the run ends and undoes."""
+    passed = to.now() - to.hour
+    if passed >= HOUR:
+        to.hour, to.changes_of_hour = to.now(), 0
+    to.changes_of_hour += 1
+    if to.changes_of_hour <= MOST_AN_HOUR:
+        return None
+    wait = {"retry-after": str(max(1, ceil((HOUR - passed).total_seconds())))}
+    return httpx.Response(429, headers=wait, json={"error": "Later.", "code": "slow"})
+
+
 def _does_nothing(to: Hostile, request: httpx.Request) -> httpx.Response | None:
     """Responds to every third change with a success, and does nothing."""
     made = {
@@ -131,6 +162,10 @@ def _is_upload(request: httpx.Request) -> bool:
 
 def _is_deletion(request: httpx.Request) -> bool:
     return request.method == "DELETE"
+
+
+def _is_avatar_edit(request: httpx.Request) -> bool:
+    return request.method == "PATCH" and f"{LIST}/" in request.url.path
 
 
 def _is_edit(request: httpx.Request) -> bool:
@@ -158,6 +193,24 @@ def _forget(to: Hostile, request: httpx.Request) -> None:
 
 def _remove_all(to: Hostile, request: httpx.Request) -> None:
     to.remove(request, to.images(request))
+
+
+def _edit_all(to: Hostile, request: httpx.Request) -> None:
+    for image in to.images(request):
+        to.call(request, "PATCH", f"{LIST}/{image}", _sent_members(request))
+
+
+def _reset_avatar(to: Hostile, request: httpx.Request) -> None:
+    members = {"rating": "G", "alt_text": "", **_sent_members(request)}
+    to.call(request, "PATCH", request.url.path.partition("/v3")[2], members)
+
+
+def _sent_members(request: httpx.Request) -> dict[str, Any]:
+    try:
+        sent = json.loads(request.content)
+    except ValueError:
+        return {}
+    return sent if isinstance(sent, dict) else {}
 
 
 def _reset_profile(to: Hostile, request: httpx.Request) -> None:
@@ -247,12 +300,14 @@ def _lose(to: Hostile, request: httpx.Request, _response: httpx.Response) -> Non
 
 BEFORE: Final[Mapping[str, Callable[[Hostile, httpx.Request], httpx.Response | None]]] = {
     "limits": _limits,
+    "limits by the hour": _limits_by_the_hour,
     "does nothing": _does_nothing,
 }
 AFTER: Final[Mapping[str, Callable[..., Any]]] = {
     "evicts": _upon(_is_upload, _evict),
     "forgets": _upon(_is_upload, _forget),
     "truncates": _truncate,
+    "resets other members": _upon(_is_avatar_edit, _reset_avatar),
     "loses responses": _lose,
     "lists other ids": _rename,
     "selects another": _upon(_is_upload, _select_newest),
@@ -268,6 +323,11 @@ AFTER: Final[Mapping[str, Callable[..., Any]]] = {
 }
 WAYS: Final = (*BEFORE, *AFTER)
 """What hostile deployments do."""
+
+BEYOND_REPAIR: Final[Mapping[str, Callable[..., Any]]] = {
+    "edits every avatar": _upon(_is_avatar_edit, _edit_all),
+}
+"""What no client can undo, as every attempt does it again: a run says what it has left."""
 
 KEPT: Final = (2, 3, 10, 50)
 """The avatars that a deployment keeps: none keeps fewer than the two that an account begins with.
@@ -325,10 +385,11 @@ def harmed(command: str, way: str, most: int, seed: int = 0) -> list[str | None]
         inner.handle_request(httpx.Request("PATCH", url, headers=headers, json=json))
     before = {token: belongings(inner, token) for token in ACCOUNTS}
     with inner, TemporaryDirectory() as directory:
+        time = in_process.time_of(mock)
         deployment = Deployment(
             target,
-            Hostile(inner, way, most, seed),
-            in_process.time_of(mock),
+            Hostile(inner, way, most, seed, time.now),
+            time,
             Allowance(pause=timedelta(hours=2)),
             journal=Path(directory) / "target.journal",
         )

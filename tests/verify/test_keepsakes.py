@@ -1,6 +1,7 @@
 """A deployment that evicts, truncates, forgets or limits: an account loses nothing by a run."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,11 @@ from tests.proofs.hostile import WAYS, Hostile, belongings, harmed
 
 from understudy.api.bundled_target import TARGET
 from understudy.api.in_process import time_of
-from understudy.verify.deployment import Deployment
+from understudy.verify.deployment import Allowance, Deployment
 from understudy.verify.learner import Learnt, learn
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.run import RunOptions
+from understudy.verify.runner import carry_out
 
 AVATARS = ("avatars-most", "upload-largest-side", "avatar-body-both-wrong", "upload-image-types")
 TEXTS = ("job-title-length", "description-length", "scope-body-both-wrong")
@@ -27,9 +29,10 @@ def learn_at(mock: Any, wire: Any, tmp_path: Path) -> Learn:
     def run(way: str, most: int, *rules: str, is_permitted: bool = True) -> Learnt:
         permit = replace(TARGET.permit, fill_account=is_permitted, long_texts=False)
         target = replace(TARGET, permit=permit, is_mock=False)
-        hostile = Hostile(wire, way, most)
-        journal = tmp_path / "t.journal"
-        deployment = Deployment(target, hostile, time_of(mock), journal=journal)
+        time, journal = time_of(mock), tmp_path / "t.journal"
+        hostile = Hostile(wire, way, most, now=time.now)
+        allowance = Allowance(pause=timedelta(hours=2))
+        deployment = Deployment(target, hostile, time, allowance, journal=journal)
         return learn(deployment, RunOptions(rules=rules))
 
     return run
@@ -101,5 +104,16 @@ def test_a_text_that_may_not_be_taken_back_is_not_replaced(
     assert "description has 154 characters" in " ".join(each.why for each in facts.unsettled)
 
 
-def test_verify_cuts_no_text_that_is_longer_than_a_deployment_takes_today() -> None:
-    assert harmed("verify", "cuts texts", 50) == []
+@pytest.mark.parametrize("way", ["cuts texts", "limits by the hour", "resets other members"])
+def test_verify_loses_nothing_at_a_deployment_that_does_something_else_with_an_edit(
+    way: str,
+) -> None:
+    assert harmed("verify", way, 50) == []
+
+
+def test_what_no_client_can_undo_is_said_with_what_was_there(mock: Any, wire: Any) -> None:
+    hostile = Hostile(wire, "edits every avatar")
+    deployment = Deployment(replace(TARGET, is_mock=False), hostile, time_of(mock))
+    outcome = carry_out(deployment, RunOptions(rules=("avatar-patch-partial",)))
+    assert outcome.not_restored
+    assert all(" and was rating " in line for line in outcome.not_restored)

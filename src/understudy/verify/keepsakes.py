@@ -173,7 +173,7 @@ ATTEMPTS: Final = 3
 """Times that a change which undoes another one is sent until it shows."""
 
 MOST_PATIENCE: Final = timedelta(seconds=30)
-"""Longest wait for a deployment that refuses so much at once."""
+"""Longest wait for a deployment that refuses so much at once, where the run may not pause for longer."""
 
 
 def persistent(
@@ -196,10 +196,11 @@ def persistent(
 
 
 def _wait(client: ProbeClient, refusal: Exchange) -> None:
-    """Waits as long as a refusal asks for, within reason."""
+    """Waits as long as a refusal asks for, within reason or what the run may pause."""
     pause = refusal.response.header("retry-after") or ""
     seconds = int(pause) if pause.isdecimal() else 1
-    client.gateway.time.wait(min(timedelta(seconds=seconds), MOST_PATIENCE))
+    most = max(MOST_PATIENCE, client.gateway.allowance.pause)
+    client.gateway.time.wait(min(timedelta(seconds=seconds), most))
 
 
 def restore_avatars(
