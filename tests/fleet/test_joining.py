@@ -102,8 +102,28 @@ def test_a_user_whose_keys_are_others_is_told_to_change_rights(server: StoreServ
     server.send("ACL", "SETUSER", "other", "on", ">a-password", "~other:*", "+@all")
     text = refusal(Settings(state=server.url(login="other:a-password@")))
     server.send("ACL", "DELUSER", "other")
-    assert "access at least one of the keys" in text
+    # in the words of Redis, and of Valkey
+    assert "access at least one of the keys" in text or "permissions to access a key" in text
     assert ". Give its user the rights that docs/how-to/fleet.md lists." in text
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        (
+            "ERR ACL failure in script: No permissions to access a key script: on @user_script:1.",
+            "ERR ACL failure in script: No permissions to access a key",
+        ),
+        (
+            f"ERR It can't run this command script: {'3f' * 20}, on @user_script:1.",
+            "ERR It can't run this command",
+        ),
+    ],
+)
+def test_an_error_of_a_script_is_shown_whole_without_the_number_of_the_script(
+    message: str, words: str
+) -> None:
+    assert StoreRefusal(message).words == words
 
 
 def test_a_password_that_the_store_does_not_have_is_said(server: StoreServer) -> None:

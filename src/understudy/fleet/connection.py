@@ -9,6 +9,7 @@ microseconds, where this takes 5. The URL of a store is ``valkey://user:password
 import asyncio
 import hashlib
 import os
+import re
 import socket
 import ssl
 from collections import deque
@@ -239,6 +240,9 @@ _PHRASES: Final = {
 }
 """A phrase of the store to the kind of error, where its first word is only ``ERR``."""
 
+_REST: Final = re.compile(r"\. | script: ([0-9a-f]{40}|on @)|, with args")
+"""Ends the first sentence of an error; the number of a script follows, or arguments, which may be a password."""
+
 _MOST_SHOWN: Final = 160
 """Characters of an error of the store that a message has."""
 
@@ -257,10 +261,7 @@ class StoreRefusal(Exception):
         # an error within a script has its word after "ERR"
         kind = kind or next((it for it in _ADVICE if it in message), None)
         self.code = kind or message.partition(" ")[0]
-        shown = message
-        for end in (". ", " script: ", ", with args"):  # arguments may be a password
-            shown = shown.partition(end)[0]
-        self.words = shown[:_MOST_SHOWN].rstrip(". ")
+        self.words = _REST.split(message, maxsplit=1)[0][:_MOST_SHOWN].rstrip(". ")
 
 
 class OtherProtocol(ConnectionError):
