@@ -3,8 +3,8 @@
 import pytest
 from tests.verify.exchanges import exchange_of
 
-from understudy.drift.causes import DocumentEntry, causes
-from understudy.drift.differences import Compared, Difference
+from understudy.drift.causes import causes
+from understudy.drift.differences import Compared, Difference, DocumentEntry
 from understudy.drift.judging import NO_JUDGEMENT, BrokenRule, Judgements, RunJudgement
 from understudy.exchange.messages import Request, Response
 from understudy.verify.catalogue import catalogue

@@ -1,5 +1,7 @@
 """Exchanges are compared as long as every run sends the same requests."""
 
+from dataclasses import replace
+
 import pytest
 from tests.verify.exchanges import exchange_of
 
@@ -36,3 +38,12 @@ def test_what_differs_between_two_runs_is_noise():
 def test_requests_of_applications_are_compared_and_pages_of_browsers_are_not(method, path, number):
     exchange = exchange_of(path, method=method, site="authorization", operation="")
     assert len(list(compared([exchange], [exchange], [exchange]))) == number
+
+
+def test_a_charset_that_is_not_that_of_json_is_a_difference():
+    latin = replace(LOOKUP.response, headers=(("content-type", 'text/html; Charset="ISO-8859-1"'),))
+    plain = replace(LOOKUP.response, headers=(("content-type", "text/html; charset=UTF-8"),))
+    own, other = replace(LOOKUP, response=latin), replace(LOOKUP, response=plain)
+    (row,) = compared([own], [own], [other])
+    (difference,) = differences(row)
+    assert (difference.aspect, difference.ours) == ("header content-type charset", "iso-8859-1")

@@ -1,5 +1,6 @@
 """``drift`` is silent about a pair that behaves alike, and says what a deviation breaks."""
 
+from contextlib import closing
 from dataclasses import replace
 
 import httpx
@@ -145,3 +146,44 @@ def test_a_fault_that_several_rules_see_stands_under_the_one_that_most_differenc
     rules = ("scope-indexed-array", "authorize-error-form", "denial-access-denied")
     causes = summary(drift(deployment(denying_otherwise), *rules))
     assert [rule for fault, rule in causes if fault == "deployment"] == ["authorize-error-form"]
+
+
+@pytest.mark.parametrize(
+    ("key", "root"),
+    [
+        (lambda request: request.url.path, "repeated-for-path"),
+        (
+            lambda request: f"{request.url}{request.headers.get('authorization')}",
+            "repeated-after-change",
+        ),
+    ],
+)
+def test_a_cache_keyed_by_too_little_is_one_root_beside_a_fault_of_its_own(key, root):
+    kept: dict[str, httpx.Response] = {}
+
+    def cached(request, send):
+        if request.method == "DELETE":
+            return httpx.Response(200, json={}) if send(request).is_success else send(request)
+        if request.method != "GET":
+            return send(request)
+        response = kept.get(key(request)) or send(request)
+        if response.is_success:
+            kept[key(request)] = response
+        return httpx.Response(
+            response.status_code, headers=response.headers, content=response.content
+        )
+
+    rules = (
+        *("own-profile-is-full", "qr-default-size", "qr-size-exact"),
+        *("me-needs-oauth-token", "profile-patch-seven-fields", "profile-patch-empty-unsets"),
+        *("avatar-list-of-caller", "avatar-delete-no-content", "avatar-upload-returns-avatar"),
+    )
+    # the people are read past the cache, so that it is empty when the comparison begins
+    with closing(deployment()) as plain:
+        beside = mock_beside(plain)
+    options = RunOptions(rules=rules)
+    causes = summary(compared(deployment(cached), beside, options, is_minimised=False))
+    assert {rule for fault, rule in causes if fault == "deployment"} == {
+        "avatar-delete-no-content",
+        root,
+    }

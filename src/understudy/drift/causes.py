@@ -8,10 +8,28 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Final, NamedTuple
 
-from understudy.drift.differences import ABSENT, COUNTED_REQUESTS, Compared, Difference, is_relation
-from understudy.drift.judging import BROKEN, KEPT, BrokenRule, Judgements, RunJudgement
+from understudy.drift.differences import (
+    ABSENT,
+    COUNTED_REQUESTS,
+    FAULTS,
+    Compared,
+    Difference,
+    DocumentEntry,
+    ExplainedBy,
+    Fault,
+    is_relation,
+)
+from understudy.drift.judging import (
+    BROKEN,
+    KEPT,
+    BrokenRule,
+    Judgements,
+    RepeatedRun,
+    RunJudgement,
+    guess_of,
+)
 from understudy.drift.learnt_facts import NO_FACTS, LearntFacts
 from understudy.exchange.messages import Exchange
 from understudy.interface.facts import AS_ASSUMED, OTHERWISE
@@ -183,34 +201,19 @@ def _like(exchange: Exchange, run: RunJudgement) -> Exchange | None:
     return alike[-1] if alike else None
 
 
-Fault = Literal["deployment", "other", "documents", "silent", "unexplained", "unsteady", "learnt"]
-FAULTS: Final[tuple[Fault, ...]] = get_args(Fault)
-"""Whose fault a difference can be, in the order of reports."""
-
-NOTED: Final[frozenset[Fault]] = frozenset({"silent", "unsteady"})
-"""Differences that are nobody's fault, or were seen once: they are notes, and no findings."""
-
 Readings = tuple[str, str]
 """The behaviour of the deployment, and that of the other one, each in a few words."""
 
+_SEEN_IN_REPEATED: Final[frozenset[Fault]] = frozenset(
+    {"deployment", "silent", "unexplained", "unsteady"}
+)
+"""Faults that a repeated response can look like."""
+
+FEWEST_CAUSES: Final = 3
+"""Causes that repeated responses explain; what fewer see is better named by them."""
+
 _LAST: Final = frozenset({ANSWERS.id, DOCUMENT.id})
 """Rules that name less than any other: they come last where several are about a difference."""
-
-
-class DocumentEntry(NamedTuple):
-    """An entry of the comparison of two documents that explains a difference.
-
-    Attributes:
-        name: What reports call it.
-        statement: What differs, in one sentence.
-    """
-
-    name: str
-    statement: str
-
-
-ExplainedBy = Callable[[Difference], DocumentEntry | None]
-"""Returns the entry of the comparison of documents that explains a difference, or None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +280,7 @@ def causes(
     for rule, difference in unpaired(judgements, {key.rule for key in groups}, rows):
         fault: Fault = "unsteady" if difference.ours == BROKEN_ONCE else "deployment"
         groups.setdefault(_of_rule(fault, rule), []).append(difference)
-    groups = _folded(_rooted(groups), judgements)
+    groups = _with_repeated(_folded(_rooted(groups), judgements), rows, judgements)
     changed = learnt.changed_rules
     keys = sorted(
         (key for key in groups if key.fault != "silent" or key.rule not in changed),
@@ -483,6 +486,39 @@ def _follows(rule: str, own: _Places, root: _Places, of: Judgements) -> bool:
         if numbers and any(rule in rules for rules in run.unseen(numbers, hidden).values()):
             return False
     return True
+
+
+def _with_repeated(
+    groups: Mapping[_Key, list[Difference]], rows: Sequence[Compared], of: Judgements
+) -> dict[_Key, list[Difference]]:
+    """Returns differences with those under one root that several rules see in repeated responses."""
+    guess = guess_of(rows)
+    if guess is None:
+        return dict(groups)
+    others = (
+        {row.first.number: row.other for row in rows},
+        {row.second.number: row.other for row in rows},
+    )
+    runs = [
+        RepeatedRun(guess, run, other)
+        for run, other in zip((of.first, of.second), others, strict=True)
+    ]
+    explained: list[Difference] = []
+    left: dict[_Key, list[Difference]] = {}
+    seen_by = set[_Key]()
+    for key, members in groups.items():
+        for each in members:
+            run = runs[each.is_of_second_run]
+            found = run.explained(key.rule, each) if key.fault in _SEEN_IN_REPEATED else None
+            if found is None:
+                left.setdefault(key, []).append(each)
+            else:
+                explained.append(found)
+                seen_by.add(key)
+    if len(seen_by) < FEWEST_CAUSES:
+        return dict(groups)
+    explained.sort(key=lambda each: (not each.after, each.exchange.number))
+    return {_Key("deployment", guess.id, guess.statement): explained, **left}
 
 
 def _with_consequences(groups: Mapping[_Key, list[Difference]]) -> dict[_Key, list[Difference]]:

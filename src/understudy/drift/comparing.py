@@ -5,12 +5,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from understudy.drift.causes import DriftCause, ExplainedBy, causes, confirmed
+from understudy.drift.causes import DriftCause, causes, confirmed
 from understudy.drift.differences import (
     ABSENT,
     Compared,
     Difference,
     DifferenceKey,
+    ExplainedBy,
     aspects,
     compared,
     differences,
@@ -284,7 +285,8 @@ class Drift:
         """
         sequence = self.shortest.get(difference.key)
         history = self.second_history if difference.is_of_second_run else self.history
-        steps = sequence.steps if sequence else _with_origins(history, difference.exchange)
+        needed = (*difference.after[:1], difference.exchange)
+        steps = sequence.steps if sequence else _with_origins(history, *needed)
         return tuple(map(as_on_the_wire, steps))
 
     def steps_at_other(self, difference: Difference) -> tuple[Exchange, ...]:
@@ -292,7 +294,9 @@ class Drift:
         sequence = self.shortest.get(difference.key)
         if sequence is not None:
             return tuple(map(as_on_the_wire, sequence.steps_at_other))
-        return tuple(map(as_on_the_wire, _with_origins(self.other_history, difference.other)))
+        needed = (*difference.after[1:], difference.other)
+        steps = _with_origins(self.other_history, *needed)
+        return tuple(map(as_on_the_wire, steps))
 
     def steps_of_fact(self, changed: ChangedFact) -> tuple[Exchange, ...]:
         """Returns the exchanges that show a changed fact, after those that issued what they use."""
@@ -403,10 +407,15 @@ def _one_sided(first: Observation, theirs: Observation) -> Iterator[str]:
 
 
 def _kinds(by_cause: Sequence[DriftCause]) -> list[Difference]:
-    """Returns the first difference of each kind, as reports show it; those of two runs alone."""
+    """Returns the first difference of each kind, as reports show it; those of two runs alone.
+
+    A repeated response is shown by the request whose response it was, which another may have sent.
+    """
     kinds: dict[tuple[str, ...], Difference] = {}
     for cause in by_cause:
         for each in cause.differences if cause.fault != "unsteady" else ():
+            if each.after:
+                continue
             kind = each.exchange.operation, each.exchange.identity.name
             kinds.setdefault((*kind, each.aspect, each.ours, each.theirs, cause.rule), each)
     return list(kinds.values())
@@ -430,9 +439,9 @@ def _history(deployment: Deployment, exchanges: Sequence[Exchange]) -> History:
     return history
 
 
-def _with_origins(history: History, exchange: Exchange) -> list[Exchange]:
-    """Returns an exchange after those that issued what its request uses."""
-    return sorted(history.with_origins([exchange]), key=_number)
+def _with_origins(history: History, *exchanges: Exchange) -> list[Exchange]:
+    """Returns exchanges after those that issued what their requests use."""
+    return sorted(history.with_origins(exchanges), key=_number)
 
 
 def _number(exchange: Exchange) -> int:

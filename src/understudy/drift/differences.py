@@ -2,10 +2,10 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, get_args
 from urllib.parse import parse_qsl
 
 from PIL import Image, UnidentifiedImageError
@@ -38,6 +38,10 @@ sends it with every response for its own protection."""
 
 _BY_PRESENCE: Final = ("etag", "last-modified", "retry-after", "vary")
 """Headers whose value differs from response to response."""
+
+_CHARSET: Final = re.compile(r"charset=\"?([\w.-]+)", re.IGNORECASE)
+_UTF_8: Final = frozenset({"utf-8", "utf8", "us-ascii"})
+"""Names of the encoding that JSON has, and of a part of it."""
 
 _CODE: Final = re.compile(r"[\w.-]{1,60}")
 """An error code; a sentence is for people, and is not compared."""
@@ -76,6 +80,9 @@ def _of_headers(exchange: Exchange) -> Iterator[tuple[str, str]]:
     for name in _BY_PRESENCE:
         if response.header(name):
             yield f"header {name}", PRESENT
+    charset = _CHARSET.search(response.header("content-type"))
+    if charset is not None and charset[1].lower() not in _UTF_8:
+        yield "header content-type charset", charset[1].lower()
     challenge = response.header("www-authenticate")
     if challenge:
         yield "header www-authenticate", challenge.partition(" ")[0].lower()
@@ -164,6 +171,8 @@ class Difference:
         exchange: The exchange with the deployment.
         other: The exchange with the other deployment.
         is_of_second_run: True if the exchange is of the second run, where only that one shows it.
+        after: The exchange whose response is repeated, where that is the cause, and that of the other
+            deployment if it was compared.
     """
 
     aspect: str
@@ -172,11 +181,36 @@ class Difference:
     exchange: Exchange
     other: Exchange
     is_of_second_run: bool = False
+    after: tuple[Exchange, ...] = ()
 
     @property
     def key(self) -> DifferenceKey:
         """The key of the difference among those of a comparison."""
         return self.exchange.number, self.other.number, self.aspect
+
+
+Fault = Literal["deployment", "other", "documents", "silent", "unexplained", "unsteady", "learnt"]
+FAULTS: Final[tuple[Fault, ...]] = get_args(Fault)
+"""Whose fault a difference can be, in the order of reports."""
+
+NOTED: Final[frozenset[Fault]] = frozenset({"silent", "unsteady"})
+"""Differences that are nobody's fault, or were seen once: they are notes, and no findings."""
+
+
+class DocumentEntry(NamedTuple):
+    """An entry of the comparison of two documents that explains a difference.
+
+    Attributes:
+        name: What reports call it.
+        statement: What differs, in one sentence.
+    """
+
+    name: str
+    statement: str
+
+
+ExplainedBy = Callable[[Difference], DocumentEntry | None]
+"""Returns the entry of the comparison of documents that explains a difference, or None."""
 
 
 class Compared(NamedTuple):

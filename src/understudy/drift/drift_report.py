@@ -11,7 +11,7 @@ from typing import Final, Literal
 import msgspec
 from msgspec import Struct, structs
 
-from understudy.drift.causes import NOTED, Fault
+from understudy.drift.differences import NOTED, Fault
 from understudy.drift.documents.changes import STATEMENTS, Audience
 from understudy.reports.content import (
     Cause,

@@ -5,6 +5,7 @@ those before it, and again with an aspect of the other deployment's response.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -12,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from understudy.drift.differences import Difference, DifferenceKey
+from understudy.drift.differences import DECISIVE, Compared, Difference, DifferenceKey, aspects
 from understudy.drift.observing import Observation
 from understudy.exchange.messages import NO_JSON, Exchange, Headers, Response
 from understudy.interface.rules import Rule
@@ -302,3 +303,213 @@ def _results(
     if operation is not None and judge is not None and DOCUMENT.id in rules:
         error = judge.error(exchange, operation)
         yield DOCUMENT, expect(not error, "a response that the document allows", error)
+
+
+# Finds responses that a deployment repeats where the other one tells the requests apart.
+# A cache keyed by too little, a copy that is read too late, a caller whom a gateway knows no more: each is one
+# fault, and many rules see it where their requests meet it. A guess names what requests have in common. It is
+# right if nearly all of them got the same response at the deployment although the other one's differ, for more
+# than one operation; a fault of one operation is named by its rule.
+#
+
+RequestKey = tuple[object, ...]
+
+FEWEST_PAIRS: Final = 4
+"""Repeated responses that a guess needs."""
+
+FEWEST_OPERATIONS: Final = 2
+"""Operations of which a guess needs repeated responses."""
+
+SHARE: Final = 0.9
+"""Share of the pairs that repeat the response before; what a cache has dropped is read anew."""
+
+
+class Guess(NamedTuple):
+    """A guess that the responses of a deployment depend on a part of the request alone.
+
+    Attributes:
+        id: What reports call it.
+        statement: What the deployment does then.
+        key: Returns what the requests have in common; None for a request that it is not about.
+        is_of_one: True if it is about the requests of one key alone, which never get another response.
+    """
+
+    id: str
+    statement: str
+    key: Callable[[Exchange], RequestKey | None]
+    is_of_one: bool = False
+
+
+def _of_read(*parts: Callable[[Exchange], object]) -> Callable[[Exchange], RequestKey | None]:
+    def key(exchange: Exchange) -> RequestKey | None:
+        is_read = exchange.request.method == "GET"
+        return (exchange.site, *(part(exchange) for part in parts)) if is_read else None
+
+    return key
+
+
+def _path(exchange: Exchange) -> object:
+    return exchange.path
+
+
+def _query(exchange: Exchange) -> object:
+    return exchange.request.pairs
+
+
+def _caller(exchange: Exchange) -> object:
+    return exchange.request.header("authorization")
+
+
+GUESSES: Final = (
+    Guess(
+        "one-response-to-caller",
+        "Every request of one caller gets the same response.",
+        lambda exchange: (exchange.identity.name,),
+        is_of_one=True,
+    ),
+    Guess(
+        "repeated-for-path",
+        "A read gets the response of an earlier one of the same path, whoever asks and whatever the "
+        "parameters are.",
+        _of_read(_path),
+    ),
+    Guess(
+        "repeated-for-url",
+        "A read gets the response of an earlier one of the same URL, whoever asks.",
+        _of_read(_path, _query),
+    ),
+    Guess(
+        "repeated-for-caller",
+        "A read gets the response of an earlier one by the same caller, whatever the parameters are.",
+        _of_read(_path, _caller),
+    ),
+    Guess(
+        "repeated-after-change",
+        "A read gets the response of the same read before a change.",
+        _of_read(_path, _query, _caller),
+    ),
+)
+"""The guesses, those that explain most first."""
+
+
+def _agree(aspect: str, own: Exchange, other: Exchange) -> bool:
+    return aspects(own).get(aspect) == aspects(other).get(aspect)
+
+
+def guess_of(rows: Iterable[Compared]) -> Guess | None:
+    """Returns what the responses of a deployment depend on, by the first guess that is right.
+
+    Args:
+        rows: All requests that were compared.
+    """
+    ordered = sorted(rows, key=lambda row: row.first.number)
+    guesses = (it for guess in GUESSES for it in _of_one(guess, ordered))
+    return next((guess for guess in guesses if _is_right(ordered, guess)), None)
+
+
+def _of_one(guess: Guess, rows: Iterable[Compared]) -> Iterator[Guess]:
+    """Yields a guess, or one for each key if it is about one alone."""
+    if not guess.is_of_one:
+        yield guess
+        return
+    for one in filter(None, dict.fromkeys(guess.key(row.first) for row in rows)):
+        yield guess._replace(key=partial(_only, one, guess.key))
+
+
+def _only(
+    wanted: RequestKey, key: Callable[[Exchange], RequestKey | None], exchange: Exchange
+) -> RequestKey | None:
+    return wanted if key(exchange) == wanted else None
+
+
+def _is_right(rows: Sequence[Compared], guess: Guess) -> bool:
+    operations: list[str] = []
+    different = 0
+    for before, row in _neighbours(rows, guess):
+        if _is_other(before.other, row.other):
+            is_repeated = _content(before.first) == _content(row.first)
+            different += not is_repeated
+            operations += [row.first.operation] if is_repeated else []
+    fewest = max(FEWEST_PAIRS, SHARE * (len(operations) + different))
+    return len(operations) >= fewest and len(set(operations)) >= FEWEST_OPERATIONS
+
+
+def _neighbours(rows: Sequence[Compared], guess: Guess) -> Iterator[tuple[Compared, Compared]]:
+    """Yields each request with the one before that has its key, from the first that succeeded."""
+    latest: dict[RequestKey, Compared] = {}
+    for row in rows:
+        key = guess.key(row.first)
+        if key is None:
+            continue
+        if key in latest:
+            yield latest[key], row
+        if guess.is_of_one or key in latest or row.first.response.is_success:
+            latest[key] = row
+
+
+def _is_other(before: Exchange, now: Exchange) -> bool:
+    """Tells whether two responses mean something else; texts of refusals are for people."""
+    if before.status != now.status:
+        return True
+    return now.response.is_success and _content(before) != _content(now)
+
+
+def _content(exchange: Exchange) -> tuple[int, bytes]:
+    return exchange.status, exchange.response.body
+
+
+class RepeatedRun:
+    """Tells which differences are explained by the responses that a run repeats.
+
+    A response that is repeated is not about what differs in it where it was right; what differed there
+    already is another cause. Another response breaks a rule for them if it does only after them.
+    """
+
+    def __init__(self, guess: Guess, run: RunJudgement, others: Mapping[int, Exchange]) -> None:
+        self._guess, self._run, self._others = guess, run, others
+        self._alike: dict[int, Sequence[Exchange]] = {}
+        alike = defaultdict[RequestKey, list[Exchange]](list)
+        for exchange in run.exchanges:
+            key = guess.key(exchange)
+            if key is not None:
+                same = alike[*key, *_content(exchange)]
+                same.append(exchange)
+                self._alike[exchange.number] = same
+
+    @cached_property
+    def _left(self) -> Mapping[int, Breaches]:
+        """The rules that exchanges break where repeated responses were not seen before them."""
+        again = {number for number, same in self._alike.items() if same[0].number < number}
+        return self._run.unseen(self._run.broken.keys(), again)
+
+    def explained(self, rule: str, difference: Difference) -> Difference | None:
+        """Returns a difference with the exchanges that explain it; None where none do.
+
+        Args:
+            rule: The rule that it is about.
+            difference: The difference.
+        """
+        number, aspect = difference.exchange.number, difference.aspect
+        broken, same = self._run.broken, self._alike.get(number, ())
+        if self._guess.is_of_one:
+            is_decided = aspect.startswith("rule ") or aspect in DECISIVE
+            return difference if is_decided and len(same) > 1 else None
+        right: Iterator[tuple[Exchange, ...]]
+        if aspect.startswith("rule "):
+            right = ((it,) for it in same if rule not in broken.get(it.number, ()))
+        else:
+            right = (
+                it for it in self._pairs(same) if it[0].number != number and _agree(aspect, *it)
+            )
+        origin = next(right, None)
+        if origin is not None:
+            return replace(difference, after=origin)
+        is_broken = rule in broken.get(number, ())
+        return difference if is_broken and rule not in self._left.get(number, ()) else None
+
+    def _pairs(self, exchanges: Iterable[Exchange]) -> Iterator[tuple[Exchange, Exchange]]:
+        """Yields those of some exchanges that were compared, each with that of the other deployment."""
+        for each in exchanges:
+            other = self._others.get(each.number)
+            if other is not None:
+                yield each, other

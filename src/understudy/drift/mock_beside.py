@@ -9,8 +9,8 @@ import msgspec
 
 from understudy.api.bundled_target import TARGET
 from understudy.api.in_process import InProcess, mock_deployment
-from understudy.drift.causes import ExplainedBy
 from understudy.drift.comparing import Drift, MockBeside, compare
+from understudy.drift.differences import ExplainedBy
 from understudy.drift.mirrored_mock import (
     AccountSeen,
     mirrored_baseline,
