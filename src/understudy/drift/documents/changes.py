@@ -1,6 +1,7 @@
 """Changes between two OpenAPI documents, and the clients that each of them breaks."""
 
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from types import MappingProxyType
 from typing import Final, Literal
@@ -88,24 +89,24 @@ class DocumentChange:
 
     Attributes:
         kind: Its kind, one of ``STATEMENTS``.
-        operation: Method and path, as the newer document writes it; empty for the whole document.
         place: The part of the operation, such as ``query parameter size``, ``security`` or
             ``response 200 application/json``; empty for the operation itself.
-        member: Path of the member in a body, such as ``emails[].address``; empty for the whole.
+        breaks: The clients of the older document that the newer one breaks.
         before: The older document's value; empty where it has none.
         after: The newer document's value; empty where it has none.
-        breaks: The clients of the older document that the newer one breaks.
+        operation: Method and path, as the newer document writes it; empty for the whole document.
+        member: Path of the member in a body, such as ``emails[].address``; empty for the whole.
         pointer: JSON pointer of the place, in the newer document unless it is gone there.
     """
 
     kind: str
-    operation: str
-    place: str
-    member: str
-    before: str
-    after: str
-    breaks: frozenset[Audience]
-    pointer: str
+    place: str = ""
+    breaks: frozenset[Audience] = NO_CLIENT
+    before: str = ""
+    after: str = ""
+    operation: str = ""
+    member: str = ""
+    pointer: str = ""
 
     @property
     def is_breaking(self) -> bool:
@@ -143,3 +144,22 @@ class DocumentChange:
         operation = path_shape(self.operation)
         parts = (self.kind, operation, self.place, self.member, self.before, self.after)
         return sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def presence_changes(
+    of: DocumentChange, old: Collection[str], new: Collection[str]
+) -> Iterator[DocumentChange]:
+    """Yields the values of a place that are gone, and those that are new.
+
+    Args:
+        of: The place; its kind without ``-removed`` or ``-added``, and the clients that break where a value
+            is gone.
+        old: The values of the older document.
+        new: The values of the newer document.
+    """
+    for value in old:
+        if value not in new:
+            yield replace(of, kind=f"{of.kind}-removed", before=value)
+    for value in new:
+        if value not in old:
+            yield replace(of, kind=f"{of.kind}-added", breaks=NO_CLIENT, after=value)

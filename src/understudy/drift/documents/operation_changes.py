@@ -314,7 +314,7 @@ class OperationComparison:
             for document, operation in zip(self._documents, (old, new), strict=True)
         ]
         if flags[1] is True and flags[0] is not True:
-            yield _change("operation-deprecated", "")
+            yield DocumentChange("operation-deprecated", "")
 
     def _security(self, old: Operation, new: Operation) -> Iterator[DocumentChange]:
         before = self._old_schemes.credentials(old.security)
@@ -322,7 +322,7 @@ class OperationComparison:
         for change in security_changes(before, after):
             is_narrower = change.kind == "security-narrowed"
             breaks = _by(self._asking, narrows=is_narrower, widens=not is_narrower)
-            yield _change(change.kind, "security", breaks, change.before, change.after)
+            yield DocumentChange(change.kind, "security", breaks, change.before, change.after)
 
     def _parameters(self, old: Operation, new: Operation) -> Iterator[DocumentChange]:
         before, after = by_place(old), by_place(new)
@@ -332,28 +332,30 @@ class OperationComparison:
             if other is not None:
                 yield from self._parameter(label, parameter, other)
             elif (elsewhere := moved(parameter, after, before)) is not None:
-                yield _change("parameter-moved", label, self._asking, place[0], elsewhere.location)
+                yield DocumentChange(
+                    "parameter-moved", label, self._asking, place[0], elsewhere.location
+                )
             else:
-                yield _change("parameter-removed", label, self._asking)
+                yield DocumentChange("parameter-removed", label, self._asking)
         for place, parameter in after.items():
             if place not in before and moved(parameter, before, after) is None:
                 text = "required" if parameter.required else "optional"
                 breaks = _by(self._asking, narrows=parameter.required)
-                yield _change("parameter-added", label_of(parameter), breaks, after=text)
+                yield DocumentChange("parameter-added", label_of(parameter), breaks, after=text)
 
     def _parameter(self, place: str, old: Parameter, new: Parameter) -> Iterator[DocumentChange]:
         if old.location != "path" and old.required != new.required:
             kind = "parameter-required" if new.required else "parameter-optional"
-            yield _change(kind, place, self._by_presence(is_required=new.required))
+            yield DocumentChange(kind, place, self._by_presence(is_required=new.required))
         before, after = written(old), written(new)
         if before != after:
-            yield _change("parameter-style", place, self._asking, before, after)
+            yield DocumentChange("parameter-style", place, self._asking, before, after)
         for name, was, now in (
             ("allowEmptyValue", old.takes_empty, new.takes_empty),
             ("allowReserved", old.keeps_reserved, new.keeps_reserved),
         ):
             if was != now:
-                yield _change(
+                yield DocumentChange(
                     "parameter-style",
                     place,
                     _by(self._asking, narrows=was, widens=now),
@@ -369,20 +371,20 @@ class OperationComparison:
             if after is not None:
                 breaks = _by(self._asking, narrows=after.required)
                 text = "required" if after.required else "optional"
-                yield _change("request-body-added", place, breaks, after=text)
+                yield DocumentChange("request-body-added", place, breaks, after=text)
             if before is not None:
-                yield _change("request-body-removed", place, self._asking)
+                yield DocumentChange("request-body-removed", place, self._asking)
             return
         if before.required != after.required:
             kind = "request-body-required" if after.required else "request-body-optional"
-            yield _change(kind, place, self._by_presence(is_required=after.required))
+            yield DocumentChange(kind, place, self._by_presence(is_required=after.required))
         yield from self._content(place, before.content, after.content, self._of_request)
 
     def _statuses(self, old: Operation, new: Operation) -> Iterator[DocumentChange]:
         for status, response in old.responses.items():
             other = _response(new, status)
             if other is None:
-                yield _change("response-removed", f"response {status}", self._responding)
+                yield DocumentChange("response-removed", f"response {status}", self._responding)
             else:
                 yield from self._response(f"response {status}", response, other)
         for status, response in new.responses.items():
@@ -393,7 +395,7 @@ class OperationComparison:
                 yield from self._response(f"response {status}", other, response)
             else:
                 breaks = _by(self._responding, widens=not _is_expected(status, old))
-                yield _change(
+                yield DocumentChange(
                     "response-added", f"response {status}", breaks, pointer=response.pointer
                 )
 
@@ -407,17 +409,17 @@ class OperationComparison:
             where = f"{place} header {header.name}"
             other = after.get(name)
             if other is None:
-                yield _change("header-removed", where, self._responding)
+                yield DocumentChange("header-removed", where, self._responding)
                 continue
             if header.required != other.required:
                 kind = "header-required" if other.required else "header-optional"
                 breaks = _by(self._responding, narrows=other.required, widens=not other.required)
-                yield _change(kind, where, breaks)
+                yield DocumentChange(kind, where, breaks)
             yield from self._of_response(where, header.schema, other.schema)
         for name, header in after.items():
             if name not in before:
                 breaks = _by(self._responding, narrows=header.required)
-                yield _change("header-added", f"{place} header {header.name}", breaks)
+                yield DocumentChange("header-added", f"{place} header {header.name}", breaks)
 
     def _content(
         self, place: str, old: Content, new: Content, compare: CompareSchemas
@@ -426,28 +428,24 @@ class OperationComparison:
         for name, media in old.items():
             declared = declared_for(name, new)
             if declared is None:
-                yield _change("media-type-removed", place, audience, before=name)
+                yield DocumentChange("media-type-removed", place, audience, before=name)
             else:
                 other = new[declared]
                 yield from compare(f"{place} {name}", media.schema, other.schema)
                 yield from compare(f"{place} {name} items", media.item_schema, other.item_schema)
         for name in new:
             if declared_for(name, old) is None and not any(declared_for(it, [name]) for it in old):
-                yield _change("media-type-added", place, after=name)
+                yield DocumentChange("media-type-added", place, after=name)
 
     def _of_request(
         self, place: str, old: Node | None, new: Node | None
     ) -> Iterator[DocumentChange]:
-        for change in self._requests.changes(old, new):
-            breaks = _by(self._asking, narrows=change.narrows, widens=change.widens)
-            yield _of_schema(change, place, breaks)
+        return _of_schema(self._requests.changes(old, new), place, self._asking)
 
     def _of_response(
         self, place: str, old: Node | None, new: Node | None
     ) -> Iterator[DocumentChange]:
-        for change in self._responses.changes(old, new):
-            breaks = _by(self._responding, narrows=change.narrows, widens=change.widens)
-            yield _of_schema(change, place, breaks)
+        return _of_schema(self._responses.changes(old, new), place, self._responding)
 
     def _by_presence(self, *, is_required: bool) -> frozenset[Audience]:
         """Returns the clients that break as a part of a request must be there, or may be left out."""
@@ -465,28 +463,15 @@ def _by(
     return audience if is_breaking else NO_CLIENT
 
 
-def _change(
-    kind: str,
-    place: str,
-    breaks: frozenset[Audience] = NO_CLIENT,
-    before: str = "",
-    after: str = "",
-    pointer: str = "",
-) -> DocumentChange:
-    return DocumentChange(kind, "", place, "", before, after, breaks, pointer)
-
-
-def _of_schema(change: SchemaChange, place: str, breaks: frozenset[Audience]) -> DocumentChange:
-    return DocumentChange(
-        kind=change.kind,
-        operation="",
-        place=place,
-        member=change.member,
-        before=change.before,
-        after=change.after,
-        breaks=breaks,
-        pointer=change.pointer,
-    )
+def _of_schema(
+    changes: Iterable[SchemaChange], place: str, audience: frozenset[Audience]
+) -> Iterator[DocumentChange]:
+    """Yields the changes of a schema as those of the place that it stands at."""
+    for it in changes:
+        breaks = _by(audience, narrows=it.narrows, widens=it.widens)
+        yield DocumentChange(
+            it.kind, place, breaks, it.before, it.after, member=it.member, pointer=it.pointer
+        )
 
 
 def _response(operation: Operation, status: str) -> DeclaredResponse | None:

@@ -1,9 +1,16 @@
 """Compares which credentials are enough for an operation, and the security schemes."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
-from understudy.drift.documents.changes import NO_CLIENT, SENDERS, Audience, DocumentChange
+from understudy.drift.documents.changes import (
+    NO_CLIENT,
+    SENDERS,
+    Audience,
+    DocumentChange,
+    presence_changes,
+)
 from understudy.openapi.loader import Document
 from understudy.openapi.operations import security_schemes
 from understudy.openapi.pointers import escape
@@ -81,10 +88,10 @@ def scheme_changes(old: Document, new: Document) -> Iterator[DocumentChange]:
     others = {_identity(scheme) for scheme in after.values()}
     for name, scheme in before.items():
         if _identity(scheme) not in others:
-            yield _change("scheme-removed", name, before=_identity(scheme))
+            yield replace(_place("scheme-removed", name), before=_identity(scheme))
     for name, scheme in after.items():
         if _identity(scheme) not in kinds:
-            yield _change("scheme-added", name, after=_identity(scheme))
+            yield replace(_place("scheme-added", name), after=_identity(scheme))
     for name in (name for name in before if name in after):
         yield from _flow_changes(name, _flows(before[name]), _flows(after[name]))
 
@@ -92,16 +99,12 @@ def scheme_changes(old: Document, new: Document) -> Iterator[DocumentChange]:
 def _flow_changes(
     name: str, old: Mapping[str, Mapping[str, Any]], new: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[DocumentChange]:
-    for flow in sorted(old.keys() - new.keys()):
-        yield _change("flow-removed", name, SENDERS, flow)
-    for flow in sorted(new.keys() - old.keys()):
-        yield _change("flow-added", name, after=flow)
+    yield from presence_changes(_place("flow", name, SENDERS), sorted(old), sorted(new))
     for flow in sorted(old.keys() & new.keys()):
-        scopes, others = _scopes(old[flow]), _scopes(new[flow])
-        for scope in sorted(scopes - others):
-            yield _change("scope-removed", name, SENDERS, f"{scope} of {flow}")
-        for scope in sorted(others - scopes):
-            yield _change("scope-added", name, after=f"{scope} of {flow}")
+        scopes, others = (
+            [f"{scope} of {flow}" for scope in sorted(_scopes(it[flow]))] for it in (old, new)
+        )
+        yield from presence_changes(_place("scope", name, SENDERS), scopes, others)
 
 
 def scheme_address_changes(old: Document, new: Document) -> Iterator[DocumentChange]:
@@ -111,18 +114,13 @@ def scheme_address_changes(old: Document, new: Document) -> Iterator[DocumentCha
         own, others = _addresses(before[name]), _addresses(after[name])
         for label in own:
             if own[label] != others.get(label, own[label]):
-                yield _change("scheme-address", name, SENDERS, own[label], others[label])
+                place = _place("scheme-address", name, SENDERS)
+                yield replace(place, before=own[label], after=others[label])
 
 
-def _change(
-    kind: str,
-    scheme: str,
-    breaks: frozenset[Audience] = NO_CLIENT,
-    before: str = "",
-    after: str = "",
-) -> DocumentChange:
+def _place(kind: str, scheme: str, breaks: frozenset[Audience] = NO_CLIENT) -> DocumentChange:
     pointer = f"#/components/securitySchemes/{escape(scheme)}"
-    return DocumentChange(kind, "", f"security scheme {scheme}", "", before, after, breaks, pointer)
+    return DocumentChange(kind, f"security scheme {scheme}", breaks, pointer=pointer)
 
 
 def _flows(scheme: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:

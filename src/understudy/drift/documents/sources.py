@@ -4,21 +4,20 @@ A change tells which clients it breaks, and explains a difference of behaviour a
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 import orjson
 
-from understudy.drift.causes import DocumentEntry
-from understudy.drift.differences import Difference
+from understudy.drift.differences import Difference, DocumentEntry
 from understudy.drift.documents.changes import (
     EVERYBODY,
-    NO_CLIENT,
     READERS,
     SENDERS,
     Audience,
     DocumentChange,
+    presence_changes,
 )
 from understudy.drift.documents.flat_schemas import in_one_dialect
 from understudy.drift.documents.operation_changes import OperationComparison, operation_name
@@ -43,7 +42,8 @@ from understudy.verify.run import Unpublished, gateway_of, published_document
 
 def server_changes(old: Document, new: Document) -> Iterator[DocumentChange]:
     """Yields the addresses that are new or gone: of a document, and of operations with their own."""
-    yield from _changes("", "#/servers", _urls(old.raw), _urls(new.raw))
+    servers = DocumentChange("server", "servers", SENDERS, pointer="#/servers")
+    yield from presence_changes(servers, _urls(old.raw), _urls(new.raw))
     after = {operation_name(each): each for each in operations(new)}
     for operation in operations(old):
         other = after.get(operation_name(operation))
@@ -52,22 +52,9 @@ def server_changes(old: Document, new: Document) -> Iterator[DocumentChange]:
         own, others = _own_urls(old, operation), _own_urls(new, other)
         if own or others:
             before, now = own or _urls(old.raw), others or _urls(new.raw)
-            yield from _changes(f"{other.method} {other.path}", other.pointer, before, now)
-
-
-def _changes(
-    operation: str, pointer: str, old: tuple[str, ...], new: tuple[str, ...]
-) -> Iterator[DocumentChange]:
-    for url in old:
-        if url not in new:
-            yield DocumentChange(
-                "server-removed", operation, "servers", "", url, "", SENDERS, pointer
-            )
-    for url in new:
-        if url not in old:
-            yield DocumentChange(
-                "server-added", operation, "servers", "", "", url, NO_CLIENT, pointer
-            )
+            name = f"{other.method} {other.path}"
+            place = replace(servers, operation=name, pointer=other.pointer)
+            yield from presence_changes(place, before, now)
 
 
 def _urls(owner: Any) -> tuple[str, ...]:
@@ -153,12 +140,14 @@ def _sent_changes(old: Document, new: Document) -> Iterator[DocumentChange]:
         sent, other = before[name], after[name]
         yield from comparison.changes(name, sent.operation, other.operation)
         if sent.address != other.address:
-            yield _change(
+            yield DocumentChange(
                 "callback-address",
-                name,
-                other.operation.pointer,
+                "",
                 SENDERS,
-                values=(sent.address, other.address),
+                sent.address,
+                other.address,
+                operation=name,
+                pointer=other.operation.pointer,
             )
 
 
@@ -173,22 +162,10 @@ def _presence_changes(
     audience: frozenset[Audience],
 ) -> Iterator[DocumentChange]:
     """Yields the operations of a kind that are new or gone, by their names."""
-    for name, operation in old.items():
-        if name not in new:
-            yield _change(f"{kind}-removed", name, operation.pointer, audience)
-    for name, operation in new.items():
-        if name not in old:
-            yield _change(f"{kind}-added", name, operation.pointer)
-
-
-def _change(
-    kind: str,
-    operation: str,
-    pointer: str,
-    breaks: frozenset[Audience] = NO_CLIENT,
-    values: tuple[str, str] = ("", ""),
-) -> DocumentChange:
-    return DocumentChange(kind, operation, "", "", *values, breaks, pointer)
+    for change in presence_changes(DocumentChange(kind, breaks=audience), old.keys(), new.keys()):
+        name = change.before or change.after
+        pointer = {**new, **old}[name].pointer
+        yield replace(change, operation=name, pointer=pointer, before="", after="")
 
 
 _REFUSED: Final = 400
