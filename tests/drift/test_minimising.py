@@ -10,8 +10,9 @@ from tests.verify.exchanges import exchange_of
 from understudy.drift.comparing import minimised
 from understudy.drift.differences import Compared
 from understudy.drift.mock_beside import drift, mock_beside
-from understudy.drift.observing import replay, rewritten
+from understudy.drift.observing import replay
 from understudy.exchange.messages import Request
+from understudy.verify.issued_values import rewritten
 from understudy.verify.pictures import picture
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.run import RunOptions, start

@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
-from urllib.parse import quote, quote_plus
 
 from msgspec import structs
 
-from understudy.exchange.messages import ISSUED, Exchange, Request
+from understudy.exchange.messages import ISSUED, Exchange
 from understudy.interface.facts import Fact
 from understudy.interface.operations import DeclaredInputs
 from understudy.verify.deployment import Deployment
@@ -19,7 +18,7 @@ from understudy.verify.evaluator import Evaluator
 from understudy.verify.experiments import carry_out_experiments
 from understudy.verify.findings import Finding, Outcome
 from understudy.verify.gateway import Gateway
-from understudy.verify.issued_values import values_in
+from understudy.verify.issued_values import rewritten, values_in
 from understudy.verify.permits import NotPermitted
 from understudy.verify.readings import Trials
 from understudy.verify.run import Phase, Run, RunOptions, evaluator_of
@@ -189,27 +188,3 @@ def _issued_anew(step: Exchange, exchange: Exchange) -> dict[str, str]:
         for source, name, value in values_in(step)
         if now.get((source, name), value) != value
     }
-
-
-def rewritten(request: Request, values: Mapping[str, str]) -> Request:
-    """Returns a request with texts replaced in its URL, headers and body, however they are spelt."""
-
-    def text(whole: str) -> str:
-        for before, after in values.items():
-            for spell in (str, quote_plus, _quoted):
-                whole = whole.replace(spell(before), spell(after))
-        return whole
-
-    body = request.body
-    for before, after in values.items():
-        for spell in (str, quote_plus, _quoted):
-            body = body.replace(spell(before).encode(), spell(after).encode())
-    headers = tuple(
-        (name, str(len(body)) if name == "content-length" else text(header))
-        for name, header in request.headers
-    )
-    return replace(request, url=text(request.url), headers=headers, body=body)
-
-
-def _quoted(value: str) -> str:
-    return quote(value, safe="")

@@ -6,6 +6,8 @@ Each is of one run only, so a script that reproduces a finding reads it from the
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from html.parser import HTMLParser
 from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import quote, quote_plus, unquote
@@ -28,6 +30,9 @@ _PLAIN: Final = re.compile(r"[\w.~+/=-]{8,}", re.ASCII)
 
 _VARIABLES: Final = {"code": "CODE", "access_token": "TOKEN", "image_id": "IMAGE"}
 """Members of responses that later requests need, and their variables' names."""
+
+_SPELLINGS: Final = (str, quote_plus, partial(quote, safe=""))
+"""The spellings of a value in a request: as it is, in a form or a query, and in a path."""
 
 _COOKIE: Final = re.compile(r"([^=;\s]+)=([^;\s]+)")
 
@@ -219,8 +224,26 @@ def mentions(request: Request, value: str) -> bool:
     """Tells whether a request sends a value, in whatever spelling."""
     headers = (request.header("authorization"), request.header("cookie"))
     texts = (request.url, *headers, request.body.decode("utf-8", "replace"))
-    spellings = {value, quote_plus(value), quote(value, safe="")}
-    return any(spelling in text for spelling in spellings for text in texts)
+    return any(spell(value) in text for spell in _SPELLINGS for text in texts)
+
+
+def rewritten(request: Request, values: Mapping[str, str]) -> Request:
+    """Returns a request with texts replaced in its URL, headers and body, however they are spelt."""
+    spelt = [(spell(old), spell(new)) for old, new in values.items() for spell in _SPELLINGS]
+
+    def text(whole: str) -> str:
+        for before, after in spelt:
+            whole = whole.replace(before, after)
+        return whole
+
+    body = request.body
+    for before, after in spelt:
+        body = body.replace(before.encode(), after.encode())
+    headers = tuple(
+        (name, str(len(body)) if name == "content-length" else text(header))
+        for name, header in request.headers
+    )
+    return replace(request, url=text(request.url), headers=headers, body=body)
 
 
 class _Fields(HTMLParser):

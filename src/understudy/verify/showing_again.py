@@ -8,14 +8,13 @@ and all writes at first, then the later half again and again as long as that is 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
-from urllib.parse import quote, quote_plus
 
-from understudy.exchange.messages import Exchange, Request
+from understudy.exchange.messages import Exchange
 from understudy.verify.evaluator import is_shown
 from understudy.verify.findings import Finding, steps_of
 from understudy.verify.gateway import BOOKKEEPING, Gateway
 from understudy.verify.history import WRITES
-from understudy.verify.issued_values import issued_anew, issued_values
+from understudy.verify.issued_values import issued_anew, issued_values, rewritten
 from understudy.verify.permits import NotPermitted, Refusal
 from understudy.verify.reproducing import turns
 from understudy.verify.run import AGAIN, Run
@@ -110,7 +109,7 @@ def _sent(gateway: Gateway, finding: Finding) -> list[Exchange]:
     variables: dict[str, str] = {}
     issued = issued_values(finding.steps)
     for turn in turns(finding, issued):
-        requests = [_renewed(finding.steps[place].request, fresh) for place in turn.places]
+        requests = [rewritten(finding.steps[place].request, fresh) for place in turn.places]
         for _ in range(turn.times):
             exchanges = (
                 gateway.send_together(requests, AGAIN)
@@ -132,18 +131,3 @@ def _learn(gateway: Gateway, steps: Sequence[Exchange], fresh: Mapping[str, str]
         token = fresh.get(step.request.token or "")
         if token is not None:
             gateway.learn(token, step.identity)
-
-
-def _renewed(request: Request, fresh: Mapping[str, str]) -> Request:
-    """Returns a request with the values of new responses, in the spellings of the old ones."""
-    spellings = {
-        spell(old): spell(new)
-        for old, new in fresh.items()
-        for spell in (str, quote_plus, lambda text: quote(text, safe=""))
-    }
-    url, headers, body = request.url, request.headers, request.body
-    for old, new in spellings.items():
-        url = url.replace(old, new)
-        headers = tuple((name, text.replace(old, new)) for name, text in headers)
-        body = body.replace(old.encode(), new.encode())
-    return replace(request, url=url, headers=headers, body=body)
