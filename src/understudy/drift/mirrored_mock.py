@@ -22,13 +22,13 @@ from understudy.interface.vocabulary import Vocabulary
 from understudy.mock.fixtures.record_checks import (
     DATE_TIME,
     REGISTRATION,
+    claims,
     is_date,
     is_time_zone,
     is_url,
 )
 from understudy.mock.server.worlds import Baseline
 from understudy.mock.store.applications import APPLICATIONS, Application
-from understudy.mock.store.hashing import email_hash
 from understudy.mock.store.people import (
     IMAGES,
     PEOPLE,
@@ -411,17 +411,13 @@ def mirrored_baseline(
         images |= mirror.images
         people.setdefault(account.slug, mirror.person(target))
     people |= {it.slug: it for it in _owners(target) if it.slug not in people}
-    by_hash: dict[str, str] = {}
-    by_image: dict[str, str] = {}
+    claimed: dict[str, dict[str, str]] = {SLUGS_BY_HASH.name: {}, SLUGS_BY_IMAGE_ID.name: {}}
     for person in people.values():
-        for email in person.emails:
-            by_hash.setdefault(email_hash(email.email), person.slug)
-        for avatar in person.avatars:
-            by_image.setdefault(avatar.image_id, person.slug)
+        for collection, key, _ in claims(person):
+            claimed[collection.name].setdefault(key, person.slug)
     return {
+        **claimed,
         PEOPLE.name: people,
-        SLUGS_BY_HASH.name: by_hash,
-        SLUGS_BY_IMAGE_ID.name: by_image,
         IMAGES.name: images,
         TOKENS.name: {it.token: it for it in _tokens(target, accounts, vocabulary)},
         APPLICATIONS.name: {it.client_id: it for it in _applications(target)},
@@ -442,13 +438,16 @@ def _with_own_avatars(accounts: Sequence[AccountSeen]) -> Iterator[AccountSeen]:
         yield dataclasses.replace(account, avatars=own) if is_listed else account
 
 
+def _owned(target: Target) -> Iterator[tuple[TargetApplication, str]]:
+    """Yields the applications of the target, each with a slug for its owner where it names none."""
+    yield target.application, "own"
+    yield target.other_application, "other-owner"
+    yield target.two_step, "two-step-owner"
+
+
 def _owners(target: Target) -> Iterator[Person]:
-    """Yields the owners of the further applications."""
-    for application, slug in (
-        (target.application, "own"),
-        (target.other_application, "other-owner"),
-        (target.two_step, "two-step-owner"),
-    ):
+    """Yields the owners of the applications."""
+    for application, slug in _owned(target):
         yield Person(
             slug=application.username or slug,
             about="The owner of an application.",
@@ -459,11 +458,7 @@ def _owners(target: Target) -> Iterator[Person]:
 
 
 def _applications(target: Target) -> Iterator[Application]:
-    for application, slug in (
-        (target.application, "own"),
-        (target.other_application, "other-owner"),
-        (target.two_step, "two-step-owner"),
-    ):
+    for application, slug in _owned(target):
         if application.client_id is not None:
             yield Application(
                 client_id=application.client_id,

@@ -21,17 +21,10 @@ from understudy.exchange.messages import Exchange
 from understudy.interface.facts import choices_of, load_facts
 from understudy.interface.operations import Place, Routes
 from understudy.mock.app import Mock
-from understudy.mock.fixtures.record_checks import check_person, converted
+from understudy.mock.fixtures.record_checks import check_person, claims, converted
 from understudy.mock.server.worlds import World
 from understudy.mock.settings import Settings
-from understudy.mock.store.people import (
-    IMAGES,
-    PEOPLE,
-    SLUGS_BY_HASH,
-    SLUGS_BY_IMAGE_ID,
-    Image,
-    Person,
-)
+from understudy.mock.store.people import IMAGES, PEOPLE, Image, Person
 from understudy.mock.store.tokens import TOKENS, Token
 from understudy.mock.store.vocabulary import vocabulary_of
 from understudy.record.messages import ProxiedRequest, ProxiedResponse
@@ -43,7 +36,7 @@ from understudy.record.upstream import NoUpstreamResponse
 from understudy.verify.catalogue import catalogue
 from understudy.verify.clock import machine_time
 from understudy.verify.deployment import Deployment
-from understudy.verify.target import Target, email_hash
+from understudy.verify.target import Target
 
 _HASH: Final = re.compile(rb"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
 _MEDIA_TYPES: Final = {"png": "image/png", "jpg": "image/jpeg", "gif": "image/gif"}
@@ -118,10 +111,8 @@ class FallbackPeople:
         """Puts a person into the mock, as the deployment shows them."""
         person = self._person(members)
         self._world.put(PEOPLE, person.slug, person)
-        for email in person.emails:
-            self._world.put(SLUGS_BY_HASH, email_hash(email.email), person.slug)
-        for avatar in person.avatars:
-            self._world.put(SLUGS_BY_IMAGE_ID, avatar.image_id, person.slug)
+        for collection, key, _ in claims(person):
+            self._world.put(collection, key, person.slug)
 
     def _person(self, members: Mapping[str, Any]) -> Person:
         """Returns a person; one whose profile no fixture may have keeps the plain texts of it."""
