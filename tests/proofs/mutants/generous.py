@@ -61,7 +61,7 @@ _generous(
     "any_code_is_exchanged",
     ("code-exchange",),
     lambda r, s: (
-        _code(r) != ""
+        "made-up" in _code(r)
         and form_of(r).get("client_secret") == "server-app-secret"
         and "unknown" in str(said(s))
     ),

@@ -63,7 +63,7 @@ from understudy.verify.grant_history import (
     requested,
     shown_error,
 )
-from understudy.verify.history import History
+from understudy.verify.history import MADE_UP, History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.switches import ISSUED, PUT_BACK, experiment, number_reading, range_of
@@ -216,7 +216,7 @@ def code_redeemed_with_wrong_fields(client: ProbeClient) -> Parts:
     for other in (f"{uri}/", f"{uri}?understudy=1", None):
         yield post(client, form_of(client.app, spare, redirect_uri=other))
     yield post(client, form_of(client.app, spare, client_secret=f"{client.app.client_secret} "))
-    for wrong in (f"{spare} ", *nearly_in_form(spare)):
+    for wrong in (f"{MADE_UP}-code", f"{spare} ", *nearly_in_form(spare)):
         yield post(client, form_of(client.app, wrong))
     exchange = post(client, form_of(client.app, spare))
     yield exchange
