@@ -80,6 +80,13 @@ def test_what_is_sent_once_more_is_counted_and_judged_by_nothing_else():
     assert outcome.not_restored == ()
 
 
-@pytest.mark.parametrize("name", [mutant.name for mutant in MUTANTS[40::280]])
+SAMPLE = (  # by name, so that a new mutant does not choose others
+    "a_deletion_unselects_another_avatar_for_the_second_address",
+    "head_has_no_content_at_all",
+    "setting_for_the_first_address_sets_for_the_second",
+)
+
+
+@pytest.mark.parametrize("name", SAMPLE)
 def test_the_printed_commands_show_every_finding_of_a_whole_run_again(name):
     assert [finding for finding, reason in reproductions(name) if reason] == []
