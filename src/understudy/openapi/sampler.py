@@ -10,6 +10,7 @@ and at last with what is required alone and without a second try.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import deepcopy
 from itertools import islice
 from time import perf_counter
 from typing import Any, Final, NamedTuple
@@ -221,7 +222,8 @@ class Sampler:
         if declared:
             chosen = declared[self._turn(places[0]) % len(declared)]
             cut = self._without_left_out(chosen, places[0])
-            return cut if accepts(cut) else chosen
+            # it may be a part of the document, and the caller may change it
+            return deepcopy(cut if accepts(cut) else chosen)
         is_retried = self._budget.effort.is_retried and len(above) <= MAX_RETRIED_DEPTH
         first: list[Any] = []
         for place in places if is_retried else places[:1]:

@@ -195,3 +195,30 @@ def test_a_list_that_must_be_any_object_is_below_the_name_of_its_path(tmp_path):
     ask = asking(Mock(Settings(document=document_with(tmp_path, KEYS, SCHEMAS))))
     made = ask("POST", "/keys", json={"text": "mine"}).json()
     assert made in ask("GET", "/keys").json()["keys"]
+
+
+SHARED = """
+  /parcels:
+    get:
+      responses: {'200': {description: Some., content: {application/json: {schema: {$ref: '#/components/schemas/Parcels'}}}}}
+  /parcels/{id}:
+    get:
+      parameters: [{name: id, in: path, required: true, schema: {type: string}}]
+      responses: {'200': {description: A parcel., content: {application/json: {schema: {$ref: '#/components/schemas/Note'}}}}}
+  /status:
+    get:
+      responses: {'200': {description: Now., content: {application/json: {schema: {$ref: '#/components/schemas/Base'}}}}}
+"""
+BASES = f"""{SCHEMAS}
+    Base: {{type: object, properties: {{errors: {{type: array}}}}, example: {{errors: []}}}}
+    Parcels:
+      allOf:
+        - $ref: '#/components/schemas/Base'
+        - properties: {{data: {{type: array, items: {{$ref: '#/components/schemas/Note'}}}}}}
+"""
+
+
+def test_the_envelope_of_a_list_leaves_the_documents_example_as_it_is(tmp_path):
+    ask = asking(Mock(Settings(document=document_with(tmp_path, SHARED, BASES))))
+    assert ask("GET", "/parcels").json()["data"]
+    assert ask("GET", "/status").json() == {"errors": []}
