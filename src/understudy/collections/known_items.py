@@ -281,7 +281,7 @@ class ItemModel:
             still = [it for it in gone if it in names]
             expected = "no item that was deleted"
             judgements.append(self._of_list(rules.DELETE_GONE, expected, "still", still, pages))
-        if is_whole and self.present:
+        if is_whole and self.present and all(identifiers):
             missing = [it.identifier for it in self.present if it.identifier not in names]
             expected = "the items that were created"
             judgements.append(

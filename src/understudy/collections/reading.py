@@ -315,7 +315,7 @@ def _query(bound: BoundCall, items: Sequence[Item]) -> PageQuery:
 
 def _number(arguments: Mapping[str, Any], parameter: Parameter | None) -> int | None:
     value = None if parameter is None else arguments.get(parameter.name)
-    text = str(value)
+    text = str(value).removesuffix(".0")  # of a parameter that is declared as a number
     return (
         int(text)
         if value is not None and text.isdecimal() and len(text) <= _LONGEST_NUMBER

@@ -40,6 +40,7 @@ def test_a_list_with_cursors_and_offsets_is_walked_by_one_of_them(query, body, f
 def test_items_without_an_identifier_are_not_the_same_item():
     page = exchange_of("/beds", response=Response(200, (), b"[{}, {}]"))
     model = ItemModel(frozenset(), "id")
+    model.create(page, "made", {}, None)
     judgements = model.listed([page], ["", "", "a"], is_whole=True)
     assert [result.holds for _, result in judgements] == [True]
 

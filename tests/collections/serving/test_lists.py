@@ -118,6 +118,15 @@ def test_a_number_chooses_a_page(tmp_path):
     assert [page["has_more"] for page in pages] == [True, False, False]
 
 
+def test_a_size_that_is_declared_as_a_number_is_obeyed(tmp_path):
+    paths = PATHS.replace("PARAMETER", "page").replace("TYPE", "integer")
+    paths = paths.replace(
+        "per_page, in: query, schema: {type: integer", "per_page, in: query, schema: {type: number"
+    )
+    ask = asking(Mock(Settings(document=document_with(tmp_path, paths, SCHEMAS))))
+    assert len(ask("GET", "/notes?per_page=2").json()["items"]) == 2
+
+
 def test_an_identifier_that_never_was_is_made_up_where_no_404_is_declared(tmp_path):
     paths = PATHS.replace("PARAMETER", "page").replace("TYPE", "integer")
     ask = asking(Mock(Settings(document=document_with(tmp_path, paths, SCHEMAS))))
