@@ -140,8 +140,8 @@ def read_pages(
     while following is not None and len(pages) < _MOST_PAGES:
         if isinstance(following, str) and _is_elsewhere(following, pages[-1]):
             break
-        query = query if isinstance(following, str) else following
-        exchange = send(_page_of(request, following))
+        current, query = following, query if isinstance(following, str) else following
+        exchange = send(_page_of(request, current))
         items = _list_in(exchange, role)
         if items is None:
             return ListedItems([], [], is_whole=False)
@@ -150,7 +150,7 @@ def read_pages(
         first = first if len(pages) > 1 else count
         values = [it.get(collection.identifier or "") for it in items]
         identifiers += ["" if value is None else str(value) for value in values]
-        following = paged.following(exchange, query, count, len(pages) - 1)
+        following = paged.following(exchange, current, count, len(pages) - 1)
     is_single = len(pages) == 1 and not paged.is_paged
     is_full = 0 < count >= paged.size_of(query)
     is_cut = following is not None or has_more(pages[-1]) or is_full

@@ -64,26 +64,27 @@ class PagedList:
         return (*start, (self.limit, str(max(self.least, min(limit, self.most)))))
 
     def following(
-        self, exchange: Exchange, query: Query, count: int, page: int
+        self, exchange: Exchange, query: Query | str, count: int, page: int
     ) -> Query | str | None:
         """Returns the query of the next page, or its address; None after the last.
 
         Args:
             exchange: The page before.
-            query: Its query.
+            query: Its query, or its address where a link led to it.
             count: The number of its items.
             page: Its number, from 0.
         """
         link = _link(exchange) or _member(exchange, NEXTS)
         if link is not None and ("/" in link or "?" in link):
             return urljoin(exchange.request.url, link)
-        others = dict(query)
+        is_by_link = isinstance(query, str)  # and no other link came with that page
+        others = {} if isinstance(query, str) else dict(query)
         cursor = _member(exchange, CURSORS)
-        if self.cursor is not None and cursor:
+        if self.cursor is not None and cursor and not is_by_link:
             return tuple({**others, self.cursor: cursor}.items())
-        size = self.size_of(query)
-        was_by_cursor = self.cursor in others  # and no other cursor came with that page
-        if was_by_cursor or not count or (size < inf and count < size):
+        size = self.size_of(tuple(others.items()))
+        was_by_cursor = self.cursor in others  # nor another cursor
+        if is_by_link or was_by_cursor or not count or (size < inf and count < size):
             return None
         if self.number is not None:
             return tuple({**others, self.number: str(self.first + page + 1)}.items())

@@ -1,6 +1,7 @@
 """The pages of a list are walked in one way, to the last."""
 
 from pathlib import Path
+from urllib.parse import urljoin
 
 import pytest
 from tests.verify.exchanges import exchange_of
@@ -35,6 +36,15 @@ BY_BOTH = PagedList(
 def test_a_list_with_cursors_and_offsets_is_walked_by_one_of_them(query, body, following):
     page = exchange_of("/beds", response=Response(200, (), body))
     assert BY_BOTH.following(page, query, 2, 0) == following
+
+
+@pytest.mark.parametrize(
+    ("body", "following"), [(b"{}", None), (b'{"next": "/beds?offset=4"}', "/beds?offset=4")]
+)
+def test_links_lead_to_the_last_page_however_full_it_is(body, following):
+    page = exchange_of("/beds?offset=2", response=Response(200, (), body))
+    reached = BY_BOTH.following(page, "/beds?offset=2", 2, 1)
+    assert reached == (following and urljoin(page.request.url, following))
 
 
 def test_items_without_an_identifier_are_not_the_same_item():
