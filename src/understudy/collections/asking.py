@@ -121,7 +121,7 @@ _MOST_FILLED: Final = 20
 _COST_OF_ITEM: Final = 3
 """Requests that create an item and undo that."""
 _FILLING_SHARE: Final = 6
-"""That may take a sixth of the requests that a run has left."""
+"""Creating them may take a sixth of the requests that a run has left."""
 
 
 def ask_without_defaults(client: CollectionClient) -> None:

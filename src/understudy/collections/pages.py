@@ -77,14 +77,17 @@ class PagedList:
         link = _link(exchange) or _member(exchange, NEXTS)
         if link is not None and ("/" in link or "?" in link):
             return urljoin(exchange.request.url, link)
-        is_by_link = isinstance(query, str)  # and no other link came with that page
-        others = {} if isinstance(query, str) else dict(query)
+        return None if isinstance(query, str) else self._after(exchange, query, count, page)
+
+    def _after(self, exchange: Exchange, query: Query, count: int, page: int) -> Query | None:
+        """Returns the query of the page after one that has no link to it; None after the last."""
+        others = dict(query)
         cursor = _member(exchange, CURSORS)
-        if self.cursor is not None and cursor and not is_by_link:
+        if self.cursor is not None and cursor:
             return tuple({**others, self.cursor: cursor}.items())
-        size = self.size_of(tuple(others.items()))
-        was_by_cursor = self.cursor in others  # nor another cursor
-        if is_by_link or was_by_cursor or not count or (size < inf and count < size):
+        size = self.size_of(query)
+        was_by_cursor = self.cursor in others  # and no other cursor came with that page
+        if was_by_cursor or not count or (size < inf and count < size):
             return None
         if self.number is not None:
             return tuple({**others, self.number: str(self.first + page + 1)}.items())

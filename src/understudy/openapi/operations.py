@@ -428,7 +428,7 @@ def _callbacks(document: Document, operation: Operation) -> Iterator[SentOperati
 
 
 # Tells operations of one method and path apart, as services write them that choose an operation by a
-# parameter: ``/#X-Amz-Target=…``, ``/items?kind=new``.
+# parameter: ``/#Target=Shop.Create``, ``/items?kind=new``.
 
 
 class Distinguishing(NamedTuple):

@@ -12,11 +12,7 @@ from understudy.mock.server.hosts import is_reserved
 from understudy.mock.server.parameters import parse_query
 from understudy.openapi.operations import distinguishing, is_meant
 from understudy.openapi.path_matching import PathMatcher, decoded_path, specificity
-from understudy.openapi.paths import (
-    parameter_texts,
-    routed_path,
-    routing_id,
-)
+from understudy.openapi.paths import parameter_texts, routed_path, routing_id
 
 EndpointsByRoute = Mapping[tuple[str, str], Sequence[Endpoint]]
 """Base path and the skeleton's operationId to the operation, or to several that a request's query
