@@ -21,8 +21,9 @@ from understudy.interface.operations import (
     UPLOAD_AVATAR,
     key_of,
 )
-from understudy.openapi.loader import Document, Node
+from understudy.openapi.loader import Document
 from understudy.openapi.operations import MediaType, Operation, operations, path_shape
+from understudy.openapi.schemas import Schemas
 
 _PROFILE = frozenset(
     {
@@ -105,14 +106,15 @@ def interface_operations(document: Document) -> frozenset[str]:
         for operation in operations(document)
         if (key := key_of(operation.method, operation.path)) in _NAMES
     }
-    declared = {key: _declared_names(document, operation) for key, operation in similar.items()}
+    schemas = Schemas(document)
+    declared = {key: _declared_names(schemas, operation) for key, operation in similar.items()}
     shared = {key: declared[key] & _NAMES[key] for key in similar}
     if len(_TELLING & frozenset().union(*shared.values())) < _ENOUGH:
         return frozenset()
     return frozenset(key for key in similar if shared[key] or not (declared[key] and _NAMES[key]))
 
 
-def _declared_names(document: Document, operation: Operation) -> frozenset[str]:
+def _declared_names(schemas: Schemas, operation: Operation) -> frozenset[str]:
     """Returns the names of the query, of the body and of the members of the success."""
     names = {it.name for it in operation.parameters if it.location == "query"}
     successes = [it for status, it in operation.responses.items() if status.startswith("2")]
@@ -120,26 +122,17 @@ def _declared_names(document: Document, operation: Operation) -> frozenset[str]:
     if operation.request_body is not None:
         contents.append(operation.request_body.content)
     media_types = (media for content in contents for media in content.values())
-    return frozenset(names.union(*(_members(document, media) for media in media_types)))
+    return frozenset(names.union(*(_members(schemas, media) for media in media_types)))
 
 
-def _members(document: Document, media: MediaType) -> Iterator[str]:
+def _members(schemas: Schemas, media: MediaType) -> Iterator[str]:
     """Yields the members of a body, and of the items of a list, through what is composed or around it."""
-    pending: list[Node] = [] if media.schema is None else [media.schema]
+    pending = [media.schema]
     visited: set[str] = set()
     while pending:
-        schema = document.follow(pending.pop())
-        if schema.pointer in visited or not isinstance(schema.value, dict):
-            continue
-        visited.add(schema.pointer)
-        properties = schema.child("properties")
-        for name, member in properties.children() if properties is not None else ():
-            yield str(name)
-            followed = document.follow(member)
-            pending += (
-                [followed] if isinstance(followed.value, dict) and "items" in followed.value else []
-            )
-        for keyword in ("allOf", "anyOf", "oneOf"):
-            parts = schema.child(keyword)
-            pending += [part for _, part in parts.children()] if parts is not None else []
-        pending += [items] if (items := schema.child("items")) is not None else []
+        schema = pending.pop()
+        if schema is not None and schema.pointer not in visited:
+            visited.add(schema.pointer)
+            members = schemas.members(schema)
+            yield from members
+            pending += map(schemas.items, (schema, *members.values()))

@@ -23,7 +23,7 @@ from understudy.openapi.expressions import unread_expressions
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.mending import mend
 from understudy.openapi.mends import shown
-from understudy.openapi.operations import Operation, operations, sent_operations
+from understudy.openapi.operations import Operation, examples_of, operations, sent_operations
 from understudy.openapi.paths import routed_path
 from understudy.openapi.pointers import escape, steps_of, value_at
 from understudy.openapi.references import FILES
@@ -278,21 +278,26 @@ def check_example(schemas: Schemas, schema: Node, example: Node) -> Iterator[Dia
 
 def _check_values(schemas: Schemas, schema: Node) -> Iterator[Diagnostic]:
     validator = schemas.validator(schema)
-    for keyword, rule in (("default", "invalid-default"), ("example", "invalid-example")):
-        value = schema.child(keyword)
-        if value is not None:
-            for error in validator.iter_errors(value.value):
-                yield contradiction(rule, value.pointer, _broken(f"the {keyword}", error))
-                break
-    for keyword, rule in (("enum", "invalid-enum"), ("examples", "invalid-example")):
-        listed = schema.child(keyword)
-        if listed is None or not isinstance(listed.value, list):
+    for keyword, rule in _VALUES.items():
+        given = schema.child(keyword)
+        if given is None or (keyword in _LISTS and not isinstance(given.value, list)):
             continue
-        for _, value in listed.children():
-            for error in validator.iter_errors(value.value):
-                message = _broken(f"{shown(value.value)} of the {keyword}", error)
-                yield contradiction(rule, value.pointer, message)
-                break
+        for value in [it for _, it in given.children()] if keyword in _LISTS else [given]:
+            error = next(validator.iter_errors(value.value), None)
+            if error is not None:
+                of = f"{shown(value.value)} of " if keyword in _LISTS else ""
+                yield contradiction(rule, value.pointer, _broken(f"{of}the {keyword}", error))
+
+
+_VALUES: Final = {
+    "default": "invalid-default",
+    "example": "invalid-example",
+    "enum": "invalid-enum",
+    "examples": "invalid-example",
+}
+"""Each keyword whose value a schema has to accept, to the rule that it breaks otherwise."""
+_LISTS: Final = frozenset({"enum", "examples"})
+"""The keywords of these whose values are the items of a list."""
 
 
 def _broken(what: str, error: Any) -> str:
@@ -308,7 +313,7 @@ def _check_ranges(schema: Node) -> Iterator[Diagnostic]:
         if least is not None and most is not None and least > most:
             message = f"{lower} {least} is above {upper} {most}, so no value fits."
             yield contradiction("empty-range", f"{schema.pointer}/{lower}", message)
-    least, most = _lowest(value), _highest(value)
+    least, most = _bound(value, "Minimum"), _bound(value, "Maximum")
     if None not in (least, most) and least >= most:
         excludes = {"exclusiveMinimum", "exclusiveMaximum"} & set(value)
         if any(value[name] is not False for name in excludes):
@@ -316,14 +321,11 @@ def _check_ranges(schema: Node) -> Iterator[Diagnostic]:
             yield contradiction("empty-range", schema.pointer, message)
 
 
-def _lowest(value: dict[str, Any]) -> Any:
-    exclusive = value.get("exclusiveMinimum")
-    return value.get("minimum") if exclusive is None or isinstance(exclusive, bool) else exclusive
-
-
-def _highest(value: dict[str, Any]) -> Any:
-    exclusive = value.get("exclusiveMaximum")
-    return value.get("maximum") if exclusive is None or isinstance(exclusive, bool) else exclusive
+def _bound(value: dict[str, Any], name: str) -> Any:
+    """Returns the bound of numbers, which OpenAPI 3.1 may have in the exclusive keyword."""
+    exclusive = value.get(f"exclusive{name}")
+    is_number = exclusive is not None and not isinstance(exclusive, bool)
+    return exclusive if is_number else value.get(name.lower())
 
 
 def _check_pattern(schema: Node) -> Iterator[Diagnostic]:
@@ -404,16 +406,7 @@ def _illustrated(
             yield contradiction("missing-schema", owner.pointer, message)
         return
     is_json = kind != "media type" or "json" in steps_of(pointer)[-1]
-    for example in _examples(document, owner):
+    for _, example in examples_of(document, owner):
         # a text is the body as it is sent, which a schema describes once it is parsed
         if is_json or not isinstance(example.value, str):
             yield from check_example(schemas, schema, example)
-
-
-def _examples(document: Document, owner: Node) -> Iterator[Node]:
-    if "example" in owner.value:
-        yield Node(f"{owner.pointer}/example", owner.value["example"])
-    for _, named in (owner.child("examples") or Node("", {})).children():
-        example = document.follow(named).child("value")
-        if example is not None:
-            yield example

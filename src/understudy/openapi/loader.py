@@ -291,6 +291,12 @@ class Document:
         msg = f"{self.path}: {node.pointer}: the reference leads back to itself."
         raise StartupError(msg)
 
+    def members(self, node: Node, *steps: str) -> Iterator[tuple[str, Node]]:
+        """Yields what an object below a node has, by name and with references followed; none without it."""
+        listed = node.child(*steps)
+        for name, member in () if listed is None else self.follow(listed).children():
+            yield str(name), self.follow(member)
+
     def _target(self, node: Node) -> Node:
         reference = node.value["$ref"]
         if not reference.startswith("#/"):

@@ -191,9 +191,7 @@ def _mend_tuple(losses: Losses, at: Position) -> None:
 def mend_pattern(losses: Losses, at: Position) -> None:
     """Writes a pattern so that every engine here reads it alike."""
     text = _portable(losses, at, at.value)
-    if text is None:
-        return
-    if text != at.value:
+    if text is not None and text != at.value:
         at.replace(text)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -61,8 +62,7 @@ def _all_parameters(
         for name in named
     }
     for owner in (path_item, operation):
-        for _, listed in (owner.child("parameters") or Node("", [])).children():
-            node = document.follow(listed)
+        for _, node in document.members(owner, "parameters"):
             name, location = node.value.get("name"), node.value.get("in")
             is_ignored = location == "header" and str(name).lower() in IGNORED_HEADERS
             is_placed = location in LOCATIONS and (location != "path" or name in named)
@@ -76,12 +76,9 @@ def described_parameter(document: Document, node: Node, name: str, location: str
     """Returns a parameter, or a header of a response, as its object describes it."""
     value = node.value
     style = value.get("style", "form" if location in {"query", "cookie"} else "simple")
-    schema = node.child("schema")
-    content = node.child("content")
-    media_type = ""
-    if schema is None and content is not None:
-        media_types = document.follow(content).children()
-        media_type, media = next(((str(name), it) for name, it in media_types), ("", content))
+    schema, media_type = node.child("schema"), ""
+    if schema is None:
+        media_type, media = next(document.members(node, "content"), ("", node))
         schema = media.child("schema")
     return Parameter(
         name=name,
@@ -93,18 +90,19 @@ def described_parameter(document: Document, node: Node, name: str, location: str
         is_json=is_json(media_type.partition(";")[0].strip().lower()),
         takes_empty=value.get("allowEmptyValue", False),
         keeps_reserved=value.get("allowReserved", False),
-        examples=tuple(_parameter_examples(document, node)),
+        examples=tuple(example.value for _, example in examples_of(document, node)),
     )
 
 
-def _parameter_examples(document: Document, node: Node) -> Iterator[Any]:
-    if "example" in node.value:
-        yield node.value["example"]
-    listed = node.child("examples")
-    for _, example in () if listed is None else document.follow(listed).children():
-        value = document.follow(example).value
-        if "value" in value:
-            yield value["value"]
+def examples_of(document: Document, owner: Node) -> Iterator[tuple[str, Node]]:
+    """Yields the examples of a parameter, a header or a media type; one without a name is ``example``."""
+    example = owner.child("example")
+    if example is not None:
+        yield "example", example
+    for name, named in document.members(owner, "examples"):
+        value = named.child("value")
+        if value is not None:
+            yield name, value
 
 
 def security_requirements(
@@ -147,8 +145,8 @@ def path_shape(template: str) -> str:
 
 def security_schemes(document: Document) -> dict[str, dict[str, Any]]:
     """Returns the security schemes of a document by name."""
-    listed = document.root.child("components", "securitySchemes") or Node("", {})
-    return {str(name): document.follow(node).value for name, node in listed.children()}
+    listed = document.members(document.root, "components", "securitySchemes")
+    return {name: node.value for name, node in listed}
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,15 +301,10 @@ def _request_body(document: Document, operation: Node) -> RequestBody | None:
 
 
 def _responses(document: Document, operation: Node) -> dict[str, DeclaredResponse]:
-    listed = operation.child("responses")
-    if listed is None:
-        return {}
     responses = {}
-    for status, node in document.follow(listed).children():
-        if str(status).startswith("x-"):  # an extension, and no status
+    for name, response in document.members(operation, "responses"):
+        if name.startswith("x-"):  # an extension, and no status
             continue
-        response = document.follow(node)
-        name = str(status)
         key = name.upper() if name[1:].upper() == "XX" else name
         headers = _headers(document, response)
         responses[key] = DeclaredResponse(response.pointer, _content(document, response), headers)
@@ -319,29 +312,22 @@ def _responses(document: Document, operation: Node) -> dict[str, DeclaredRespons
 
 
 def _headers(document: Document, response: Node) -> tuple[Parameter, ...]:
-    listed = response.child("headers")
-    if listed is None:
-        return ()
     return tuple(
-        described_parameter(document, document.follow(node), str(name), "header")
-        for name, node in document.follow(listed).children()
+        described_parameter(document, node, name, "header")
+        for name, node in document.members(response, "headers")
         # OpenAPI 3.0.3, Response Object: a header of this name "shall be ignored"
-        if str(name).lower() != "content-type"
+        if name.lower() != "content-type"
     )
 
 
 def _content(document: Document, owner: Node) -> dict[str, MediaType]:
-    content = owner.child("content")
-    if content is None:
-        return {}
     media_types = {}
-    for name, node in document.follow(content).children():
-        media = document.follow(node)
-        without_options = str(name).partition(";")[0].strip().lower()
+    for name, media in document.members(owner, "content"):
+        without_options = name.partition(";")[0].strip().lower()
         media_types[without_options] = MediaType(
             media.child("schema"),
             _examples(document, media),
-            str(name).strip(),
+            name.strip(),
             media.child("itemSchema"),
             _encoding(media),
         )
@@ -362,14 +348,9 @@ def _encoding(media: Node) -> dict[str, FieldEncoding]:
 
 
 def _examples(document: Document, media: Node) -> dict[str, Any]:
-    if "example" in media.value:
-        return {"example": media.value["example"]}
-    listed = media.child("examples")
-    if listed is None:
-        return {}
-    named = document.follow(listed).children()
-    examples = {str(name): document.follow(node).value for name, node in named}
-    return {name: example["value"] for name, example in examples.items() if "value" in example}
+    """Returns the examples of a media type, of which one without a name excludes all others."""
+    most = 1 if "example" in media.value else None
+    return {name: node.value for name, node in islice(examples_of(document, media), most)}
 
 
 # Reads the requests that a service sends: callbacks and webhooks (OpenAPI 3.1.0, 4.8.18 and
@@ -403,28 +384,23 @@ def sent_operations(document: Document) -> Iterator[SentOperation]:
     """Yields the requests that a service sends, in the order of the document."""
     for operation in operations(document):
         yield from _callbacks(document, operation)
-    webhooks = document.root.child("webhooks") or Node("", {})
-    for name, node in document.follow(webhooks).children():
-        for sent in operations_of(document, document.follow(node), ""):
+    for name, node in document.members(document.root, "webhooks"):
+        for sent in operations_of(document, node, ""):
             title = f"webhook {name}: {sent.method}"
-            yield SentOperation("webhook", str(name), title, "", sent)
+            yield SentOperation("webhook", name, title, "", sent)
 
 
 def _callbacks(document: Document, operation: Operation) -> Iterator[SentOperation]:
     owner = document.root.child(*steps_of(operation.pointer)) or Node("", {})
-    listed = owner.child("callbacks") or Node("", {})
-    for name, callback in document.follow(listed).children():
-        addresses = document.follow(callback).children()
-        declared = [each for each in addresses if not str(each[0]).startswith("x-")]
+    for name, callback in document.members(owner, "callbacks"):
+        declared = [each for each in callback.children() if not str(each[0]).startswith("x-")]
         for number, (address, node) in enumerate(declared, 1):
             # A name has one address as a rule; several are told apart by their order.
-            which = f"{name} ({number})" if number > 1 else str(name)
+            which = f"{name} ({number})" if number > 1 else name
             place = f"{operation.method} {path_shape(operation.path)} callback {which}"
             for sent in operations_of(document, document.follow(node), ""):
                 title = f"{place}: {sent.method}"
-                yield SentOperation(
-                    "callback", str(name), title, str(address), sent, operation.pointer
-                )
+                yield SentOperation("callback", name, title, str(address), sent, operation.pointer)
 
 
 # Tells operations of one method and path apart, as services write them that choose an operation by a

@@ -174,7 +174,7 @@ class _Rewriter:
         kind = match.lastgroup
         if self._is_in_class and kind in {"name", "python", "group", "open", "brace", "count"}:
             return match[0].replace("[", "\\[")
-        method = getattr(self, f"_{kind}", None)
+        method = getattr(self, f"_{(kind or '').removeprefix('python_')}", None)
         text: str = match[0] if method is None else method(match)
         return text
 
@@ -189,12 +189,8 @@ class _Rewriter:
         return _literal(0x10000 + (high - 0xD800) * 0x400 + low - 0xDC00)
 
     def _backward(self, match: re.Match[str]) -> str:
-        name = match["backward"]
-        return f"\\{self._names.index(name) + 1}" if name in self._names else match[0]
-
-    def _python_backward(self, match: re.Match[str]) -> str:
-        self.is_foreign = True
-        name = match["python_backward"]
+        self.is_foreign |= match["python_backward"] is not None
+        name = match["python_backward"] or match["backward"]
         return f"\\{self._names.index(name) + 1}" if name in self._names else match[0]
 
     def _zero(self, _match: re.Match[str]) -> str:

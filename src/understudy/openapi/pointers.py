@@ -69,3 +69,21 @@ def objects_in(root: Any) -> Iterator[dict[str, Any]]:
             pending += value.values()
         elif isinstance(value, list):
             pending += value
+
+
+def levels_of(value: Any, most: int) -> int:
+    """Returns how many levels of objects and lists a value has; of one with more, one more than the most.
+
+    It need not end: an alias of YAML may stand within its own value.
+    """
+    level = [value] if isinstance(value, dict | list) else []
+    for number in range(most + 1):
+        if not level:
+            return number
+        level = [
+            below
+            for container in level
+            for below in (container.values() if isinstance(container, dict) else container)
+            if isinstance(below, dict | list)
+        ]
+    return most + 1

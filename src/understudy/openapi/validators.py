@@ -18,22 +18,28 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from graphlib import CycleError, TopologicalSorter
 from threading import local
 from types import SimpleNamespace
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 from weakref import proxy
 
 import jsonschema_rs
 
 from understudy.errors import StartupError
-from understudy.limits import COMPOSED_SCHEMAS
+from understudy.limits import COMPOSED_SCHEMAS, JSON_DEPTH
 from understudy.openapi.composition import COMPOSING, Composition, knots
 from understudy.openapi.loader import LITERALS, NAME_MAPS, Document, Node
 from understudy.openapi.patterns import BACKTRACKING, backtracks, bounded, unbounded
-from understudy.openapi.pointers import as_reference, objects_in, steps_of, value_at
+from understudy.openapi.pointers import (
+    as_reference,
+    levels_of,
+    objects_in,
+    steps_of,
+    value_at,
+)
 
 MOST_REFERENCES: Final = 500
 """References of a document whose compiled schemas contain what they refer to."""
@@ -55,30 +61,6 @@ _UNEVALUATED: Final = frozenset({"unevaluatedProperties", "unevaluatedItems"})
 _COUNTED: Final = frozenset({"$ref", *_UNEVALUATED})
 
 
-class SchemaError(Protocol):
-    """A breach of a schema by a value, as jsonschema-rs describes it."""
-
-    @property
-    def message(self) -> str:
-        """Returns the fault, with the value."""
-
-    @property
-    def instance_path(self) -> Sequence[str | int]:
-        """Returns the steps to the place in the value."""
-
-    @property
-    def schema_path(self) -> Sequence[str | int]:
-        """Returns the steps to the keyword in the document."""
-
-    @property
-    def kind(self) -> Any:
-        """Returns the requirement of the keyword, one of ``ValidationErrorKind``."""
-
-    @property
-    def instance(self) -> Any:
-        """Returns the value at the place."""
-
-
 class _PlacedError(NamedTuple):
     """An error of a schema that another one refers to, at its place in the whole value."""
 
@@ -87,6 +69,10 @@ class _PlacedError(NamedTuple):
     schema_path: Sequence[str | int]
     kind: Any
     instance: Any
+
+
+SchemaError = _PlacedError | jsonschema_rs.ValidationError
+"""A breach of a schema by a value: what is wrong, and its places in the value and in the document."""
 
 
 def _endless(pointer: str, value: Any) -> SchemaError:
@@ -251,7 +237,7 @@ class Compiler:
         Whether it does is known at once; but for each alternative of a schema that contains itself
         jsonschema-rs lists what breaks each alternative of the parts, and so on.
         """
-        levels = _levels(value)
+        levels = levels_of(value, JSON_DEPTH.most)
         return levels > _FEW_LEVELS and self._branching(pointer) ** levels > COMPOSED_SCHEMAS.most
 
     def _branching(self, pointer: str) -> int:
@@ -318,7 +304,7 @@ class Compiler:
     def _translated(self, written: Any) -> Any:
         """Returns a part of the document as it is compiled; its pointers still hold."""
         content = in_draft_7(written) if self._document.is_30 else written
-        return _with_bounded_patterns(content) if self.has_bounded_patterns else content
+        return _rewritten(content, _with_bounded_pattern) if self.has_bounded_patterns else content
 
     def _compiled(self, pointer: str) -> jsonschema_rs.Validator:
         try:
@@ -355,7 +341,8 @@ class Compiler:
     def _split(self, pointer: str) -> Any:
         """Returns a schema in which the keyword of ours stands for references."""
         written = value_at(self._document.raw, pointer)
-        return _without_references(self._translated(written), is_30=self._document.is_30)
+        rewrite = partial(_with_reference_keyword, is_30=self._document.is_30)
+        return _rewritten(self._translated(written), rewrite)
 
     def accepts(self, pointer: str, value: Any) -> bool:
         """Tells whether the schema that a reference leads to accepts a value; asked twice, at once."""
@@ -414,35 +401,35 @@ def _reference_keyword(compiler: Compiler) -> type:
     return Reference
 
 
-def _without_references(value: Any, *, is_30: bool, has_names: bool = False) -> Any:
-    """Returns a schema in which the keyword of ours stands for references; of the value a copy."""
+def _rewritten(
+    value: Any, rewrite: Callable[[dict[str, Any]], Any], *, has_names: bool = False
+) -> Any:
+    """Returns a copy in which each schema is rewritten, those within it first; data stays as it is.
+
+    Args:
+        value: A part of a document.
+        rewrite: Returns what stands for a schema, which is a copy.
+        has_names: Whether the members of the value are names and no keywords.
+    """
     if isinstance(value, list):
-        return [_without_references(item, is_30=is_30) for item in value]
+        return [_rewritten(item, rewrite) for item in value]
     if not isinstance(value, dict):
         return value
-    rewritten = {
+    members = {
         k: v
         if k in LITERALS and not has_names
-        else _without_references(v, is_30=is_30, has_names=not has_names and k in NAME_MAPS)
+        else _rewritten(v, rewrite, has_names=not has_names and k in NAME_MAPS)
         for k, v in value.items()
     }
-    if has_names or not isinstance(value.get("$ref"), str):
-        return rewritten
-    reference = {_REFERENCE: rewritten.pop("$ref")}
-    return reference if is_30 else {**rewritten, **reference}  # Draft 7 has nothing beside them
+    return members if has_names else rewrite(members)
 
 
-def _levels(value: Any) -> int:
-    """Returns how deeply a value is nested."""
-    levels, parts = 0, [value]
-    while parts := [
-        part
-        for it in parts
-        if isinstance(it, dict | list)
-        for part in (it.values() if isinstance(it, dict) else it)
-    ]:
-        levels += 1
-    return levels
+def _with_reference_keyword(schema: dict[str, Any], *, is_30: bool) -> dict[str, Any]:
+    """Returns a schema in which the keyword of ours stands for its reference."""
+    if not isinstance(schema.get("$ref"), str):
+        return schema
+    reference = {_REFERENCE: schema.pop("$ref")}
+    return reference if is_30 else {**schema, **reference}  # Draft 7 has nothing beside them
 
 
 def _referring(schema: Any) -> tuple[set[str], int]:
@@ -459,35 +446,16 @@ def _counts(raw: Any) -> Counter[str]:
     return Counter(name for it in objects_in(raw) for name in _COUNTED & it.keys())
 
 
-def in_draft_7(value: Any, *, has_names: bool = False) -> Any:
+def in_draft_7(value: Any) -> Any:
     """Returns the document with OpenAPI 3.0's own keywords translated to Draft 7's."""
-    if isinstance(value, list):
-        return [in_draft_7(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    rewritten = {
-        k: v
-        if k in LITERALS and not has_names
-        else in_draft_7(v, has_names=not has_names and k in NAME_MAPS)
-        for k, v in value.items()
-    }
-    return rewritten if has_names else _bounds_and_null(rewritten)
+    return _rewritten(value, _bounds_and_null)
 
 
-def _with_bounded_patterns(value: Any, *, has_names: bool = False) -> Any:
-    """Returns a schema whose patterns take long texts where they would take long to match; a copy."""
-    if isinstance(value, list):
-        return [_with_bounded_patterns(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    return {
-        k: bounded(v)
-        if k == "pattern" and isinstance(v, str) and not has_names
-        else v
-        if k in LITERALS and not has_names
-        else _with_bounded_patterns(v, has_names=not has_names and k in NAME_MAPS)
-        for k, v in value.items()
-    }
+def _with_bounded_pattern(schema: dict[str, Any]) -> dict[str, Any]:
+    """Returns a schema whose pattern takes long texts where they would take long to match."""
+    if isinstance(schema.get("pattern"), str):
+        schema["pattern"] = bounded(schema["pattern"])
+    return schema
 
 
 def _bounds_and_null(schema: dict[str, Any]) -> dict[str, Any]:

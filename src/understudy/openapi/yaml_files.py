@@ -17,6 +17,7 @@ from yaml.reader import ReaderError
 
 from understudy.errors import StartupError, unreadable
 from understudy.limits import YAML_DEPTH, YAML_VALUES, Limit
+from understudy.openapi.pointers import levels_of
 
 
 def beyond(limit: Limit, path: Path) -> StartupError:
@@ -24,21 +25,6 @@ def beyond(limit: Limit, path: Path) -> StartupError:
     return StartupError(
         f"{path} is beyond the limit {limit.name}: at most {limit.most:,} {limit.of}."
     )
-
-
-def is_nested_too_deeply(value: Any) -> bool:
-    """Tells whether a value that was read has more levels than a file may have."""
-    level = [value] if isinstance(value, dict | list) else []
-    for _ in range(YAML_DEPTH.most + 1):
-        if not level:
-            return False
-        level = [
-            below
-            for container in level
-            for below in (container.values() if isinstance(container, dict) else container)
-            if isinstance(below, dict | list)
-        ]
-    return True
 
 
 # Builds the values of a YAML file from the events of libyaml's parser, in one pass. PyYAML's own
@@ -343,7 +329,7 @@ def parse_yaml(content: bytes, path: Path, repeated: list[str] | None = None) ->
             what = "it has characters that no text has; name a text file in UTF-8"
         msg = f"{where} is not readable as YAML: {what}."
         raise StartupError(msg) from error
-    if is_nested_too_deeply(value):
+    if levels_of(value, YAML_DEPTH.most) > YAML_DEPTH.most:
         raise beyond(YAML_DEPTH, path)
     return value
 
