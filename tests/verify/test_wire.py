@@ -1,6 +1,5 @@
 """Over real sockets: a response that never ends is cut, whatever part of it does not."""
 
-import threading
 from datetime import timedelta
 
 import pytest
@@ -10,6 +9,7 @@ from tests.verify.conftest import PATIENT
 
 from understudy.api.bundled_target import TARGET
 from understudy.exchange.messages import Request
+from understudy.verify import transport
 from understudy.verify.clock import machine_clock
 from understudy.verify.gateway import Gateway
 from understudy.verify.ledger import Ledger
@@ -48,21 +48,12 @@ def test_one_that_breaks_by_itself_is_not_called_slow():
         answered(broken.cut_short, timedelta(minutes=5))
 
 
-def test_a_response_that_was_read_is_watched_no_longer():
-    with broken.html() as addresses, DeploymentTransport() as wire:
-        assert received(wire, Request("GET", f"{addresses.site}/v3")).status == 200
-        assert wire._watchdog._watches == set()
-
-
-def test_one_thread_watches_all_the_responses_of_a_transport_and_ends_with_it():
-    before = set(threading.enumerate())
-    with broken.html() as addresses, DeploymentTransport() as wire:
-        watching = set()
-        for _ in range(3):
-            received(wire, Request("GET", f"{addresses.site}/v3"))
-            watching |= {thread for thread in threading.enumerate() if thread.name == "watchdog"}
-    assert len(watching - before) == 1
-    assert not any(thread.is_alive() for thread in watching - before)
+def test_the_next_response_of_a_connection_has_the_whole_time_for_itself(monkeypatch):
+    now = 0.0
+    monkeypatch.setattr(transport, "monotonic", lambda: now)
+    with broken.html() as addresses, DeploymentTransport(timedelta(seconds=5)) as wire:
+        for now in (0.0, 4.0, 8.0):  # noqa: B007 - the clock that the transport reads
+            assert received(wire, Request("GET", f"{addresses.site}/v3")).status == 200
 
 
 def test_what_the_client_cannot_send_is_not_blamed_on_the_deployment():

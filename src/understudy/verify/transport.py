@@ -1,18 +1,19 @@
 """The HTTP transport to a deployment, with a total timeout for a whole response.
 
 httpcore keeps the connections, and writes and reads every message. Its timeouts are for single reads,
-so a response that arrives byte by byte would take for ever. When the total timeout ends, the
-connection is shut down, which ends the read that waits for it.
+so a response that arrives byte by byte would take for ever. So no read waits beyond the deadline of
+the response that it is for.
 """
 
 import os
-import socket
+import ssl
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
 from datetime import timedelta
 from functools import cached_property, lru_cache
+from math import inf
 from time import monotonic
 from typing import Any, Final, NamedTuple
 
@@ -22,105 +23,91 @@ import httpx
 from understudy.errors import StartupError
 from understudy.exchange.messages import Headers, Request, Response, headers_of
 
-# One thread cuts all the responses of a transport that take too long: a timer for each request would
-# be a thread of the operating system for each request.
 
-
-class Watch:
-    """One response that is watched.
-
-    Args:
-        seconds: How long it may take.
+class Deadline(threading.local):
+    """The moment at which the response that the running thread waits for is cut.
 
     Attributes:
-        deadline: When it is cut, on the clock of ``time.monotonic``.
-        is_cut: True once it was cut.
+        at: The moment, on the clock of ``time.monotonic``.
     """
 
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self.deadline = monotonic() + seconds
-        self.is_cut = False
+    at: float = inf
 
-    def reason(self, error: httpx.HTTPError) -> httpx.HTTPError:
-        """Returns the error that explains a broken connection."""
-        return self.slowness if self.is_cut else error
+    def bounded(self, timeout: float | None) -> float:
+        """Returns a timeout, or the seconds until the deadline if these are fewer.
 
-    @property
-    def slowness(self) -> httpx.ReadTimeout:
-        """The error of a response that was cut."""
-        return httpx.ReadTimeout(f"the response took longer than {self._seconds:g} s and was cut")
+        Raises:
+            httpcore.ReadTimeout: The deadline is over.
+        """
+        left = self.at - monotonic()
+        if left <= 0:
+            raise httpcore.ReadTimeout
+        return left if timeout is None else min(timeout, left)
 
 
-class Watchdog:
-    """Watches responses; its thread ends with `close`, or when it had nothing to watch for a while.
+class TimedStream(httpcore.NetworkStream):
+    """A connection on which nobody waits beyond a deadline.
 
     Args:
-        seconds: How long each response may take.
-        cut: Shuts down every connection; called when a response is too late.
+        stream: The connection.
+        deadline: The deadline of the running thread.
     """
 
-    def __init__(self, seconds: float, cut: Callable[[], None]) -> None:
-        self._seconds = seconds
-        self._cut = cut
-        self._watches: set[Watch] = set()
-        # Entered by itself: an interrupt of the main thread at the end of Condition.__enter__, which is
-        # written in Python, would leave the lock taken for good.
-        self._lock = threading.Lock()
-        self._condition = threading.Condition(self._lock)
-        self._thread: threading.Thread | None = None
-        self._is_closed = False
+    def __init__(self, stream: httpcore.NetworkStream, deadline: Deadline) -> None:
+        self._stream = stream
+        self._deadline = deadline
 
-    def begin(self) -> Watch:
-        """Watches a response from now on."""
-        watch = Watch(self._seconds)
-        with self._lock:
-            self._watches.add(watch)
-            if self._thread is None:
-                self._is_closed = False
-                self._thread = threading.Thread(target=self._run, name="watchdog", daemon=True)
-                self._thread.start()
-        return watch
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        """Reads what has arrived."""
+        return self._stream.read(max_bytes, self._deadline.bounded(timeout))
 
-    def end(self, watch: Watch) -> None:
-        """Watches a response no longer."""
-        with self._lock:
-            self._watches.discard(watch)
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        """Writes in pieces, as each may take the whole timeout."""
+        for begin in range(0, len(buffer), _PIECE):
+            piece = buffer[begin : begin + _PIECE]
+            self._stream.write(piece, self._deadline.bounded(timeout))
 
     def close(self) -> None:
-        """Ends the thread."""
-        with self._lock:
-            self._is_closed = True
-            self._condition.notify()
-            thread = self._thread
-        if thread is not None:
-            thread.join()
+        """Closes the connection."""
+        self._stream.close()
 
-    def _run(self) -> None:
-        with self._lock:
-            is_idle = False
-            while not self._is_closed and not (is_idle and not self._watches):
-                is_idle = not self._watches
-                # Nobody wakes the thread for a new watch: its deadline is later than this wait's end.
-                self._condition.wait(self._until_next())
-                self._cut_late()
-            self._thread = None
+    def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,
+    ) -> httpcore.NetworkStream:
+        """Returns the connection with TLS."""
+        secured = self._stream.start_tls(
+            ssl_context, server_hostname, self._deadline.bounded(timeout)
+        )
+        return TimedStream(secured, self._deadline)
 
-    def _until_next(self) -> float:
-        """Returns the seconds until the next deadline that there is or can be."""
-        earliest = min((watch.deadline for watch in self._watches), default=None)
-        return self._seconds if earliest is None else max(0.0, earliest - monotonic())
+    def get_extra_info(self, info: str) -> Any:
+        """Returns what is known of the connection."""
+        return self._stream.get_extra_info(info)
 
-    def _cut_late(self) -> None:
-        now = monotonic()
-        late = {watch for watch in self._watches if watch.deadline <= now}
-        if not late:
-            return
-        self._watches -= late
-        for watch in late:
-            watch.is_cut = True
-        self._cut()
 
+class TimedBackend(httpcore.SyncBackend):
+    """Opens connections on which nobody waits beyond a deadline.
+
+    Args:
+        deadline: The deadline of the running thread.
+    """
+
+    def __init__(self, deadline: Deadline) -> None:
+        self._deadline = deadline
+
+    def connect_tcp(self, *place: Any, **options: Any) -> httpcore.NetworkStream:
+        """Opens a connection."""
+        return TimedStream(super().connect_tcp(*place, **options), self._deadline)
+
+
+_PIECE: Final = 2**16
+"""Bytes that are written at once."""
+
+_CLOSE: Final = 0.01
+"""Seconds before the deadline at which a timeout is taken for its end."""
 
 LARGEST = 32 * 2**20
 """Bytes of a response body; a larger one is cut."""
@@ -239,10 +226,10 @@ class DeploymentTransport(ValueTransport):
     """
 
     def __init__(self, timeout: timedelta = TOTAL_TIMEOUT) -> None:
-        self._plain = httpcore.ConnectionPool(**_POOL)
-        self._streams: list[httpcore.NetworkStream] = []
-        self._watchdog = Watchdog(timeout.total_seconds(), self._cut)
-        self._extensions = {"timeout": _TIMEOUT, "trace": self._trace}
+        self._seconds = timeout.total_seconds()
+        self._deadline = Deadline()
+        self._pool = {**_POOL, "network_backend": TimedBackend(self._deadline)}
+        self._plain = httpcore.ConnectionPool(**self._pool)
 
     @cached_property
     def _secured(self) -> httpcore.ConnectionPool:
@@ -258,7 +245,7 @@ class DeploymentTransport(ValueTransport):
             why = error.strerror or error
             msg = f"{', '.join(named)}: the trusted authorities cannot be read: {why}."
             raise StartupError(msg) from error
-        return httpcore.ConnectionPool(trusted, **_POOL)
+        return httpcore.ConnectionPool(trusted, **self._pool)
 
     def respond(self, request: Request) -> Response:
         """Sends a request, and returns its response, which is cut when the timeout ends.
@@ -276,37 +263,23 @@ class DeploymentTransport(ValueTransport):
             address.url,
             headers=_sent_headers(request, address.authority),
             content=request.body,
-            extensions=self._extensions,
+            extensions={"timeout": _TIMEOUT},
         )
-        watch = self._watchdog.begin()
+        self._deadline.at = monotonic() + self._seconds
         try:
             with _errors_of_httpx():
-                response = _exchanged(pool, sending)
-        except httpx.HTTPError as error:
-            raise watch.reason(error) from error
-        finally:
-            self._watchdog.end(watch)
-        if watch.is_cut:  # a body that ends with its connection looks whole
-            raise watch.slowness
-        return response
+                return _exchanged(pool, sending)
+        except httpx.TimeoutException as error:
+            if self._deadline.at - monotonic() > _CLOSE:
+                raise
+            msg = f"the response took longer than {self._seconds:g} s and was cut"
+            raise httpx.ReadTimeout(msg) from error
 
     def close(self) -> None:
-        """Closes every connection, and ends the thread that watches them."""
+        """Closes every connection."""
         self._plain.close()
         if "_secured" in vars(self):
             self._secured.close()
-        self._watchdog.close()
-
-    def _trace(self, name: str, info: dict[str, Any]) -> None:
-        if name in {"connection.connect_tcp.complete", "connection.start_tls.complete"}:
-            self._streams = [stream for stream in self._streams if _is_open(stream)]
-            self._streams.append(info["return_value"])
-
-    def _cut(self) -> None:
-        """Shuts down every connection; whoever waits for one gets an error."""
-        for stream in self._streams:
-            with suppress(OSError):
-                stream.get_extra_info("socket").shutdown(socket.SHUT_RDWR)
 
 
 def _exchanged(pool: httpcore.ConnectionPool, sending: httpcore.Request) -> Response:
@@ -367,7 +340,3 @@ def _texts(headers: list[tuple[bytes, bytes]]) -> Headers:
 
 def _decoded(headers: list[tuple[bytes, bytes]], encoding: str) -> Headers:
     return tuple((name.decode(encoding).lower(), text.decode(encoding)) for name, text in headers)
-
-
-def _is_open(stream: httpcore.NetworkStream) -> bool:
-    return bool(stream.get_extra_info("socket").fileno() != -1)
