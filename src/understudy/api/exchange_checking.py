@@ -61,11 +61,7 @@ def check_exchange(
         request=request,
         response=response,
         at=machine_time(),
-        operation=place.operation,
-        title=place.title,
-        site=place.site,
-        path=place.path,
-        values=place.values,
+        **place._asdict(),
     )
     evaluator = evaluator_of(target, in_force, ())
     judged(evaluator, exchange)

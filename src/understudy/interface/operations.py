@@ -74,7 +74,7 @@ Site = Literal["resource", "authorization", "elsewhere"]
 
 
 class Place(NamedTuple):
-    """The site and the path that a request leads to."""
+    """The site and the path that a request leads to; an exchange has members of the same names."""
 
     operation: str
     site: Site

@@ -252,11 +252,7 @@ class TrafficJudge:
             request=sent,
             response=Response(response.status, texts_of(response.fields), body),
             at=at,
-            operation=place.operation,
-            title=place.title,
-            site=place.site,
-            path=place.path,
-            values=place.values,
+            **place._asdict(),
         )
         wording = self._deployment.wording
         return exchange if wording is None else wording.recorded(exchange)

@@ -532,13 +532,9 @@ class Gateway:
             request=request,
             response=response,
             at=at,
-            operation=place.operation,
-            title=place.title,
-            site=place.site,
-            path=place.path,
-            values=place.values,
             elapsed_ms=(self.time.now() - at).total_seconds() * 1000,
             wire=wire,
+            **place._asdict(),
         )
         self.is_answered = failure is None
         if failure is not None:

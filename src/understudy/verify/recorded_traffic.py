@@ -93,12 +93,8 @@ def _exchange(number: int, entry: dict[str, Any], target: Target, routes: Routes
         request=request,
         response=response,
         at=at if at.tzinfo else at.replace(tzinfo=UTC),
-        operation=place.operation,
-        title=place.title,
-        site=place.site,
-        path=place.path,
-        values=place.values,
         elapsed_ms=float(entry.get("time") or 0),
+        **place._asdict(),
     )
 
 
