@@ -2,8 +2,8 @@
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -235,19 +235,19 @@ class Outcome:
     """
 
     target: str
-    seed: int
     started: datetime
     took: timedelta
     rules: tuple[RuleOutcome, ...]
     findings: tuple[Finding, ...]
     notes: tuple[Finding, ...]
     internal_errors: tuple[str, ...]
-    requests: int
-    counted: dict[str, int]
     coverage: Coverage
-    stopped: str
-    not_restored: tuple[str, ...]
     exchanges: tuple[Exchange, ...]
+    seed: int = 0
+    requests: int = 0
+    counted: Mapping[str, int] = field(default_factory=dict)
+    stopped: str = ""
+    not_restored: tuple[str, ...] = ()
     not_run: tuple[str, ...] = ()
     spent: tuple[str, ...] = ()
     remaining: tuple[str, ...] = ()

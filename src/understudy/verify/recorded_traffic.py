@@ -28,7 +28,7 @@ from understudy.verify.clock import machine_time
 from understudy.verify.deployment import Deployment
 from understudy.verify.findings import Outcome
 from understudy.verify.history import History
-from understudy.verify.run import evaluator_of, judged, routes_of
+from understudy.verify.run import evaluator_of, judged, outcome_of, routes_of
 from understudy.verify.shapes import bundled
 from understudy.verify.target import Target
 
@@ -203,22 +203,4 @@ def judge_recorded(archive: Path, deployment: Deployment, rules: Sequence[str]) 
     for each in exchanges:
         exchange = each if wording is None else wording.recorded(each)
         judged(evaluator, accounts.assigned(exchange, evaluator.history))
-    return Outcome(
-        target=target.base_url,
-        seed=0,
-        started=started,
-        took=machine_time() - started,
-        rules=tuple(evaluator.outcomes({}, ())),
-        findings=tuple(it.on_the_wire() for it in evaluator.findings if not it.is_note),
-        notes=tuple(it.on_the_wire() for it in evaluator.findings if it.is_note),
-        internal_errors=tuple(evaluator.internal_errors),
-        differences=tuple(evaluator.differences),
-        document_file=deployment.document_file,
-        target_file=deployment.target_file,
-        requests=0,
-        counted={},
-        coverage=evaluator.coverage,
-        stopped="",
-        not_restored=(),
-        exchanges=exchanges,
-    )
+    return outcome_of(deployment, evaluator, exchanges, started, evaluator.outcomes({}, ()))

@@ -1,12 +1,13 @@
 """The state of a run: its document, gateway, evaluator, and what it has to undo."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from understudy import plugins
 from understudy.cases.model import Case, CaseRequest
@@ -24,11 +25,21 @@ from understudy.verify.catalogue import (
     rules_of,
     suggested_rules,
 )
+from understudy.verify.clock import machine_time
 from understudy.verify.credential_places import CredentialPlaces
 from understudy.verify.deployment import Deployment, ledger_of
 from understudy.verify.document_checks import DeclaredRequests, DocumentValidator, declared_inputs
 from understudy.verify.evaluator import Evaluator
-from understudy.verify.findings import Event, Exchanged, Finding, Found, Listener, ignore
+from understudy.verify.findings import (
+    Event,
+    Exchanged,
+    Finding,
+    Found,
+    Listener,
+    Outcome,
+    RuleOutcome,
+    ignore,
+)
 from understudy.verify.gateway import Gateway
 from understudy.verify.history import History
 from understudy.verify.ledger import RequestLedger
@@ -37,6 +48,7 @@ from understudy.verify.probe_client import ProbeClient
 from understudy.verify.shapes import bundled
 from understudy.verify.target import PUBLISHED, Budget, Target
 from understudy.verify.undo import Undo, undo_earlier_run
+from understudy.verify.wording import as_on_the_wire
 
 _NAME = Path("the published document")
 
@@ -364,6 +376,41 @@ def evaluator_of(target: Target, document: Document, rules: Sequence[str]) -> Ev
         target.is_mock,
         has_own_document=has_own_document,
         is_foreign=not interface_operations(document),
+    )
+
+
+def outcome_of(
+    deployment: Deployment,
+    evaluator: Evaluator,
+    exchanges: Iterable[Exchange],
+    started: datetime,
+    rules: Iterable[RuleOutcome],
+    **more: Any,
+) -> Outcome:
+    """Returns the outcome of what was judged, with exchanges as they were sent and received.
+
+    Args:
+        deployment: What was judged.
+        evaluator: What judged it.
+        exchanges: All exchanges.
+        started: When it began, in the machine's time.
+        rules: How each rule ended.
+        more: Further members of ``Outcome``.
+    """
+    return Outcome(
+        target=deployment.target.base_url,
+        started=started,
+        took=machine_time() - started,
+        rules=tuple(rules),
+        findings=tuple(it.on_the_wire() for it in evaluator.findings if not it.is_note),
+        notes=tuple(it.on_the_wire() for it in evaluator.findings if it.is_note),
+        internal_errors=tuple(evaluator.internal_errors),
+        differences=tuple(evaluator.differences),
+        document_file=deployment.document_file,
+        target_file=deployment.target_file,
+        coverage=evaluator.coverage,
+        exchanges=tuple(map(as_on_the_wire, exchanges)),
+        **more,
     )
 
 

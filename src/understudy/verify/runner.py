@@ -26,24 +26,17 @@ from understudy.verify.permits import BudgetSpent, OutOfTime, Refusal, Unreachab
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Probe, candidates, needs_of, order_of_parts
 from understudy.verify.readings import Trials
-from understudy.verify.run import Phase, Run, RunOptions, start
+from understudy.verify.run import Phase, Run, RunOptions, outcome_of, start
 from understudy.verify.showing_again import show_again
-from understudy.verify.target import Known, Target, TargetApplication
-from understudy.verify.wording import as_on_the_wire
+from understudy.verify.target import CREDENTIALS, Known, Target, TargetApplication
 
 # A mistake in the target file is reported as such before anything else is sent; without this it would look
 # like a dozen findings about the deployment.
 
 UNAUTHORIZED, NOT_FOUND = 401, 404
 
-TOKENS: Final[Mapping[str, str]] = {
-    "owner": "access_token",
-    "reader": "read_only_token",
-    "auth_only": "auth_only_token",
-    "no_auth": "no_auth_token",
-    "other": "other_access_token",
-    "private": "private_access_token",
-    "disabled": "disabled_access_token",
+TOKENS: Final = {
+    need: key for need, key in CREDENTIALS.items() if need not in {"expired", "api_key"}
 }
 """The credentials whose token must be valid, and their keys; an expired one need not be."""
 
@@ -450,27 +443,17 @@ def _cut_short(run: Run, probe: Probe, refusal: Refusal) -> None:
 
 def _outcome(run: Run, started: datetime, stopped: str) -> Outcome:
     evaluator, gateway = run.evaluator, run.gateway
-    rules = evaluator.outcomes(run.reasons, run.checkable - set(UNJUDGED))
     now = run.deployment.time.now()
-    counted = {"anonymous": gateway.ledger.used("anonymous", now)}
-    return Outcome(
-        target=run.deployment.target.base_url,
+    return outcome_of(
+        run.deployment,
+        evaluator,
+        run.exchanges,
+        started,
+        evaluator.outcomes(run.reasons, run.checkable - set(UNJUDGED)),
         seed=run.options.seed,
-        started=started,
-        took=machine_time() - started,
-        rules=tuple(rules),
-        findings=tuple(it.on_the_wire() for it in evaluator.findings if not it.is_note),
-        notes=tuple(it.on_the_wire() for it in evaluator.findings if it.is_note),
-        internal_errors=tuple(evaluator.internal_errors),
-        differences=tuple(evaluator.differences),
-        document_file=run.deployment.document_file,
-        target_file=run.deployment.target_file,
         requests=gateway.sent,
-        counted=counted,
-        coverage=evaluator.coverage,
+        counted={"anonymous": gateway.ledger.used("anonymous", now)},
         stopped=stopped,
-        not_restored=(),
-        exchanges=tuple(map(as_on_the_wire, run.exchanges)),
         not_run=tuple(run.not_run),
         spent=tuple(run.spent),
         contract=run.contract,
