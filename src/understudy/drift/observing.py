@@ -6,6 +6,7 @@ Requests of another run are sent again with the codes, tokens and identifiers th
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from typing import Final
 
 from msgspec import structs
@@ -15,14 +16,12 @@ from understudy.interface.facts import Fact
 from understudy.interface.operations import DeclaredInputs
 from understudy.verify.deployment import Deployment
 from understudy.verify.evaluator import Evaluator
-from understudy.verify.experiments import carry_out_experiments
 from understudy.verify.findings import Finding, Outcome
 from understudy.verify.gateway import Gateway
 from understudy.verify.issued_values import rewritten, values_in
 from understudy.verify.permits import NotPermitted
-from understudy.verify.readings import Trials
 from understudy.verify.run import Phase, Run, RunOptions, evaluator_of
-from understudy.verify.runner import carry_out
+from understudy.verify.runner import carry_out, send_experiments
 from understudy.verify.target import Target
 
 LIMITS_SPARED: Final = (
@@ -93,7 +92,7 @@ def observed(
     observer = _Observer()
     phases: list[tuple[str, Phase]] = [("comparison", observer)]
     if facts:
-        phases.append(("facts", _experiments(facts)))
+        phases.append(("facts", partial(send_experiments, facts=facts)))
     # Walks come last, as their requests change what an experiment would show.
     phases += options.phases
     wanted = replace(options, phases=phases, bounds=bounds, is_cross_checked=False)
@@ -106,17 +105,6 @@ def observed(
     findings = tuple(run.evaluator.findings)
     inputs = run.gateway.routes.inputs
     return Observation(outcome, tuple(run.exchanges), findings, evaluator, inputs)
-
-
-def _experiments(facts: Mapping[str, Fact]) -> Phase:
-    """Returns the phase that sends the experiments of facts which no probe shows."""
-
-    def phase(run: Run) -> None:
-        wanted = facts.keys() & run.evaluator.rules.keys()
-        trials = Trials(run.evaluator.history.emptied())
-        run.reasons |= carry_out_experiments(run.gateway, run.exchanges, wanted, trials, facts)
-
-    return phase
 
 
 SOURCE: Final = "replay"

@@ -9,12 +9,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlencode, urlsplit
 
 from understudy.errors import StartupError
 from understudy.exchange.messages import Exchange
+from understudy.interface.facts import Fact
 from understudy.interface.operations import UPDATE_PROFILE
 from understudy.verify.browsing import form_of, parameters, password_form, post, sign_in
 from understudy.verify.clock import machine_time
@@ -268,12 +270,11 @@ def run_phases(run: Run) -> Outcome:
     Raises:
         StartupError: The deployment does not respond.
     """
-    started = machine_time()
-    stopped = ""
+    started, stopped, facts = machine_time(), "", run.evaluator.facts
     try:
         for name, phase in (
             *_FIRST,
-            *((("facts", _experiments),) if run.evaluator.facts else ()),
+            *((("facts", partial(send_experiments, facts=facts)),) if facts else ()),
             *run.options.phases,
             ("findings once more", show_again),
             ("rate limits", _exhausting),
@@ -354,11 +355,10 @@ def _probes(run: Run) -> None:
     _send(run, ready)
 
 
-def _experiments(run: Run) -> None:
-    """Sends the experiments of what was learnt and no probe sends, so that a change is seen."""
-    wanted = set(run.evaluator.facts) & set(run.evaluator.rules)
+def send_experiments(run: Run, facts: Mapping[str, Fact]) -> None:
+    """Sends the experiments of facts, by rule, that no probe sends, so that a change is seen."""
+    wanted = facts.keys() & run.evaluator.rules.keys()
     trials = Trials(run.evaluator.history.emptied())
-    facts = run.evaluator.facts
     run.reasons |= carry_out_experiments(run.gateway, run.exchanges, wanted, trials, facts)
 
 
