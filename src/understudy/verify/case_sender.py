@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final
-from urllib.parse import urlencode
 
 from understudy.cases import uploads
 from understudy.cases.model import (
@@ -25,15 +24,16 @@ from understudy.cases.test_data import AVATAR_ID, CODE, TestData
 from understudy.errors import StartupError
 from understudy.exchange.messages import Exchange, Request
 from understudy.interface.operations import DELETE_AVATAR
-from understudy.interface.scopes import AUTH
 from understudy.openapi.operations import operations
+from understudy.verify.browsing import code, password_form, post, token_in
 from understudy.verify.checks import CheckResult, expect
 from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED, Found
 from understudy.verify.history import LEFT_OPEN
 from understudy.verify.permits import BudgetSpent, NotPermitted, OutOfTime, Refusal, Unreachable
+from understudy.verify.pictures import avatars, upload
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.run import GIVE_UP, ItemsForCases, Phase, Run
-from understudy.verify.target import ALL_SCOPES, data_for_target, named_in_target
+from understudy.verify.target import data_for_target, named_in_target
 
 # Keeps what the steps of a sequence that is being sent hand on, and judges their responses.
 
@@ -312,34 +312,23 @@ class CaseSender:
         """Returns a new authorization code, where the target can approve without a person."""
         if not self._approval or self.run.deployment.target.auth_url is None:
             return {}
-        query = {
-            "client_id": self.test_data.client_id,
-            "redirect_uri": self.test_data.redirect_uri,
-            "response_type": "code",
-            "scope[0]": AUTH,
-        }
-        path = f"{AUTHORIZE_PATH}?{urlencode(query)}&{self._approval}"
         try:
-            parameters = self._probe_client.auth("GET", path).redirect_parameters
+            return {"CODE": code(self._probe_client)}
         except Refusal:
             return {}
-        return {"CODE": parameters["code"]} if "code" in parameters else {}
 
     def _avatar(self) -> str | None:
         """Uploads an avatar, where that is permitted, or else returns an existing one."""
         if not self._probe_client.has("owner"):
             return None
-        file = ("a.png", uploads.png(), "image/png")
         try:
-            avatar = self._probe_client.send(
-                "POST", "/me/avatars", "owner", files={self._probe_client.upload_field: file}
-            ).json_object
+            avatar = upload(self._probe_client, uploads.png()).json_object
         except UNAVAILABLE:
             avatar = {}
         if isinstance(avatar.get("image_id"), str):
             return str(avatar["image_id"])
         try:
-            listed = self._probe_client.get("/me/avatars", "owner").body
+            listed = avatars(self._probe_client).body
         except UNAVAILABLE:
             return None
         is_list = isinstance(listed, list) and listed and isinstance(listed[0], dict)
@@ -348,20 +337,14 @@ class CaseSender:
     def _client_token(self) -> dict[str, str]:
         app = self.run.deployment.target.application
         named = ("client_id", "client_secret", "username", "password")
-        form = {name: getattr(app, name) for name in named}
-        if not all(form.values()) or self.run.deployment.target.auth_url is None:
+        is_complete = all(getattr(app, name) for name in named)
+        if not is_complete or self.run.deployment.target.auth_url is None:
             return {}
         try:
-            grant = {"grant_type": "password", **form}
-            body = self._probe_client.auth("POST", "/oauth2/token", form=grant).json_object
+            issued = post(self._probe_client, password_form(app))
+            return {"CLIENT_TOKEN": token_in(self._probe_client, issued)}
         except UNAVAILABLE:
             return {}
-        token = body.get("access_token")
-        return (
-            {"CLIENT_TOKEN": self._probe_client.learn(token, ALL_SCOPES)}
-            if isinstance(token, str)
-            else {}
-        )
 
 
 LENIENT: Final = frozenset(
