@@ -110,9 +110,7 @@ class ReplayTrials:
         *before, last = replayed
         rule = aspect.removeprefix("rule ")
         if rule != aspect:
-            history = self.evaluator.history.emptied()
-            for exchange in before:
-                history.add(exchange)
+            history = self.evaluator.history.emptied(*before)
             broken, _ = judged_rules(self.evaluator, last, history)
             return BROKEN if rule in broken else KEPT
         related = relations(replayed, replayed)[-1]
@@ -368,11 +366,10 @@ def compare(
     third = observed(deployment, replace(options, rules=doubtful)) if doubtful else None
     if third is not None:
         by_cause = confirmed(by_cause, {it.rule.id for it in third.findings if not it.is_note})
-    history, other_history = (
-        _history(deployment, first.exchanges),
-        _history(other, theirs.exchanges),
+    history, second_history, other_history = (
+        History(each.target).emptied(*run.exchanges)
+        for each, run in ((deployment, first), (deployment, second), (other, theirs))
     )
-    second_history = _history(deployment, second.exchanges)
     shortest: Mapping[DifferenceKey, ShortestSequence] = {}
     if mock.reset is not None and first.evaluator is not None and theirs.evaluator is not None:
         sides = (first.evaluator, history), (theirs.evaluator, other_history)
@@ -430,13 +427,6 @@ def _judgements(
         judgement(second, ()),
         judgement(theirs, [Side(each, each.other, each.exchange) for each in found]),
     )
-
-
-def _history(deployment: Deployment, exchanges: Sequence[Exchange]) -> History:
-    history = History(deployment.target)
-    for exchange in exchanges:
-        history.add(exchange)
-    return history
 
 
 def _with_origins(history: History, *exchanges: Exchange) -> list[Exchange]:

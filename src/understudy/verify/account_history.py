@@ -226,8 +226,7 @@ def address_of(exchange: Exchange) -> str:
 
 def own_hashes(exchange: Exchange, history: History) -> tuple[str, ...]:
     """Returns the hashes of the account's addresses, as far as the target names them."""
-    hashes = {"own": history.known.own_hashes, "other": history.known.others_hashes}
-    return tuple(hashes.get(exchange.identity.account or "", ()))
+    return history.hashes_of(exchange.identity.account)
 
 
 def assigned_hash(exchange: Exchange) -> Any:

@@ -89,9 +89,7 @@ def is_shown(rule: str, steps: Sequence[Exchange], history: History) -> bool:
         history: A history of the same deployment.
     """
     *earlier, exchange = steps
-    alone = history.emptied()
-    for step in earlier:
-        alone.add(step)
+    alone = history.emptied(*earlier)
     results = (
         judged(check, exchange, alone) for check in checks_for(exchange) if rule in check.rules
     )

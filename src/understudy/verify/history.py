@@ -75,9 +75,12 @@ class History:
         """The people that the target names."""
         return self.target.known
 
-    def emptied(self) -> "History":
-        """Returns the history of the same deployment before any exchange, and before any fact."""
-        return History(self.target, inputs=self.inputs, allows=self.allows)
+    def emptied(self, *exchanges: Exchange) -> "History":
+        """Returns the history of the same deployment after these exchanges alone, and before any fact."""
+        history = History(self.target, inputs=self.inputs, allows=self.allows)
+        for exchange in exchanges:
+            history.add(exchange)
+        return history
 
     def add(self, exchange: Exchange) -> None:
         """Adds an exchange."""
@@ -164,6 +167,11 @@ class History:
     def is_others(self, identifier: str) -> bool:
         """Returns True if an identifier is the second account's."""
         return identifier == self.known.other_slug or identifier in self.known.others_hashes
+
+    def hashes_of(self, account: str | None) -> tuple[str, ...]:
+        """Returns the hashes of a test account's addresses, as far as the target names them."""
+        known = self.known
+        return {"own": known.own_hashes, "other": known.others_hashes}.get(account or "", ())
 
     def is_public(self, identifier: str) -> bool:
         """Returns True if the target names an identifier as that of a public profile."""

@@ -11,6 +11,7 @@ from understudy.interface.operations import (
     PROFILES,
     QR_CODE,
 )
+from understudy.verify.account_history import own_hashes
 from understudy.verify.causes import read_by_other
 from understudy.verify.checks import (
     CheckResult,
@@ -67,8 +68,7 @@ def is_hash_of_unusual_spelling(exchange: Exchange, history: History) -> bool:
 
 def is_own_address(exchange: Exchange, history: History) -> bool:
     """Tells whether an account names an address of its own."""
-    owns = {"own": history.is_own, "other": history.is_others}.get(exchange.identity.account or "")
-    return owns is not None and owns(exchange.request.query.get("email_hash", ""))
+    return exchange.request.query.get("email_hash") in own_hashes(exchange, history)
 
 
 sends_no_invalid_credentials = tells(
@@ -87,8 +87,7 @@ def _account_of(exchange: Exchange, history: History) -> str | None:
 
 
 def _hashes_of(exchange: Exchange, history: History) -> tuple[str, ...]:
-    hashes = {"own": history.known.own_hashes, "other": history.known.others_hashes}
-    return tuple(hashes.get(_account_of(exchange, history) or "", ()))
+    return history.hashes_of(_account_of(exchange, history))
 
 
 hashes_are_known = tells(

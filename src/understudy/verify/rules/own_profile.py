@@ -2,6 +2,7 @@
 
 from understudy.exchange.messages import Exchange
 from understudy.interface.operations import ASSOCIATED_EMAIL, OWN_PROFILE
+from understudy.verify.account_history import own_hashes
 from understudy.verify.checks import (
     CheckResult,
     check,
@@ -31,14 +32,9 @@ def _hash(exchange: Exchange) -> str:
 
 def _is_associated(exchange: Exchange, history: History) -> bool | None:
     """Returns whether the hash must be the account's; None where that is not known."""
-    owns = {"own": history.is_own, "other": history.is_others}
-    account = exchange.identity.account or ""
-    hash_ = _hash(exchange)
-    if history.is_made_up(hash_):
-        return False
-    known = history.known
-    is_known = hash_ in {*known.own_hashes, *known.others_hashes}
-    return owns[account](hash_) if is_known and account in owns else None
+    hash_, known = _hash(exchange), history.known
+    is_known = history.is_made_up(hash_) or hash_ in {*known.own_hashes, *known.others_hashes}
+    return hash_ in own_hashes(exchange, history) if is_known else None
 
 
 is_disabled = tells(
