@@ -278,16 +278,19 @@ def scenarios(examples: int, steps: int = 12) -> RunPhase:
     """
 
     def phase(run: Run) -> None:
-        for name in SCENARIOS if run.has_interface else ():
-            is_ready = (
-                lacking(SCENARIOS[name].needs, run.deployment.target, run.deployment.time) is None
-            )
-            if is_ready:
-                play(run, name, examples, steps)
+        for name in _permitted(run):
+            play(run, name, examples, steps)
         if run.state is not None:
             run.state.play(run, examples, steps)
 
     return phase
+
+
+def _permitted(run: Run) -> list[str]:
+    """Returns the scenarios that the target permits; none of another service."""
+    target, time = run.deployment.target, run.deployment.time
+    able = [name for name, it in SCENARIOS.items() if lacking(it.needs, target, time) is None]
+    return able if run.has_interface else []
 
 
 def play(run: Run, name: str, examples: int, steps: int = 12) -> str:
@@ -385,9 +388,8 @@ def walks(number: int, begin: int = 0) -> RunPhase:
     """
 
     def phase(run: Run) -> None:
-        for name in SCENARIOS if run.has_interface else ():
-            if lacking(SCENARIOS[name].needs, run.deployment.target, run.deployment.time) is None:
-                _walk(run, name, number, begin)
+        for name in _permitted(run):
+            _walk(run, name, number, begin)
 
     return phase
 
