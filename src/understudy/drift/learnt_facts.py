@@ -17,7 +17,7 @@ from understudy.verify.catalogue import catalogue
 from understudy.verify.checks import proven
 from understudy.verify.evaluator import Evaluator
 from understudy.verify.learner import fact_of_switch
-from understudy.verify.readings import Trials, options_shown
+from understudy.verify.readings import Trials, shown_options
 
 _PASSING: Final = re.compile(r"(?<!status )\b\d+\b|\b[0-9a-f]{16,}\b")
 """The parts of a behaviour that differ from day to day: counts and identifiers, not statuses."""
@@ -125,14 +125,11 @@ def _contradicting(facts: Mapping[str, Fact], run: Observation) -> dict[str, _Sh
 def _of_options(
     facts: Mapping[str, Fact], run: Observation, evaluator: Evaluator
 ) -> dict[str, _Shown]:
-    history = evaluator.history.emptied()
-    shown: dict[str, dict[str, Exchange]] = {}
-    for exchange in run.exchanges:
-        for rule, option in options_shown(exchange, history):
-            if rule in facts:
-                value = _in_words(rule, option)
-                shown.setdefault(rule, {}).setdefault(value, exchange)
-        history.add(exchange)
+    shown = {
+        rule: {_in_words(rule, option): shown_by[0] for option, shown_by in options.items()}
+        for rule, options in shown_options(run.exchanges, evaluator.history.emptied()).items()
+        if rule in facts
+    }
     return {
         rule: _Shown(" and ".join(sorted(values)), _others(values, value_of(facts[rule])))
         for rule, values in shown.items()

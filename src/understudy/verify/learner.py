@@ -26,12 +26,11 @@ from understudy.verify.checks import CheckResult, InternalError, Unmet, check_re
 from understudy.verify.deployment import Deployment
 from understudy.verify.evaluator import UNJUDGED, RuleRecord
 from understudy.verify.experiments import SENDERS, carry_out_experiments
-from understudy.verify.findings import Event, Exchanged, Finding, Outcome, RuleOutcome
-from understudy.verify.history import History
+from understudy.verify.findings import Finding, Outcome, RuleOutcome
 from understudy.verify.permits import Refusal, Unreachable
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import PROBES, Probe
-from understudy.verify.readings import NOT_TRIED, Trials, options_shown
+from understudy.verify.readings import NOT_TRIED, Trials, shown_options
 from understudy.verify.run import Run, RunOptions
 from understudy.verify.runner import carry_out
 from understudy.verify.shown_requests import SHOWN, command_of, commands_of
@@ -212,36 +211,36 @@ class Learnt:
 
 @dataclass
 class Learner:
-    """Reads the options that exchanges show, as they come.
+    """Carries out experiments and repetitions, and reads the options that exchanges show.
 
     Attributes:
-        history: The exchanges so far; None until the probes have ended.
-        shown: Rule to option to the exchanges that show it.
+        run: The run; None until the probes have ended.
+        shown: Rule to option to the exchanges that show it, as of the last reading.
         trials: The numbers that were tried; None until the probes have ended.
         lacking: Rule to the reason why its experiment could not run.
         repetitions: What was sent again, because it had shown its answer only once.
         stopped: Why the experiments ended early; empty where they did not.
     """
 
-    history: History | None = None
-    shown: dict[str, dict[str, list[Exchange]]] = field(default_factory=dict)
+    run: Run | None = None
+    shown: Mapping[str, Mapping[str, Sequence[Exchange]]] = field(default_factory=dict)
     trials: Trials | None = None
     lacking: dict[str, str] = field(default_factory=dict)
     repetitions: Repetitions = field(default_factory=Repetitions)
     stopped: str = ""
 
-    def heed(self, event: Event) -> None:
-        """Reads the exchange of an event, once those of the probes were read."""
-        if isinstance(event, Exchanged) and self.history is not None:
-            self._read(event.exchange, self.history)
+    def read(self) -> None:
+        """Reads what the exchanges so far show."""
+        if self.run is not None:
+            history = self.run.evaluator.history.emptied()
+            self.shown = shown_options(self.run.exchanges, history)
 
     def experiment(self, run: Run) -> None:
-        """Reads what the probes exchanged, and sends the experiments whose question is still open."""
-        self.history = run.evaluator.history.emptied()
-        for exchange in run.exchanges:
-            self._read(exchange, self.history)
-        wanted = set(run.evaluator.rules) - set(self.shown)
-        self.trials = Trials(self.history.emptied())
+        """Sends the experiments whose question is still open after the probes."""
+        self.run = run
+        self.read()
+        wanted = run.evaluator.rules.keys() - self.shown.keys()
+        self.trials = Trials(run.evaluator.history.emptied())
         try:
             self.lacking = carry_out_experiments(
                 run.gateway, run.exchanges, wanted, self.trials, run.evaluator.facts
@@ -252,6 +251,7 @@ class Learner:
 
     def repeat(self, run: Run) -> None:
         """Sends again what has shown an answer once, as far as the budget reaches."""
+        self.read()
         if self.trials is not None:
             self.trials.heed(run.exchanges)
             self.repetitions.repeat_numbers(run, self.trials)
@@ -273,11 +273,6 @@ class Learner:
             elif breach is None and record.checks == 1:
                 yield rule, by_number[record.exchanges[0]].source
 
-    def _read(self, exchange: Exchange, history: History) -> None:
-        for rule, option in options_shown(exchange, history):
-            self.shown.setdefault(rule, {}).setdefault(option, []).append(exchange)
-        history.add(exchange)
-
 
 def learn(deployment: Deployment, options: RunOptions) -> Learnt:
     """Learns how a deployment answers the questions of some rules, and undoes what it changed.
@@ -291,15 +286,9 @@ def learn(deployment: Deployment, options: RunOptions) -> Learnt:
     """
     questions = open_rules(options.rules)
     learner = Learner()
-
-    def heed(event: Event) -> None:
-        learner.heed(event)
-        options.listen(event)
-
     phases = (("experiments", learner.experiment), ("repetitions", learner.repeat))
-    outcome = carry_out(
-        deployment, replace(options, rules=tuple(questions), phases=phases, listen=heed)
-    )
+    outcome = carry_out(deployment, replace(options, rules=tuple(questions), phases=phases))
+    learner.read()
     day = deployment.time.now().date()
     senders = Counter(SENDERS.get(each.source) for each in outcome.exchanges)
     repeated = learner.repetitions.requests

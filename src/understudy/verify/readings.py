@@ -31,6 +31,23 @@ def options_shown(exchange: Exchange, history: History) -> Iterator[tuple[str, s
             yield reading.rule, option
 
 
+def shown_options(
+    exchanges: Iterable[Exchange], history: History
+) -> dict[str, dict[str, list[Exchange]]]:
+    """Returns rule to option to the exchanges that show it.
+
+    Args:
+        exchanges: The exchanges, in order.
+        history: A history of the same deployment without exchanges; completed here.
+    """
+    shown: dict[str, dict[str, list[Exchange]]] = {}
+    for exchange in exchanges:
+        for rule, option in options_shown(exchange, history):
+            shown.setdefault(rule, {}).setdefault(option, []).append(exchange)
+        history.add(exchange)
+    return shown
+
+
 def binds(fact: Fact, rule: Rule, result: CheckResult) -> bool:
     """Tells whether a deployment must meet what a check judges, as it was learnt to keep its rule.
 
