@@ -1,12 +1,13 @@
 """The published definition (interface, Versioning)."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from understudy.exchange.messages import Exchange, split
 from understudy.interface.operations import DOCUMENT, LOOKUP, RESOURCE, key_of
 from understudy.openapi.operations import operations
+from understudy.openapi.pointers import objects_in
 from understudy.verify.checks import (
     CheckResult,
     accepts_anything,
@@ -91,10 +92,10 @@ def schemas_of_responses_are_open(exchange: Exchange, _history: History) -> Chec
 
 def _used_by_responses(document: Mapping[str, Any]) -> set[str]:
     """Returns the names of the components that responses refer to, at any depth."""
-    pending = [part["responses"] for part in _parts(document) if "responses" in part]
+    pending = [part["responses"] for part in objects_in(document) if "responses" in part]
     names: set[str] = set()
     while pending:
-        for part in _parts(pending.pop()):
+        for part in objects_in(pending.pop()):
             name = str(part.get("$ref", "")).rpartition("/")[2]
             if name and name not in names:
                 names.add(name)
@@ -104,18 +105,7 @@ def _used_by_responses(document: Mapping[str, Any]) -> set[str]:
 
 
 def _is_closed(schema: Any) -> bool:
-    return any(part.get("additionalProperties") is False for part in _parts(schema))
-
-
-def _parts(value: Any) -> Iterator[dict[str, Any]]:
-    """Yields every object in a value, at any depth."""
-    if isinstance(value, dict):
-        yield value
-        for member in value.values():
-            yield from _parts(member)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _parts(item)
+    return any(part.get("additionalProperties") is False for part in objects_in(schema))
 
 
 @probe(
