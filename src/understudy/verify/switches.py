@@ -14,7 +14,7 @@ from understudy.exchange.messages import Exchange
 from understudy.interface.facts import Fact
 from understudy.interface.rules import NumberRange
 from understudy.verify.catalogue import catalogue
-from understudy.verify.checks import TOO_MANY, Condition, proven
+from understudy.verify.checks import TOO_MANY, Condition, demands, expect_status, proven
 from understudy.verify.history import History
 
 UPLOADING: Final = ("owner", "writes", "uploads")
@@ -122,21 +122,24 @@ def oauth_error_form(exchange: Exchange) -> str:
     return error_form(exchange, "error")
 
 
-def reading_of_two_errors(
+def two_errors(
     rule: str,
     operation: str,
+    status: int,
     *,
     when: Sequence[Condition],
     alone: dict[str, Sequence[Condition]],
 ) -> None:
-    """Registers which of two errors of one request is refused, beside requests with either alone.
+    """Registers how a request with two errors is refused, and for which of them, as either alone shows.
 
     Args:
         rule: Id of the rule that assumes an answer.
         operation: Where it shows.
+        status: The status that the rule assumes.
         when: What must hold of a request with both errors.
         alone: Option to the conditions of a request that has this error alone.
     """
+    demands(operation)(rule, when, expect_status, status)
 
     def is_refused_for(option: str) -> Condition:
         def condition(exchange: Exchange, history: History) -> bool:

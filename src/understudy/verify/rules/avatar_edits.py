@@ -49,8 +49,8 @@ from understudy.verify.switches import (
     UPLOADING,
     experiment,
     reading,
-    reading_of_two_errors,
     status_of,
+    two_errors,
 )
 from understudy.verify.value_texts import BITING, as_json, as_pairs, differing_pairs
 
@@ -380,18 +380,20 @@ def _is_own_avatar(exchange: Exchange, history: History) -> bool:
 
 
 reading("avatar-delete-status", on=[DELETE_AVATAR], when=[succeeded], read=status_of)
-reading_of_two_errors(
+two_errors(
     "avatar-body-both-wrong",
     UPDATE_AVATAR,
+    400,
     when=[may_manage, does_not_exist, names_unknown_rating],
     alone={
         "avatar": [may_manage, does_not_exist, is_sound_update],
         "body": [may_manage, _is_own_avatar, names_unknown_rating],
     },
 )
-reading_of_two_errors(
+two_errors(
     "avatar-email-both-unknown",
     SET_AVATAR,
+    404,
     when=[may_manage, does_not_exist, names_unknown_address],
     alone={
         "avatar": [may_manage, does_not_exist, names_own_address],
@@ -421,9 +423,6 @@ def assignments_of_unknowns(client: ProbeClient) -> None:
 
 of_update_avatar = demands(UPDATE_AVATAR)
 of_update_avatar("avatar-patch-members", [has_unknown_member, may_manage, is_live], expect_refused)
-of_update_avatar(
-    "avatar-body-both-wrong", [may_manage, does_not_exist, names_unknown_rating], expect_status, 400
-)
 demands(DELETE_AVATAR)("avatar-delete-status", [succeeded], expect_status, 204)
 of_avatar_changes = demands(*AVATAR_CHANGES)
 of_avatar_changes("foreign-avatars-invisible", [is_of_other_account, may_manage], expect_refused)
@@ -436,10 +435,4 @@ of_avatar_changes(
 )
 of_avatar_changes(
     "avatar-unknown-404", [does_not_exist, is_sound_change, may_manage], expect_status, 404
-)
-demands(SET_AVATAR)(
-    "avatar-email-both-unknown",
-    [may_manage, does_not_exist, names_unknown_address],
-    expect_status,
-    404,
 )

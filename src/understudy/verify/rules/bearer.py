@@ -25,7 +25,6 @@ from understudy.verify.checks import (
     demands,
     expect,
     expect_refused,
-    expect_status,
     found,
     is_anonymous,
     is_public_profile,
@@ -45,7 +44,7 @@ from understudy.verify.switches import (
     by_success,
     experiment,
     reading,
-    reading_of_two_errors,
+    two_errors,
 )
 from understudy.verify.value_texts import NEARLY, as_json
 
@@ -417,9 +416,10 @@ reading(
     when=[is_oauth, scopes_are_known, lacks_scope_to_change, names_editable_only, has_texts_only],
     read=by_success("ignored", "enforced"),
 )
-reading_of_two_errors(
+two_errors(
     "invalid-token-unknown-profile",
     LOOKUP,
+    UNAUTHORIZED,
     when=[token_is_invalid, is_unknown_identifier],
     alone={
         "token": [token_is_invalid, is_public_profile],
@@ -501,12 +501,6 @@ def _with_lesser_scopes(client: ProbeClient, read: Callable[[ProbeClient, str], 
 of_own_profile = demands(OWN_PROFILE)
 of_own_profile("bearer-header", [sends_token_elsewhere], expect_refused)
 of_own_profile("scope-of-own-profile", _MANAGING, expect_refused)
-demands(LOOKUP)(
-    "invalid-token-unknown-profile",
-    [token_is_invalid, is_unknown_identifier],
-    expect_status,
-    UNAUTHORIZED,
-)
 demands(*ME)("me-needs-oauth-token", [has_no_oauth_token], expect_refused)
 demands(*CHANGES)(
     "scope-per-operation", [is_oauth, scopes_are_known, lacks_scope_to_change], expect_refused

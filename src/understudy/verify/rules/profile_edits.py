@@ -45,7 +45,6 @@ from understudy.verify.checks import (
     expect,
     expect_accepted,
     expect_refused,
-    expect_status,
     holds_profile,
     is_of_test_accounts,
     may_manage,
@@ -68,7 +67,7 @@ from understudy.verify.switches import (
     experiment,
     number_reading,
     reading,
-    reading_of_two_errors,
+    two_errors,
 )
 from understudy.verify.value_texts import as_json, as_pairs
 
@@ -425,9 +424,10 @@ reading(
     able=ABLE,
     read=by_success("ignore", "refuse"),
 )
-reading_of_two_errors(
+two_errors(
     "scope-body-both-wrong",
     UPDATE_PROFILE,
+    FORBIDDEN,
     when=[*NOT_PERMITTED, *INVALID],
     alone={
         "scope": [*NOT_PERMITTED, names_editable_only, has_texts_only],
@@ -515,4 +515,3 @@ of_update_profile(
 of_update_profile(
     "json-bodies", [may_manage, is_of_test_accounts, sends_json_that_is_no_object], expect_refused
 )
-of_update_profile("scope-body-both-wrong", [*NOT_PERMITTED, *INVALID], expect_status, FORBIDDEN)
