@@ -41,7 +41,7 @@ def demo(options: DemoOptions, _environment: Mapping[str, str]) -> None:
         StartupError: A port is in use, or the file cannot be written.
     """
     expect_writable(options.target, "--target")
-    waited_for = ready_file(options.ready_file)
+    announce = ready_file(options.ready_file)
     ports = {
         "--port": options.port,
         "--auth-port": options.auth_port,
@@ -56,14 +56,9 @@ def demo(options: DemoOptions, _environment: Mapping[str, str]) -> None:
 
     def ready(_stop: Callable[[], None]) -> None:
         click.echo("\n".join(first_screen(options, url, staging_url)))
-        if waited_for is not None:
-            waited_for.write(
-                {
-                    "base_url": f"{url}/v3",
-                    "auth_url": auth_url,
-                    "staging_url": f"{staging_url}/v3",
-                }
-            )
+        announce(
+            {"base_url": f"{url}/v3", "auth_url": auth_url, "staging_url": f"{staging_url}/v3"}
+        )
 
     site, sign_in = plain(url, auth_url)
     staging_site = staging(staging_url, is_fixed=options.is_fixed)

@@ -17,7 +17,7 @@ from understudy.api.options import profile_files
 from understudy.cli.commands import RecordOptions
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.options import expect_different
-from understudy.cli.writing import ReadyFile, ready_file
+from understudy.cli.writing import ready_file
 from understudy.errors import StartupError
 from understudy.exchange.messages import Identity
 from understudy.interface.deployment_profile import write_profile
@@ -51,7 +51,7 @@ def record(options: RecordOptions, environment: Mapping[str, str]) -> int:
     if not options.single_port:
         ports = {"--port": options.port, "--auth-port": options.auth_port}
         expect_different(ports, ", or add --single-port")
-    waited_for = ready_file(options.ready_file)
+    announce = ready_file(options.ready_file)
     key, key_path = None, key_file(options.key, options.where.target_file)
     if options.out is not None:
         expect_new(options.out)
@@ -79,7 +79,7 @@ def record(options: RecordOptions, environment: Mapping[str, str]) -> int:
         )
         recording.judge.skip = None if options.quiet else echo
         try:
-            _serve(recording, (resource, authorization), waited_for)
+            _serve(recording, (resource, authorization), announce)
             return finished(recording, options.out, key_path)
         except StartupError:
             raise
@@ -102,7 +102,9 @@ def finished(recording: Recording, out: Path | None, key: Path | None = None) ->
 
 
 def _serve(
-    recording: Recording, sockets: Iterable[socket.socket], waited_for: ReadyFile | None
+    recording: Recording,
+    sockets: Iterable[socket.socket],
+    announce: Callable[[Mapping[str, str]], None],
 ) -> None:
     """Serves the proxy until Ctrl-C or SIGTERM."""
     _keep_memory()
@@ -110,8 +112,7 @@ def _serve(
 
     def ready(_stop: Callable[[], None]) -> None:
         _print_ready(recording.proxied_urls)
-        if waited_for is not None:
-            waited_for.write(recording.proxied_urls)
+        announce(recording.proxied_urls)
 
     async def serve() -> None:
         applications = {bound[port]: proxy for port, proxy in recording.applications.items()}

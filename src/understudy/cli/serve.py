@@ -406,13 +406,9 @@ def run(settings: Settings, prepare: Preparation | None = None) -> None:
     if not settings.single_port:
         ports = {"--port": settings.port, "--auth-port": settings.auth_port}
         expect_different(ports, ", or add --single-port")
-    waited_for = ready_file(settings.ready_file)
+    announce = ready_file(settings.ready_file)
     if settings.admin_token is None and not is_local(settings.host):
         settings = replace(settings, admin_token=secrets.token_urlsafe(24))
-
-    def announce(addresses: Mapping[str, str]) -> None:
-        if waited_for is not None:
-            waited_for.write(addresses)
 
     if settings.workers > 1:
         supervise(

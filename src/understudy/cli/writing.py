@@ -1,6 +1,6 @@
 """Checks before a run that its files can be written, and writes the ready file."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import orjson
@@ -30,38 +30,26 @@ def expect_writable(path: Path, what: str) -> None:
         raise StartupError(msg) from error
 
 
-class ReadyFile:
-    """The file that gets one line of JSON with the addresses of a server.
+def ready_file(path: Path | None) -> Callable[[Mapping[str, str]], None]:
+    """Returns what writes one line of JSON with the addresses of a server; nothing without a file.
 
-    It is created whole: who waits for it never reads an empty file, nor that of an earlier run.
-
-    Args:
-        path: The file.
+    The file is created whole: who waits for it never reads an empty file, nor that of an earlier run.
 
     Raises:
         StartupError: It cannot be written.
     """
+    if path is None:
+        return lambda _addresses: None
+    draft = path.with_name(f"{path.name}.draft")
+    try:
+        path.unlink(missing_ok=True)
+        draft.touch()
+    except OSError as error:
+        msg = f"--ready-file {path} cannot be written: {error.strerror}. Check the directory."
+        raise StartupError(msg) from error
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._draft = path.with_name(f"{path.name}.draft")
-        try:
-            path.unlink(missing_ok=True)
-            self._draft.touch()
-        except OSError as error:
-            msg = f"--ready-file {path} cannot be written: {error.strerror}. Check the directory."
-            raise StartupError(msg) from error
+    def write(addresses: Mapping[str, str]) -> None:
+        draft.write_bytes(orjson.dumps(addresses) + b"\n")
+        draft.replace(path)
 
-    def write(self, addresses: Mapping[str, str]) -> None:
-        """Writes the addresses."""
-        self._draft.write_bytes(orjson.dumps(addresses) + b"\n")
-        self._draft.replace(self._path)
-
-
-def ready_file(path: Path | None) -> ReadyFile | None:
-    """Returns the file at a path, as no file is written where none was named.
-
-    Raises:
-        StartupError: It cannot be written.
-    """
-    return None if path is None else ReadyFile(path)
+    return write
