@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -162,31 +163,16 @@ def _report_of(
         return beside.drift(ours, theirs, run_options, documents.explained_by, facts=facts)
 
     result = shown(console, ours.journal, carry_out, is_quiet=options.quiet)
+    key = load_key(key_file(options.key, target), partial(echo, err=True))
     report = report_of_run(
         result,
         documents,
         (ours.target.base_url, MOCK if other is None else theirs.target.base_url),
         ours.target.secrets() | theirs.target.secrets(),
-        personal_values(_key(options), (ours, theirs)),
+        personal_values(key, (ours, theirs)),
     )
     _keep(documents, last_seen, report)
     return report
-
-
-def _key(options: DriftOptions) -> bytes:
-    """Returns the key of the project's recordings, which is made if absent.
-
-    Raises:
-        StartupError: The key cannot be read or made.
-    """
-    path = key_file(options.key, options.where.target_file)
-    key, is_new = load_key(path)
-    if is_new:
-        echo(
-            f"Wrote the key of the project's pseudonyms to {path}; keep it out of version control.",
-            err=True,
-        )
-    return key
 
 
 def _keep(documents: DocumentsOfRun, path: Path | None, report: DriftReport) -> None:

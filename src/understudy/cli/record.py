@@ -55,7 +55,7 @@ def record(options: RecordOptions, environment: Mapping[str, str]) -> int:
     key, key_path = None, key_file(options.key, options.where.target_file)
     if options.out is not None:
         expect_new(options.out)
-        key = _key(key_path)
+        key = load_key(key_path, echo)
     with (
         silent_loggers(),
         closing(open_deployment(options.where, environment)) as deployment,
@@ -122,15 +122,6 @@ def _serve(
             await recording.aclose()
 
     asyncio.run(serve())
-
-
-def _key(path: Path) -> bytes:
-    key, is_new = load_key(path)
-    if is_new:
-        echo(
-            f"Wrote the key of the project's pseudonyms to {path}; keep it out of version control."
-        )
-    return key
 
 
 def write(recorder: Recorder, out: Path, key: Path | None = None) -> None:

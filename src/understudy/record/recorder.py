@@ -8,7 +8,7 @@ import re
 import shutil
 import stat
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
@@ -248,22 +248,31 @@ def key_file(named: Path | None, target_file: Path | None) -> Path:
     return Path("understudy.key") if target_file is None else target_file.with_suffix(".key")
 
 
-def load_key(path: Path) -> tuple[bytes, bool]:
-    """Reads the key, or makes one that only this user can read.
+def load_key(path: Path, tell: Callable[[str], object] | None = None) -> bytes:
+    """Returns the key, or makes one that only this user can read.
 
-    Returns:
-        The key, and whether it is new.
+    Args:
+        path: The file.
+        tell: Takes a line about a key that is new.
 
     Raises:
         StartupError: The file cannot be read or written, is not a key, or others can read it.
     """
     try:
-        return _made(path), True
+        key = _made(path)
     except FileExistsError:
-        pass
+        return _read(path)
     except OSError as error:
         msg = f"--key: {path} cannot be written ({error.strerror}); name a file that can be."
         raise StartupError(msg) from error
+    if tell is not None:
+        tell(
+            f"Wrote the key of the project's pseudonyms to {path}; keep it out of version control."
+        )
+    return key
+
+
+def _read(path: Path) -> bytes:
     try:
         text, mode = path.read_text("ascii"), path.stat().st_mode
     except (OSError, UnicodeDecodeError) as error:
@@ -276,7 +285,7 @@ def load_key(path: Path) -> tuple[bytes, bool]:
     if os.name == "posix" and stat.S_IMODE(mode) & 0o077:
         msg = f"--key: others can read {path}, and with it undo pseudonyms; run: chmod 600 {path}"
         raise StartupError(msg)
-    return bytes.fromhex(text.strip()), False
+    return bytes.fromhex(text.strip())
 
 
 def people_of_reports(deployment: Deployment, target_file: Path | None) -> PersonalValues | None:
@@ -290,7 +299,7 @@ def people_of_reports(deployment: Deployment, target_file: Path | None) -> Perso
     if deployment.target.is_mock:
         return None
     path = key_file(None, target_file)
-    key = load_key(path)[0] if path.exists() else os.urandom(KEY_BYTES)
+    key = load_key(path) if path.exists() else os.urandom(KEY_BYTES)
     return personal_values(key, (deployment,))
 
 

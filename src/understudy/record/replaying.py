@@ -51,7 +51,7 @@ class AppWords:
 
     def __init__(self, recording: Path, key: Path) -> None:
         target = load_target(recording / "target.toml", {})
-        self._pseudonyms = Pseudonyms(load_key(key)[0], target, machine_time())
+        self._pseudonyms = Pseudonyms(load_key(key), target, machine_time())
         texts = [path.read_text("utf-8") for path in recording.rglob("*.yaml")]
         words = {word for text in texts for word in _WORD.findall(text)}
         self._known = words | {email_hash(word) for word in words if "@" in word}
