@@ -43,6 +43,11 @@ World = Annotated[
 ]
 
 
+def _given(**options: Any) -> dict[str, Any]:
+    """Returns the options that an agent has given."""
+    return {name: option for name, option in options.items() if option is not None}
+
+
 def create_world(
     ctx: ToolContext,
     people: Annotated[
@@ -60,9 +65,8 @@ def create_world(
 
     It replaces the world of this session, and ends with it. Point the application under test at base_url.
     """
-    options = {"people": people, "seed": seed, "choices": choices}
-    given = {name: option for name, option in options.items() if option is not None}
-    world = ctx.request_context.lifespan_context.create(session_of(ctx), **given)
+    options = _given(people=people, seed=seed, choices=choices)
+    world = ctx.request_context.lifespan_context.create(session_of(ctx), **options)
     return CreatedWorld(
         world=world.name,
         base_url=world.base_url,
@@ -116,9 +120,7 @@ def issue_token(
     world: World = None,
 ) -> IssuedToken:
     """Issues a bearer token for a person, without a sign-in."""
-    body: dict[str, Any] = {"person": person, "kind": kind}
-    optional = {"scopes": scopes, "expires_in": expires_in}
-    body |= {name: option for name, option in optional.items() if option is not None}
+    body = _given(person=person, kind=kind, scopes=scopes, expires_in=expires_in)
     issued = world_of(ctx, world).admin.call("POST", "/tokens", json=body)
     return IssuedToken(
         token=issued["token"],
@@ -141,8 +143,7 @@ def set_clock(
 ) -> WorldClock:
     """Moves or stops the world's clock, so that tokens expire and rate limits renew. Without arguments it only reads it."""
     admin = world_of(ctx, world).admin
-    settings = {"now": now, "frozen": frozen}
-    changes = {name: value for name, value in settings.items() if value is not None}
+    changes = _given(now=now, frozen=frozen)
     if changes:
         admin.call("PUT", "/clock", json=changes)
     if advance_seconds:
@@ -318,8 +319,7 @@ def explain_request(
     chosen = world_of(ctx, world)
     admin = chosen.admin
     if request_id is None:
-        filters = {"limit": 1, "operation": operation, "status": status}
-        wanted = {name: value for name, value in filters.items() if value is not None}
+        wanted = _given(limit=1, operation=operation, status=status)
         latest = admin.call("GET", "/requests", params=wanted)["requests"]
         if not latest:
             msg = "No request of this world matches; send one with send_request, or drop a filter."
