@@ -238,7 +238,7 @@ def test_rules_that_the_same_response_breaks_are_consequences_of_the_first(outco
     assert [cause.findings[0].rule.id for cause in causes] == [
         finding.rule.id for finding in outcome.findings
     ]
-    assert causes[0].dependent_rules == ("document",)
+    assert [finding.rule.id for finding in causes[0].consequences] == ["document"]
     said = on_terminal(replace(outcome, findings=(general, *outcome.findings)))
     assert "1 rule follows: document" in said
 

@@ -4,7 +4,7 @@ import base64
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC
 from functools import cache, partial
 from pathlib import Path
@@ -64,14 +64,9 @@ class FindingsOfCause:
         words: The cause in words, where it is known; may be empty.
     """
 
-    findings: tuple[Finding, ...]
-    consequences: tuple[Finding, ...] = ()
+    findings: list[Finding]
+    consequences: list[Finding] = field(default_factory=list)
     words: str = ""
-
-    @property
-    def dependent_rules(self) -> tuple[str, ...]:
-        """The ids of the rules that are broken as a consequence."""
-        return tuple(dict.fromkeys(finding.rule.id for finding in self.consequences))
 
 
 def by_rule(findings: Iterable[Finding]) -> list[list[Finding]]:
@@ -88,31 +83,23 @@ def by_cause(findings: Iterable[Finding]) -> list[FindingsOfCause]:
     A rule is a consequence of another if each of its decisive exchanges is decisive for that other
     rule too. Rules about every response, such as ``document``, never come first.
     """
-    groups = {group[0].rule.id: group for group in by_rule(findings)}
-    known = [
-        (groups[each.rule], *_parted(groups, each)) for each in KNOWN_CAUSES if each.rule in groups
-    ]
-    left = [it for group in groups.values() for it in group]
-    for group, explained, _ in known:
-        left = [it for it in left if it not in group and it not in explained]
-    explained_causes = [FindingsOfCause(tuple(a), tuple(b), words) for a, b, words in known]
-    groups_left = by_rule(sorted(left, key=lambda finding: finding.rule.id in GENERAL))
-    causes: list[tuple[list[Finding], list[Finding]]] = []
-    for group in groups_left:
-        numbers = {finding.exchange.number for finding in group}
-        behind = next((cause for cause in causes if numbers <= _decisive(cause[0])), None)
+    left = list(findings)
+    known: list[FindingsOfCause] = []
+    causes: list[FindingsOfCause] = []
+    for each in KNOWN_CAUSES:
+        group = [it for it in left if it.rule.id == each.rule]
+        if group:
+            explained = [it for it in left if it not in group and each.explains(it.exchange)]
+            known.append(FindingsOfCause(group, explained, each.words))
+            left = [it for it in left if it not in group and it not in explained]
+    for group in by_rule(sorted(left, key=lambda finding: finding.rule.id in GENERAL)):
+        numbers = _decisive(group)
+        behind = next((it for it in causes if numbers <= _decisive(it.findings)), None)
         if behind is None:
-            causes.append((group, []))
+            causes.append(FindingsOfCause(group))
         else:
-            behind[1].extend(group)
-    others = [FindingsOfCause(tuple(group), tuple(consequences)) for group, consequences in causes]
-    return [*explained_causes, *others]
-
-
-def _parted(groups: Mapping[str, list[Finding]], cause: "KnownCause") -> tuple[list[Finding], str]:
-    """Returns the findings of other rules that a known cause explains, and its words."""
-    others = (it for rule, group in groups.items() if rule != cause.rule for it in group)
-    return [it for it in others if cause.explains(it.exchange)], cause.words
+            behind.consequences.extend(group)
+    return known + causes
 
 
 class KnownCause(NamedTuple):
