@@ -91,17 +91,14 @@ def _denials(context: OperationContext, denial: str) -> Iterator[Mutation]:
         def apply(draft: Draft, pairs: tuple[Any, ...] = pairs) -> Draft:
             for name, values in pairs:
                 draft = draft.with_query(name, *values)
-            return draft._replace(query=(*draft.query, *_pairs(denial)))
+            decision = ((encoded(name), encoded(text)) for name, text in parse_qsl(denial))
+            return draft._replace(query=(*draft.query, *decision))
 
         description = f"the person denies access{what}"
         mutation = context.on("query *", "consent", source).accepted(description, apply)
         yield mutation._replace(
             statuses=_BY_REDIRECT.statuses, location="with error", is_alone=True
         )
-
-
-def _pairs(query: str) -> tuple[tuple[str, str], ...]:
-    return tuple((encoded(name), encoded(text)) for name, text in parse_qsl(query))
 
 
 def _addresses(context: OperationContext, uri: str) -> Iterator[Mutation]:

@@ -61,11 +61,6 @@ class Silence:
     applies: Applies
 
 
-def silence_about(difference: Difference) -> Silence | None:
-    """Returns what the interface leaves open, where a difference breaks no rule at either side."""
-    return next((silence for silence in SILENCES if silence.applies(difference)), None)
-
-
 def _is_refused(difference: Difference) -> bool:
     return not (difference.exchange.response.is_success or difference.other.response.is_success)
 
@@ -380,7 +375,7 @@ def _key(
     switch = _switch_of(difference, of)
     if switch is not None:
         return _of_rule("silent", switch)
-    silence = silence_about(difference)
+    silence = next((each for each in SILENCES if each.applies(difference)), None)
     if silence is not None:
         return _Key("silent", silence.id, silence.statement)
     what = f"{difference.aspect}: {difference.ours}, not {difference.theirs}"

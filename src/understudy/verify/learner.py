@@ -292,18 +292,16 @@ def learn(deployment: Deployment, options: RunOptions) -> Learnt:
     day = deployment.time.now().date()
     senders = Counter(SENDERS.get(each.source) for each in outcome.exchanges)
     repeated = learner.repetitions.requests
-    settled = [
-        _with_cost(
-            _settled(ended, learner, outcome, day, deployment.target),
-            senders[ended.rule.id] or repeated.get(ended.rule.id, 0),
-        )
-        for ended in outcome.rules
-    ]
+    settled = [_settled(ended, learner, outcome, day, deployment.target) for ended in outcome.rules]
     facts = Facts(
         deployment=deployment.target.base_url,
         learnt=day.isoformat(),
         requests=outcome.requests,
-        facts=tuple(each for each in settled if isinstance(each, Fact)),
+        facts=tuple(
+            structs.replace(each, requests=senders[each.rule] or repeated.get(each.rule, 0))
+            for each in settled
+            if isinstance(each, Fact)
+        ),
         unsettled=tuple(each for each in settled if isinstance(each, Unsettled)),
     )
     return Learnt(facts, outcome)
@@ -380,10 +378,6 @@ def fact_of_switch(
         actual="" if is_option else f"status {option}" if option.isdecimal() else option,
         sure=sureness(seen),
     )
-
-
-def _with_cost(settled: Fact | Unsettled, requests: int) -> Fact | Unsettled:
-    return structs.replace(settled, requests=requests) if isinstance(settled, Fact) else settled
 
 
 def _number(ended: RuleOutcome, learner: Learner, day: date, target: Target) -> Fact | Unsettled:
