@@ -31,18 +31,18 @@ class SchemaChange:
 
     Attributes:
         kind: Its kind, one of the document changes'.
-        member: Path of the member in the body; empty for the whole.
         before: The older value; empty without one.
         after: The newer value; empty without one.
+        member: Path of the member in the body; empty for the whole.
         narrows: True if a value that the older schema takes or describes, the newer does not.
         widens: True if the newer schema takes a value that the older does not.
-        pointer: JSON pointer of the schema.
+        pointer: JSON pointer of the schema; empty for the newer one that is compared.
     """
 
     kind: str
-    member: str = ""
     before: str = ""
     after: str = ""
+    member: str = ""
     narrows: bool = False
     widens: bool = False
     pointer: str = ""
@@ -62,27 +62,15 @@ def keyword_changes(
         return  # no other keyword is about a value of both
     yield from _values(old, new)
     yield from _bounds(old, new)
-    yield from _sets("pattern", old.patterns, new.patterns, new)
+    yield from _sets("pattern", old.patterns, new.patterns)
     yield from _formats(old, new)
-    yield from _sets("keyword", old.keywords, new.keywords, new)
+    yield from _sets("keyword", old.keywords, new.keywords)
     if old.default != new.default and direction == "request":
         is_harmless = not old.default  # it meant nothing that a client could rely on
-        yield SchemaChange(
-            "default",
-            before=old.default,
-            after=new.default,
-            narrows=not is_harmless,
-            pointer=new.pointer,
-        )
+        yield SchemaChange("default", old.default, new.default, narrows=not is_harmless)
     if old.discriminator != new.discriminator:
-        yield SchemaChange(
-            "discriminator",
-            before=old.discriminator,
-            after=new.discriminator,
-            narrows=True,
-            widens=True,
-            pointer=new.pointer,
-        )
+        values = old.discriminator, new.discriminator
+        yield SchemaChange("discriminator", *values, narrows=True, widens=True)
 
 
 def member_changes(old: FlatSchema, new: FlatSchema) -> Iterator[SchemaChange]:
@@ -97,7 +85,6 @@ def member_changes(old: FlatSchema, new: FlatSchema) -> Iterator[SchemaChange]:
             after="required" if is_required else "optional",
             narrows=is_required and name not in old.required,
             widens=old.others is None,
-            pointer=new.pointer,
         )
     for name in (it for it in old.properties if it not in new.properties):
         # Its meaning is lost where other members are taken too, and so is its type.
@@ -107,13 +94,13 @@ def member_changes(old: FlatSchema, new: FlatSchema) -> Iterator[SchemaChange]:
     kept = old.properties.keys() & new.properties.keys()
     named = kept | (old.required ^ new.required) - old.properties.keys() - new.properties.keys()
     for name in sorted(named & (new.required - old.required)):
-        yield SchemaChange("member-required", member=name, narrows=True, pointer=new.pointer)
+        yield SchemaChange("member-required", member=name, narrows=True)
     for name in sorted(named & (old.required - new.required)):
-        yield SchemaChange("member-optional", member=name, widens=True, pointer=new.pointer)
+        yield SchemaChange("member-optional", member=name, widens=True)
     if (old.others is None) != (new.others is None):
         is_closed = new.others is None
         kind = "members-closed" if is_closed else "members-opened"
-        yield SchemaChange(kind, narrows=is_closed, widens=not is_closed, pointer=new.pointer)
+        yield SchemaChange(kind, narrows=is_closed, widens=not is_closed)
 
 
 def _types(old: FlatSchema, new: FlatSchema) -> Iterator[SchemaChange]:
@@ -122,25 +109,14 @@ def _types(old: FlatSchema, new: FlatSchema) -> Iterator[SchemaChange]:
         _is_type_beside_null(types) for types in (before, after)
     ):
         widens = "null" in after
-        yield SchemaChange(
-            "null",
-            before="" if widens else "null",
-            after="null" if widens else "",
-            narrows=not widens,
-            widens=widens,
-            pointer=new.pointer,
-        )
+        values = ("", "null") if widens else ("null", "")
+        yield SchemaChange("null", *values, narrows=not widens, widens=widens)
         before, after = before - _NULL, after - _NULL
     is_listed = old.values is not None and new.values is not None
     if before != after and not (is_listed and before & after):  # else the values say it
-        yield SchemaChange(
-            "type",
-            before=types_text(before),
-            after=types_text(after),
-            narrows=bool(before - after),
-            widens=bool(after - before),
-            pointer=new.pointer,
-        )
+        values = types_text(before), types_text(after)
+        narrows, widens = bool(before - after), bool(after - before)
+        yield SchemaChange("type", *values, narrows=narrows, widens=widens)
 
 
 def _is_type_beside_null(types: frozenset[str]) -> bool:
@@ -161,7 +137,6 @@ def _values(old: FlatSchema, new: FlatSchema) -> Iterator[SchemaChange]:
         after=_shortened(_listed(after, before)),
         narrows=after is not None and (before is None or bool(before - after)),
         widens=before is not None and (after is None or bool(after - before)),
-        pointer=new.pointer,
     )
 
 
@@ -178,19 +153,12 @@ def _bounds(old: FlatSchema, new: FlatSchema) -> Iterator[SchemaChange]:
         kinds = {_TYPE_OF_BOUND.get(name[3:], "integer")}
         if not kinds & shared:
             continue
-        before, after = (str(one.ranges.get(name, "none")) for one in (old, new))
-        yield SchemaChange(
-            "bound",
-            before=f"{name} {before}",
-            after=f"{name} {after}",
-            narrows=is_narrower,
-            widens=not is_narrower,
-            pointer=new.pointer,
-        )
+        before, after = (f"{name} {one.ranges.get(name, 'none')}" for one in (old, new))
+        yield SchemaChange("bound", before, after, narrows=is_narrower, widens=not is_narrower)
 
 
 def _formats(old: FlatSchema, new: FlatSchema) -> Iterator[SchemaChange]:
-    for change in _sets("format", old.formats, new.formats, new):
+    for change in _sets("format", old.formats, new.formats):
         pair = change.before, change.after
         if pair in _WIDER_FORMATS:
             yield replace(change, narrows=False)
@@ -200,9 +168,7 @@ def _formats(old: FlatSchema, new: FlatSchema) -> Iterator[SchemaChange]:
             yield change
 
 
-def _sets(
-    kind: str, old: frozenset[str], new: frozenset[str], schema: FlatSchema
-) -> Iterator[SchemaChange]:
+def _sets(kind: str, old: frozenset[str], new: frozenset[str]) -> Iterator[SchemaChange]:
     """Yields the change of constraints that all hold: one more narrows, one less widens."""
     if old != new:
         yield SchemaChange(
@@ -211,7 +177,6 @@ def _sets(
             after=_shortened(", ".join(sorted(new - old))),
             narrows=bool(new - old),
             widens=bool(old - new),
-            pointer=schema.pointer,
         )
 
 

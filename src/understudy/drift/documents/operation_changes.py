@@ -29,6 +29,7 @@ from understudy.openapi.operations import (
     MediaType,
     Operation,
     Parameter,
+    RequestBody,
     path_shape,
 )
 from understudy.openapi.pointers import steps_of
@@ -177,17 +178,14 @@ class SchemaComparison:
         changes: dict[SchemaChange, None] = {}
         below: list[tuple[str, _Pair]] = []
         for one, two in _paired(old, new):
-            changes |= dict.fromkeys(self._local(one, two))
+            for change in (*keyword_changes(one, two, self._direction), *member_changes(one, two)):
+                changes[replace(change, pointer=change.pointer or two.pointer)] = None
             below += _below(one, two)
         for flat in old:
             changes[_alternative("removed", flat)] = None
         for flat in new:
             changes[_alternative("added", flat)] = None
         return _Compared(tuple(changes), tuple(below))
-
-    def _local(self, old: FlatSchema, new: FlatSchema) -> Iterator[SchemaChange]:
-        yield from keyword_changes(old, new, self._direction)
-        yield from member_changes(old, new)
 
 
 def _parts(schema: Node | None) -> Parts:
@@ -216,10 +214,10 @@ def _any_value(parts: Parts) -> Parts:
 def _alternative(what: str, flat: FlatSchema) -> SchemaChange:
     is_added = what == "added"
     text = flat.name if "/schemas/" in flat.pointer else types_text(flat.types)
+    values = ("", text) if is_added else (text, "")
     return SchemaChange(
         f"alternative-{what}",
-        before="" if is_added else text,
-        after=text if is_added else "",
+        *values,
         narrows=not is_added,
         widens=is_added,
         pointer=flat.pointer,
@@ -344,9 +342,8 @@ class OperationComparison:
                 yield DocumentChange("parameter-added", label_of(parameter), breaks, after=text)
 
     def _parameter(self, place: str, old: Parameter, new: Parameter) -> Iterator[DocumentChange]:
-        if old.location != "path" and old.required != new.required:
-            kind = "parameter-required" if new.required else "parameter-optional"
-            yield DocumentChange(kind, place, self._by_presence(is_required=new.required))
+        if old.location != "path":
+            yield from _requirement("parameter", place, old, new, self._asking)
         before, after = written(old), written(new)
         if before != after:
             yield DocumentChange("parameter-style", place, self._asking, before, after)
@@ -375,9 +372,7 @@ class OperationComparison:
             if before is not None:
                 yield DocumentChange("request-body-removed", place, self._asking)
             return
-        if before.required != after.required:
-            kind = "request-body-required" if after.required else "request-body-optional"
-            yield DocumentChange(kind, place, self._by_presence(is_required=after.required))
+        yield from _requirement("request-body", place, before, after, self._asking)
         yield from self._content(place, before.content, after.content, self._of_request)
 
     def _statuses(self, old: Operation, new: Operation) -> Iterator[DocumentChange]:
@@ -411,10 +406,7 @@ class OperationComparison:
             if other is None:
                 yield DocumentChange("header-removed", where, self._responding)
                 continue
-            if header.required != other.required:
-                kind = "header-required" if other.required else "header-optional"
-                breaks = _by(self._responding, narrows=other.required, widens=not other.required)
-                yield DocumentChange(kind, where, breaks)
+            yield from _requirement("header", where, header, other, self._responding)
             yield from self._of_response(where, header.schema, other.schema)
         for name, header in after.items():
             if name not in before:
@@ -447,9 +439,19 @@ class OperationComparison:
     ) -> Iterator[DocumentChange]:
         return _of_schema(self._responses.changes(old, new), place, self._responding)
 
-    def _by_presence(self, *, is_required: bool) -> frozenset[Audience]:
-        """Returns the clients that break as a part of a request must be there, or may be left out."""
-        return _by(self._asking, narrows=is_required, widens=not is_required)
+
+def _requirement(
+    kind: str,
+    place: str,
+    old: Parameter | RequestBody,
+    new: Parameter | RequestBody,
+    audience: frozenset[Audience],
+) -> Iterator[DocumentChange]:
+    """Yields that a part of a message must be there now, or may be left out."""
+    if old.required != new.required:
+        breaks = _by(audience, narrows=new.required, widens=not new.required)
+        presence = "required" if new.required else "optional"
+        yield DocumentChange(f"{kind}-{presence}", place, breaks)
 
 
 def _by(
