@@ -25,23 +25,21 @@ from understudy.openapi.loader import Document
 from understudy.openapi.operations import MediaType, Operation, operations, path_shape
 from understudy.openapi.schemas import Schemas
 
-_PROFILE = frozenset(
-    {
-        "hash",
-        "display_name",
-        "profile_url",
-        "avatar_url",
-        "avatar_alt_text",
-        "location",
-        "description",
-        "job_title",
-        "company",
-        "verified_accounts",
-        "pronunciation",
-        "pronouns",
-    }
+PROFILE_TEXTS = (
+    "display_name",
+    "avatar_url",
+    "avatar_alt_text",
+    "location",
+    "description",
+    "job_title",
+    "company",
+    "pronunciation",
+    "pronouns",
 )
+REQUIRED = ("hash", "profile_url", "verified_accounts", *PROFILE_TEXTS)
 """The required members of a profile."""
+
+_PROFILE = frozenset(REQUIRED)
 
 _AVATAR = frozenset({"image_id", "image_url", "rating", "alt_text", "updated_date"})
 

@@ -40,18 +40,6 @@ def _opened(operation: dict[str, Any]) -> dict[str, Any]:
     return {**operation, "responses": {**responses, **classes, "default": refusal}}
 
 
-REQUIRED_TEXTS = (
-    "display_name",
-    "avatar_url",
-    "avatar_alt_text",
-    "location",
-    "description",
-    "job_title",
-    "company",
-    "pronunciation",
-    "pronouns",
-)
-REQUIRED = ("hash", "profile_url", "verified_accounts", *REQUIRED_TEXTS)
 AUTHENTICATED_ONLY = (
     "timezone",
     "languages",

@@ -24,7 +24,8 @@ from tests.proofs.mutants.edge import (
     who,
 )
 
-from understudy.verify.shapes import AUTHENTICATED_ONLY, OPTIONAL, REQUIRED, bundled
+from understudy.interface.recognition import REQUIRED
+from understudy.verify.shapes import AUTHENTICATED_ONLY, OPTIONAL, bundled
 
 MEMBER_RULES = {
     "languages": "language-members",

@@ -15,6 +15,7 @@ from understudy.interface.operations import (
     UPDATE_PROFILE,
     UPLOAD_AVATAR,
 )
+from understudy.interface.recognition import PROFILE_TEXTS, REQUIRED
 from understudy.verify.checks import (
     CheckResult,
     Condition,
@@ -29,7 +30,7 @@ from understudy.verify.checks import (
 from understudy.verify.history import History, avatars_in, profile_in
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
-from understudy.verify.shapes import OPTIONAL, REQUIRED, REQUIRED_TEXTS, fault
+from understudy.verify.shapes import OPTIONAL, fault
 from understudy.verify.value_texts import as_json
 
 SLACK: Final = timedelta(minutes=10)
@@ -63,7 +64,7 @@ def lacks_a_value(exchange: Exchange, _history: History) -> bool:
     """Tells whether a required text of the profile is not set."""
     profile = profile_in(exchange)
     return bool(profile) and not all(
-        isinstance(profile.get(name), str) and profile[name] for name in REQUIRED_TEXTS
+        isinstance(profile.get(name), str) and profile[name] for name in PROFILE_TEXTS
     )
 
 
@@ -112,7 +113,7 @@ def required_members_are_there(exchange: Exchange, _history: History) -> CheckRe
 @check("unset-required-strings-empty", on=PROFILES, when=[lacks_a_value], is_shape=True)
 def unset_texts_are_empty(exchange: Exchange, _history: History) -> CheckResult:
     """A required text that is not set is an empty text."""
-    wrong = [name for name in REQUIRED_TEXTS if not isinstance(profile_in(exchange).get(name), str)]
+    wrong = [name for name in PROFILE_TEXTS if not isinstance(profile_in(exchange).get(name), str)]
     return expect(not wrong, "an empty text where nothing is set", f"no text: {as_json(wrong)}")
 
 
