@@ -75,6 +75,11 @@ class _Message:
         """Returns a header's value, or an empty string."""
         return self._header_texts.get(name, "")
 
+    @property
+    def media_type(self) -> str:
+        """The media type of the Content-Type header in lower case, without parameters."""
+        return media_type(self.headers)
+
     @cached_property
     def _header_texts(self) -> dict[str, str]:
         # the first of a repeated one
@@ -103,7 +108,7 @@ class Request(_Message):
     @cached_property
     def form_pairs(self) -> tuple[tuple[str, str], ...]:
         """The fields of a URL-encoded form in order; empty for any other body."""
-        if media_type(self.headers) != "application/x-www-form-urlencoded":
+        if self.media_type != "application/x-www-form-urlencoded":
             return ()
         text = self.body.decode("utf-8", "replace")
         return tuple(parse_qsl(text, keep_blank_values=True))
@@ -116,7 +121,7 @@ class Request(_Message):
     @cached_property
     def json(self) -> Any:
         """The decoded JSON body, or NO_JSON."""
-        return _json(self.body) if media_type(self.headers) == "application/json" else NO_JSON
+        return _json(self.body) if self.media_type == "application/json" else NO_JSON
 
     @property
     def token(self) -> str | None:
@@ -132,11 +137,6 @@ class Response(_Message):
     status: int
     headers: Headers = ()
     body: bytes = b""
-
-    @property
-    def media_type(self) -> str:
-        """The media type of the Content-Type header in lower case, without parameters."""
-        return media_type(self.headers)
 
     @property
     def is_success(self) -> bool:
@@ -224,7 +224,8 @@ class Exchange:
 
 def media_type(headers: Headers) -> str:
     """Returns the media type of a Content-Type header in lower case, without parameters."""
-    return _header(headers, "content-type").partition(";")[0].strip().lower()
+    text = next((text for name, text in headers if name == "content-type"), "")
+    return text.partition(";")[0].strip().lower()
 
 
 def split(url: object) -> SplitResult:
@@ -238,10 +239,6 @@ def split(url: object) -> SplitResult:
 def headers_of(pairs: Iterable[tuple[str, str]]) -> Headers:
     """Returns headers with their names in lower case, as an exchange keeps them."""
     return tuple((name.lower(), text) for name, text in pairs)
-
-
-def _header(headers: Headers, name: str) -> str:
-    return next((text for key, text in headers if key == name), "")
 
 
 def _json(body: bytes) -> Any:

@@ -300,10 +300,18 @@ def _fault(rule: Rule) -> str | None:
 
 
 def _switch_fault(entry: SwitchEntry) -> str | None:
-    if entry.range is not None:
-        return _range_fault(entry, entry.range)
-    if entry.error is not None:
-        return _error_fault(entry, entry.error)
+    if entry.values is not None:
+        kind = "errors" if entry.range is None else "a range"
+        if entry.options:
+            return f"the switch {entry.name!r} has options and {kind}; give one of them"
+        if entry.range is not None and not _is_range(entry.range):
+            return f"the range of {entry.name!r} needs two multiples of its step, the smaller first"
+        is_known = str(entry.default) in entry.values
+        return (
+            None
+            if is_known
+            else f"the default {entry.default!r} of {entry.name!r} is not {entry.values}"
+        )
     values = [str(option.value) for option in entry.options]
     if len(set(values)) != len(values) or not values[1:]:
         return f"the switch {entry.name!r} needs two options or more, each once"
@@ -312,23 +320,9 @@ def _switch_fault(entry: SwitchEntry) -> str | None:
     return None
 
 
-def _range_fault(entry: SwitchEntry, numbers: NumberRange) -> str | None:
-    if entry.options:
-        return f"the switch {entry.name!r} has options and a range; give one of them"
-    ends = (str(numbers.least), str(numbers.most))
-    if numbers.step < 1 or not all(end in numbers for end in ends) or len(set(ends)) == 1:
-        return f"the range of {entry.name!r} needs two multiples of its step, the smaller first"
-    if str(entry.default) not in numbers:
-        return f"the default {entry.default!r} of {entry.name!r} is not {numbers}"
-    return None
-
-
-def _error_fault(entry: SwitchEntry, form: ErrorForm) -> str | None:
-    if entry.options:
-        return f"the switch {entry.name!r} has options and errors; give one of them"
-    if str(entry.default) not in form:
-        return f"the default {entry.default!r} of {entry.name!r} is not {form}"
-    return None
+def _is_range(numbers: NumberRange) -> bool:
+    ends = {str(numbers.least), str(numbers.most)}
+    return numbers.step > 0 and len(ends) > 1 and all(end in numbers for end in ends)
 
 
 def _listed(words: Iterable[str]) -> str:

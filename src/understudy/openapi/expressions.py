@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from understudy.openapi.pointers import value_at
 
@@ -14,38 +14,10 @@ _EXPRESSION: Final = re.compile(
 )
 
 
-class MessageValues(NamedTuple):
-    """The parts of one message that expressions name.
-
-    Attributes:
-        body: The parsed body; None without one.
-        header: Names in lower case and texts.
-        query: Names and texts.
-        path: Names of path parameters and texts.
-    """
-
-    body: Any
-    header: Mapping[str, str] = {}
-    query: Mapping[str, str] = {}
-    path: Mapping[str, str] = {}
-
-
-class ExchangeValues(NamedTuple):
-    """The parts of an exchange that expressions name.
-
-    Attributes:
-        url: The URL of the request.
-        method: Its method.
-        status: The status of the response.
-        request: The parts of the request.
-        response: Those of the response.
-    """
-
-    url: str
-    method: str
-    status: int
-    request: MessageValues
-    response: MessageValues
+ExchangeValues = Mapping[str, Any]
+"""The parts of an exchange by the names that expressions have for them: ``url``, ``method``, ``statusCode``,
+and ``request`` and ``response``, of each the parsed ``body``, and ``header`` (in lower case), ``query`` and
+``path``, each by name."""
 
 
 def unread_expressions(address: str) -> list[str]:
@@ -77,13 +49,12 @@ def _text(expression: str, exchange: ExchangeValues) -> str:
 
 def _value(match: re.Match[str], exchange: ExchangeValues) -> Any:
     if match["plain"]:
-        plain = {"url": exchange.url, "method": exchange.method, "statusCode": exchange.status}
-        return plain[match["plain"]]
-    message: MessageValues = getattr(exchange, match["side"])
+        return exchange[match["plain"]]
+    message = exchange[match["side"]]
     if match["place"]:
         name = match["name"].lower() if match["place"] == "header" else match["name"]
-        return getattr(message, match["place"]).get(name)
+        return message.get(match["place"], {}).get(name)
     try:
-        return value_at(message.body, match["pointer"] or "#")
+        return value_at(message["body"], match["pointer"] or "#")
     except LookupError:
         return None

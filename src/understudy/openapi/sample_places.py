@@ -339,11 +339,9 @@ def numbers(place: SchemaPlace, number: int, *, is_plain: bool) -> Iterator[floa
 
 def drawn_numbers(place: SchemaPlace, chance: int) -> Iterator[float]:
     """Yields a number between the bounds of a place, of 1000 numbers where there is one bound or none."""
-    low = _tightest(place, "minimum", "exclusiveMinimum", max)
-    high = _tightest(place, "maximum", "exclusiveMaximum", min)
+    low, high, steps = _range(place)
     first = low if low is not None else high - 1000 if high is not None else Fraction(1)
     span = min((first + 1000 if high is None else high) - first, Fraction(10**15))
-    steps = [abs(Fraction(str(step))) for step in place.values("multipleOf") if step]
     step = _common(
         [*steps, Fraction(1)] if "integer" in place.types else steps or [Fraction(1, 100)]
     )
@@ -356,9 +354,7 @@ def _exact(place: SchemaPlace, number: int) -> Iterator[float]:
 
     Integers come first where they are allowed.
     """
-    low = _tightest(place, "minimum", "exclusiveMinimum", max)
-    high = _tightest(place, "maximum", "exclusiveMaximum", min)
-    steps = [abs(Fraction(str(step))) for step in place.values("multipleOf") if step]
+    low, high, steps = _range(place)
     if "integer" in place.types:
         yield from _multiples(_common([*steps, Fraction(1)]), low, high, number)
         if "number" not in place.types:
@@ -382,6 +378,13 @@ def _multiples(
     for tried in range(_TRIES):
         yield _number(step * (first + sign * (number + tried)))
         yield _number(step * (first + sign * tried))
+
+
+def _range(place: SchemaPlace) -> tuple[Fraction | None, Fraction | None, list[Fraction]]:
+    """Returns the tightest bounds of a number, and what it is a multiple of."""
+    low = _tightest(place, "minimum", "exclusiveMinimum", max)
+    high = _tightest(place, "maximum", "exclusiveMaximum", min)
+    return low, high, [abs(Fraction(str(step))) for step in place.values("multipleOf") if step]
 
 
 def _tightest(place: SchemaPlace, inclusive: str, exclusive: str, choose: Any) -> Fraction | None:

@@ -29,7 +29,7 @@ from understudy.mock.server.hosts import BASE_PATH, host_name, is_local, origin_
 from understudy.mock.server.journaling import RequestListener
 from understudy.mock.server.request_context import Peer, RequestContext, RequestHead, RequestTarget
 from understudy.mock.server.worlds import World
-from understudy.openapi.expressions import ExchangeValues, MessageValues, evaluated
+from understudy.openapi.expressions import ExchangeValues, evaluated
 from understudy.openapi.grammar import METHODS
 from understudy.openapi.loader import Document
 from understudy.openapi.media_types import concrete, is_json, negotiated
@@ -215,7 +215,7 @@ class Callbacks:
             if refusal is not None:
                 context.notes.append(f"no {sendable.name} is sent: {refusal}")
                 continue
-            bodies = (exchange.request.body, exchange.response.body)
+            bodies = (exchange[side]["body"] for side in ("request", "response"))
             known = {
                 name: it for body in bodies if isinstance(body, dict) for name, it in body.items()
             }
@@ -312,19 +312,19 @@ class _Content(NamedTuple):
 def _values(context: RequestContext) -> ExchangeValues:
     """Returns what the expressions of addresses name of a finished request."""
     query = dict(parse_qsl(context.query.decode("latin-1"), keep_blank_values=True))
-    request_type = context.headers.get(b"content-type", b"")
-    request = MessageValues(
-        _parsed(context.body, request_type), _texts(context.headers), query, context.path_arguments
-    )
-    headers = dict(context.response_headers)
-    parsed = _parsed(context.response_body, headers.get(b"content-type", b""))
-    url = context.site_url + context.path + (f"?{urlencode(query)}" if query else "")
-    response = MessageValues(parsed, _texts(headers))
-    return ExchangeValues(url, context.method, context.status, request, response)
+    request = _message(context.body, context.headers)
+    return {
+        "url": context.site_url + context.path + (f"?{urlencode(query)}" if query else ""),
+        "method": context.method,
+        "statusCode": context.status,
+        "request": {**request, "query": query, "path": context.path_arguments},
+        "response": _message(context.response_body, dict(context.response_headers)),
+    }
 
 
-def _texts(fields: Mapping[bytes, bytes]) -> dict[str, str]:
-    return {name.decode("latin-1"): text.decode("latin-1") for name, text in fields.items()}
+def _message(body: bytes, fields: Mapping[bytes, bytes]) -> dict[str, Any]:
+    texts = {name.decode("latin-1"): text.decode("latin-1") for name, text in fields.items()}
+    return {"body": _parsed(body, fields.get(b"content-type", b"")), "header": texts}
 
 
 def _parsed(body: bytes, content_type: bytes) -> Any:
