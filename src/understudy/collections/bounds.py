@@ -194,7 +194,7 @@ def send_at_bounds(state: InferredRun, operation: Operation) -> None:
     Raises:
         Refusal: The target does not permit it, or no valid request can be made.
     """
-    maker, client = state.maker, state.client(_SOURCE)
+    maker = state.maker
 
     def send(known: Mapping[str, Any]) -> Exchange:
         request = maker.plain(operation, {})
@@ -207,7 +207,7 @@ def send_at_bounds(state: InferredRun, operation: Operation) -> None:
                 msg = f"no valid request of {operation.operation_id} was found"
                 raise NotPermitted(msg)
             request = made
-        return client.send(request.method, request.path, state.who, **request.content)
+        return state.send(request, _SOURCE)
 
     def judge(exchange: Exchange, result: CheckResult) -> None:
         state.note(BOUND_ACCEPTED, result, exchange)

@@ -34,7 +34,7 @@ from understudy.mock.fixtures.loading import (
     unpack_fixtures,
 )
 from understudy.mock.fixtures.record_checks import check_changes, expect_instant
-from understudy.mock.server.call import Call, HandlerResponse, Handlers, Principal
+from understudy.mock.server.call import Call, HandlerResponse, Handlers, Principal, attachment
 from understudy.mock.server.clock import FIRST, LAST, ClockSetting, Instant, machine_time, written
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.faults import Fault
@@ -64,11 +64,9 @@ async def export_world(call: Call) -> HandlerResponse:
     Raises:
         LimitExceeded: It takes too long.
     """
-    name = f'attachment; filename="{call.world.name}.zip"'
-    headers = (("content-disposition", name),)
     world = call.world.copy()
     packed = await in_worker(lambda: pack_world(world))
-    return HandlerResponse(packed, 200, "application/zip", headers)
+    return attachment(packed, f"{world.name}.zip", "application/zip")
 
 
 async def import_world(call: Call, *, body: bytes) -> HandlerResponse:
@@ -386,8 +384,7 @@ async def get_capsule(
         lambda: pack(_capsule(admin, copy, now, (request, total, issued), contexts))
     )
     name = f"{world.name}-{request}" if request else world.name
-    headers = (("content-disposition", f'attachment; filename="{name}.capsule.zip"'),)
-    return HandlerResponse(packed, 200, "application/zip", headers)
+    return attachment(packed, f"{name}.capsule.zip", "application/zip")
 
 
 def _capsule(

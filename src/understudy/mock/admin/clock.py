@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from heapq import nsmallest
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -230,9 +231,8 @@ def list_upcoming(call: Call, *, limit: int = 20) -> HandlerResponse:
     world = call.world
     now = world.clock.now()
     coming = (each for each in _upcoming(world) if each.at > now)
-    return HandlerResponse(
-        [_upcoming_as_json(each) for each in nsmallest(limit, coming, key=_moment)]
-    )
+    soonest = nsmallest(limit, coming, key=attrgetter("at"))
+    return HandlerResponse([{**each._asdict(), "at": written(each.at)} for each in soonest])
 
 
 def _upcoming(world: World) -> Iterator[Upcoming]:
@@ -244,14 +244,6 @@ def _upcoming(world: World) -> Iterator[Upcoming]:
             yield Upcoming(end, "token", token.person, token.client_id, token.token)
     for name, window in world.windows.items():
         yield Upcoming(window.opened + WINDOW, "window", name)
-
-
-def _moment(each: Upcoming) -> datetime:
-    return each.at
-
-
-def _upcoming_as_json(each: Upcoming) -> dict[str, Any]:
-    return {**each._asdict(), "at": written(each.at)}
 
 
 HANDLERS: Handlers = {

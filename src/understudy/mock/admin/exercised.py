@@ -1,12 +1,12 @@
 """Reports what a test suite used of the contract, and draws it: operations, statuses, identities."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Container, Iterable, Iterator, Mapping
+from typing import Any
 from xml.sax.saxutils import escape
 
 from understudy.mock.admin.context import AdminContext, AdminHandlers
-from understudy.mock.server.call import Call, HandlerResponse
-from understudy.mock.server.endpoint import endpoints
+from understudy.mock.server.call import Call, HandlerResponse, attachment
+from understudy.mock.server.endpoint import Endpoint, endpoints
 from understudy.mock.server.journal import Exercised
 
 _WIDTH, _ROW, _LEFT, _TOP = 720, 22, 210, 52
@@ -67,20 +67,6 @@ _IDENTITIES: Mapping[str, tuple[str, ...]] = {
 """The identities that may call an operation, by how it reads a token."""
 
 
-class Declared(NamedTuple):
-    """The statuses and identities that a document declares for one operation.
-
-    Attributes:
-        operation: operationId.
-        statuses: As the document writes them: ``200``, ``4XX``, ``default``.
-        identities: Who may call it.
-    """
-
-    operation: str
-    statuses: tuple[str, ...]
-    identities: tuple[str, ...]
-
-
 async def get_exercised(
     admin: AdminContext, call: Call, *, worlds: str = "this", threshold: float | None = None
 ) -> HandlerResponse:
@@ -95,14 +81,13 @@ async def get_exercised(
 async def get_picture(admin: AdminContext, call: Call, *, worlds: str = "this") -> HandlerResponse:
     """Responds to ``GET /exercised/picture``: the same report, drawn."""
     drawn = picture(await _report(admin, call, worlds)).encode()
-    headers = (("content-disposition", 'attachment; filename="exercised.svg"'),)
-    return HandlerResponse(drawn, media_type="image/svg+xml", headers=headers)
+    return attachment(drawn, "exercised.svg", "image/svg+xml")
 
 
 async def _report(admin: AdminContext, call: Call, worlds: str) -> dict[str, Any]:
     is_one = worlds == "this"
     seen = call.world.journal.exercised if is_one else await admin.worlds.exercised()
-    operations = [_operation(declared, seen) for declared in _declared(admin)]
+    operations = [_operation(endpoint, seen) for endpoint in _declared(admin)]
     parts = [used for operation in operations for used in operation["parts"].values()]
     share = sum(parts) / len(parts) if parts else 0.0
     return {
@@ -113,28 +98,26 @@ async def _report(admin: AdminContext, call: Call, worlds: str) -> dict[str, Any
     }
 
 
-def _declared(admin: AdminContext) -> Iterator[Declared]:
-    """Yields the operations of the resource API, and of the authorization server if any takes its tokens."""
+def _declared(admin: AdminContext) -> Iterable[Endpoint]:
+    """Returns the operations of the resource API, and of the authorization server if any takes its tokens."""
     own = endpoints(admin.apis[0])
     has_tokens = any(it.access.token != "unread" for it in own)
-    for endpoint in admin.endpoints.values() if has_tokens else own:
-        needs_user = endpoint.access.scopes is not None
-        identities = ("oauth",) if needs_user else _IDENTITIES[endpoint.access.token]
-        operation = endpoint.operation
-        yield Declared(operation.operation_id, tuple(operation.responses), identities)
+    return admin.endpoints.values() if has_tokens else own
 
 
-def _operation(declared: Declared, seen: dict[Exercised, int]) -> dict[str, Any]:
-    exercised = [
-        (part, count) for part, count in seen.items() if part.operation == declared.operation
-    ]
+def _operation(endpoint: Endpoint, seen: dict[Exercised, int]) -> dict[str, Any]:
+    name, declared = endpoint.operation.operation_id, endpoint.operation.responses
+    exercised = [(part, count) for part, count in seen.items() if part.operation == name]
+    statuses = {str(part.status) for part, _ in exercised}
     identities = {part.identity for part, _ in exercised}
+    needs_user = endpoint.access.scopes is not None
+    callers = ("oauth",) if needs_user else _IDENTITIES[endpoint.access.token]
     return {
-        "operation": declared.operation,
+        "operation": name,
         "requests": sum(count for _, count in exercised),
         "parts": {
-            **{f"status {text}": _is_seen(text, declared, exercised) for text in declared.statuses},
-            **{f"as {name}": name in identities for name in declared.identities},
+            **{f"status {text}": _is_seen(text, declared, statuses) for text in declared},
+            **{f"as {caller}": caller in identities for caller in callers},
         },
         "seen": [
             {"status": part.status, "identity": part.identity, "count": count}
@@ -143,11 +126,9 @@ def _operation(declared: Declared, seen: dict[Exercised, int]) -> dict[str, Any]
     }
 
 
-def _is_seen(text: str, declared: Declared, exercised: list[tuple[Exercised, int]]) -> bool:
-    statuses = {str(part.status) for part, _ in exercised}
+def _is_seen(text: str, declared: Container[str], statuses: set[str]) -> bool:
     if text == "default":
-        named = {other for other in declared.statuses if other != "default"}
-        return any(s not in named and f"{s[0]}XX" not in named for s in statuses)
+        return any(s not in declared and f"{s[0]}XX" not in declared for s in statuses)
     if text.endswith("XX"):
         return any(status[0] == text[0] for status in statuses)
     return text in statuses

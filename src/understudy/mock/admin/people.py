@@ -12,10 +12,10 @@ import msgspec
 
 from understudy.errors import BadRequest, Conflict, FixtureError, NotFound, nearest
 from understudy.interface.vocabulary import Vocabulary
-from understudy.mock.fixtures.listing import person_members
+from understudy.mock.fixtures.listing import person_members, token_members
 from understudy.mock.fixtures.loading import person_fixture
 from understudy.mock.fixtures.record_checks import WorldRecords, check_person, claims, converted
-from understudy.mock.server.call import Call, HandlerResponse, Handlers
+from understudy.mock.server.call import Call, HandlerResponse, Handlers, attachment
 from understudy.mock.server.clock import written
 from understudy.mock.server.worlds import World
 from understudy.mock.store.applications import COOKIE, USED_SCOPES, begin, cookie_path, set_cookie
@@ -89,9 +89,8 @@ def get_fixture(call: Call, slug: str) -> HandlerResponse:
     Raises:
         NotFound: There is no such person.
     """
-    headers = (("content-disposition", f'attachment; filename="{slug}.yaml"'),)
     content = person_fixture(call.world, named_person(call.world, slug))
-    return HandlerResponse(content, 200, "application/yaml", headers)
+    return attachment(content, f"{slug}.yaml", "application/yaml")
 
 
 def _contains(person: Person, search: str) -> bool:
@@ -169,7 +168,7 @@ def create_token(call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
         about="Made by a test.",
     )
     world.put(TOKENS, token.token, token)
-    return HandlerResponse(_token_as_json(token), 201)
+    return HandlerResponse(token_members(token), 201)
 
 
 def delete_token(call: Call, *, token: str) -> HandlerResponse:
@@ -198,16 +197,6 @@ def _scopes(scopes: Sequence[str] | None, vocabulary: Vocabulary) -> tuple[str, 
             msg = f"scopes: there is no {word!r}{hint}"
             raise BadRequest(msg)
     return words
-
-
-def _token_as_json(token: Token) -> dict[str, Any]:
-    content: dict[str, Any] = {
-        "token": token.token,
-        "person": token.person,
-        "kind": token.kind,
-        "scopes": list(token.scopes),
-    }
-    return content if token.expires is None else {**content, "expires": token.expires}
 
 
 def create_session(call: Call, *, body: Mapping[str, str]) -> HandlerResponse:

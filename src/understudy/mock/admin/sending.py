@@ -16,7 +16,7 @@ from understudy.errors import BadRequest, NotFound, StartupError, nearest
 from understudy.exchange.asgi import exchanged, http_scope
 from understudy.exchange.masking import MASK, masked_header
 from understudy.mock.admin.context import AdminContext, AdminHandlers, EdgeCaseSource, SiteName
-from understudy.mock.server.call import Call, HandlerResponse, Handlers
+from understudy.mock.server.call import Call, HandlerResponse, Handlers, attachment
 from understudy.mock.server.callbacks import SENDER, Callbacks
 from understudy.mock.server.hosts import PRIVATE_PATHS
 from understudy.mock.server.request_context import RequestContext, context_of
@@ -78,10 +78,8 @@ async def export_cases(
         exported = await asyncio.to_thread(source.exported, operation, format_, options, urls)
     except StartupError as error:
         raise BadRequest(str(error)) from error
-    name = f'attachment; filename="{operation}{exported.suffix}"'
     media_type = "application/zip" if exported.suffix == ".zip" else "text/plain"
-    headers = (("content-disposition", name),)
-    return HandlerResponse(exported.content, media_type=media_type, headers=headers)
+    return attachment(exported.content, f"{operation}{exported.suffix}", media_type)
 
 
 def _expected(admin: AdminContext) -> EdgeCaseSource:

@@ -10,11 +10,11 @@ from typing import Final, NamedTuple
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from understudy.errors import Headers, MethodNotAllowed, NotFound
+from understudy.errors import Headers, NotFound
 from understudy.mock.server.call import HandlerResponse
 from understudy.mock.server.hosts import CONSOLE_PATH, is_reserved
 from understudy.mock.server.request_context import RequestContext, context_of
-from understudy.mock.server.response_sending import encode, send_wire
+from understudy.mock.server.response_sending import encode, method_not_allowed, send_wire
 
 _STATIC: Final = Path(__file__).parent / "static"
 
@@ -79,9 +79,7 @@ def _respond(context: RequestContext) -> HandlerResponse:
         MethodNotAllowed: The method is neither GET nor HEAD.
     """
     if context.method not in _METHODS:
-        allowed = ", ".join(_METHODS)
-        msg = f"{context.method} is not allowed at {context.path}, a page; it takes {allowed}."
-        raise MethodNotAllowed(msg, code="method_not_allowed", headers=(("allow", allowed),))
+        raise method_not_allowed(context, _METHODS, ", a page")
     name = context.path.removeprefix(CONSOLE_PATH)
     if name == "/":  # its links are relative to the path without the slash
         location = context.site_url + CONSOLE_PATH

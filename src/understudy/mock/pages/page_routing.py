@@ -10,12 +10,13 @@ from functools import lru_cache, partial
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from understudy.errors import MethodNotAllowed, NotFound
+from understudy.errors import NotFound
 from understudy.mock.pages.page_groups import PageGroup
 from understudy.mock.pages.public_profile import is_profile_address
 from understudy.mock.server.guards import expect_own_host
 from understudy.mock.server.listing import Listing
 from understudy.mock.server.request_context import RequestContext, context_of
+from understudy.mock.server.response_sending import method_not_allowed
 
 Respond = Callable[[RequestContext, Send], Awaitable[None]]
 """Responds to a request with a page."""
@@ -71,10 +72,7 @@ def _expect_page(
         msg = ""  # the engine's message names the path and the nearest known one
         raise NotFound(msg)
     if exchange.method not in _METHODS:
-        allowed = ", ".join(_METHODS)
-        msg = f"{exchange.method} is not allowed at {path}, a page; it takes {allowed}."
-        headers = (("allow", allowed),)
-        raise MethodNotAllowed(msg, code="method_not_allowed", headers=headers)
+        raise method_not_allowed(exchange, _METHODS, ", a page")
 
 
 @lru_cache(maxsize=16)  # importing Flask and compiling takes a tenth of a second

@@ -155,6 +155,12 @@ class HandlerResponse(NamedTuple):
     headers: Headers = ()
 
 
+def attachment(content: bytes, name: str, media_type: str) -> HandlerResponse:
+    """Returns a response that a browser saves as a file of this name."""
+    disposition = f'attachment; filename="{name}"'
+    return HandlerResponse(content, 200, media_type, (("content-disposition", disposition),))
+
+
 Handler = Callable[..., Any]
 """Takes a Call, path arguments by position, query arguments and the body by keyword; returns a
 HandlerResponse, or a coroutine of one."""

@@ -406,10 +406,12 @@ class ErrorResponses:
         return self._apis[0]
 
 
-def method_not_allowed(context: RequestContext, methods: Sequence[str]) -> MethodNotAllowed:
-    """Returns the refusal of a method, with those that the path takes (RFC 9110, 15.5.6)."""
+def method_not_allowed(
+    context: RequestContext, methods: Sequence[str], kind: str = ""
+) -> MethodNotAllowed:
+    """Returns the refusal of a method, with those that the path, or what it is, takes (RFC 9110, 15.5.6)."""
     allowed = ", ".join(methods)
-    msg = f"{context.method} is not allowed at {context.path}; it takes {allowed}."
+    msg = f"{context.method} is not allowed at {context.path}{kind}; it takes {allowed}."
     return MethodNotAllowed(msg, code="method_not_allowed", headers=(("allow", allowed),))
 
 

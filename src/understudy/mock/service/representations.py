@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Any, Final
 from urllib.parse import quote
 
-from msgspec import UNSET, UnsetType, to_builtins
+from msgspec import UNSET, to_builtins
 
 from understudy.errors import Problem
 from understudy.interface.rules import upholds
@@ -112,7 +112,7 @@ def full_profile(
         body["gallery"] = [
             {
                 "url": image_url(site_url, image.image),
-                **_if_set("alt_text", image.alt_text),
+                **({} if image.alt_text is UNSET else {"alt_text": image.alt_text}),
             }
             for image in profile.gallery
         ]
@@ -214,10 +214,6 @@ def _add_contact(body: dict[str, Any], person: Person) -> None:
 @upholds("number-verified-accounts-counts-hidden")
 def _number(profile: Profile) -> int:
     return len(profile.verified_accounts)
-
-
-def _if_set(name: str, value: str | UnsetType) -> Mapping[str, str]:
-    return {} if isinstance(value, UnsetType) else {name: value}
 
 
 def avatar(record: Avatar, site_url: str, *, selected: bool) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Encodes worlds as MessagePack rows of the state database, and decodes them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -137,13 +137,7 @@ class Rows:
         return None if baseline is self.fixtures else self._blobs(baseline)
 
     def _blobs(self, records: Mapping[str, Mapping[str, Any]]) -> Blobs:
-        return {
-            collection: {
-                key: None if record is None else self._encode(record)
-                for key, record in members.items()
-            }
-            for collection, members in records.items()
-        }
+        return _each(records, lambda _, record: self._encode(record))
 
     def _as_snapshot(
         self, own: Blobs | None, overlay: dict[str, dict[str, Any]], settings: WorldSettings
@@ -152,10 +146,17 @@ class Rows:
         return Snapshot(baseline, overlay, **asdict(settings))
 
     def _records(self, blobs: Blobs) -> dict[str, dict[str, Any]]:
-        return {
-            collection: {
-                key: None if blob is None else self.decoded(collection, blob)
-                for key, blob in members.items()
-            }
-            for collection, members in blobs.items()
+        return _each(blobs, self.decoded)
+
+
+def _each(
+    records: Mapping[str, Mapping[str, Any]], convert: Callable[[str, Any], Any]
+) -> dict[str, dict[str, Any]]:
+    """Returns records, but for those that were removed, as a function of collection and record has them."""
+    return {
+        collection: {
+            key: None if record is None else convert(collection, record)
+            for key, record in members.items()
         }
+        for collection, members in records.items()
+    }
