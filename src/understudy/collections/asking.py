@@ -10,24 +10,13 @@ from contextlib import suppress
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from understudy.collections import rules
 from understudy.collections.client import CollectionClient, InferredRun
 from understudy.collections.conflicts import conflict_prose, described_at
 from understudy.collections.known_items import KnownItem, agrees, differing, objects_in, shown
 from understudy.collections.model import ResourceOperation, Role, item_at
 from understudy.collections.names import LIMITS, canonical
 from understudy.collections.requests import PreparedRequest
-from understudy.collections.rules import (
-    CREATE_DEFAULTED,
-    CREATE_GUARDED,
-    CREATE_READABLE,
-    CREATE_UNIQUE,
-    LIST_DEFAULTED,
-    LIST_FILTERED,
-    LIST_SORTED,
-    OWNER_ONLY,
-    SCOPE_NEEDED,
-    TEXT_LITERAL,
-)
 from understudy.exchange.messages import Exchange
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import Operation, operations
@@ -82,7 +71,7 @@ def _filter(client: CollectionClient, parameter: str, name: str, value: Any) -> 
     expected = f"items with {name} {as_json(value)}, as {parameter} asks"
     actual = f"one with {name} {as_json(others[0])}" if others else ""
     result = expect(not others, expected, actual, *client.model.creations)
-    client.judge(exchange, [(LIST_FILTERED, result)])
+    client.judge(exchange, [(rules.LIST_FILTERED, result)])
 
 
 def _sort(
@@ -103,7 +92,7 @@ def _sort(
             expected = f"items by {name}, as {parameter}={direction} asks"
             actual = as_json(values[:5])
             result = expect(is_sorted, expected, actual, *client.model.creations)
-            client.judge(exchange, [(LIST_SORTED, result)])
+            client.judge(exchange, [(rules.LIST_SORTED, result)])
 
 
 def _is_sorted(values: Sequence[Any]) -> bool:
@@ -189,7 +178,7 @@ def _is_as_by_default(client: CollectionClient, defaults: Mapping[str, Any]) -> 
     actual = actual if len(others) != len(items) else f"{actual}, others or in another order"
     result = expect(is_same, expected, actual, page, *client.model.creations)
     if is_same or len(defaults) == 1:
-        client.judge(other, [(LIST_DEFAULTED, result)])
+        client.judge(other, [(rules.LIST_DEFAULTED, result)])
     return is_same
 
 
@@ -212,7 +201,7 @@ def create_twice(client: CollectionClient, item: KnownItem) -> None:
     expected = f"status 409, as another item has {shown(known, known)}"
     result = expect(other is None, expected, f"status {exchange.status}", *item.writes)
     is_doubtful = not conflict_prose(collection, schemas)
-    client.judge(exchange, [(CREATE_UNIQUE, result._replace(is_choice=is_doubtful))])
+    client.judge(exchange, [(rules.CREATE_UNIQUE, result._replace(is_choice=is_doubtful))])
 
 
 def create_by_default(client: CollectionClient) -> KnownItem:
@@ -243,7 +232,9 @@ def create_by_default(client: CollectionClient) -> KnownItem:
     expected = ", ".join(f"{name} {as_json(made[name])}" for name in wrong or made)
     actual = ", ".join(f"{name} {as_json(body[name])}" for name in wrong)
     if made:
-        client.judge(item.writes[0], [(CREATE_DEFAULTED, expect(not wrong, expected, actual))])
+        client.judge(
+            item.writes[0], [(rules.CREATE_DEFAULTED, expect(not wrong, expected, actual))]
+        )
     return item
 
 
@@ -267,7 +258,7 @@ def read_at_address(client: CollectionClient, item: KnownItem) -> None:
     actual = f"status {exchange.status}, {'another' if body else 'no'} item"
     expected = f"the item {item.identifier} at the Location of its creation"
     result = expect(is_there, expected, actual, creation)
-    client.judge(exchange, [(CREATE_READABLE, result)])
+    client.judge(exchange, [(rules.CREATE_READABLE, result)])
 
 
 def unset(client: CollectionClient, item: KnownItem) -> None:
@@ -329,7 +320,7 @@ def send_guarded(client: CollectionClient, item: KnownItem, role: Role) -> Known
     expected = f"{', '.join(taken or one)} as the service sets it"
     actual = ", ".join(f"{it} {as_json(body[it])}, as it was sent" for it in taken)
     result = expect(not taken, expected, actual, *evidence)
-    client.judge(sent.writes[-1], [(CREATE_GUARDED, result)])
+    client.judge(sent.writes[-1], [(rules.CREATE_GUARDED, result)])
     return sent
 
 
@@ -347,7 +338,7 @@ def create_with_unknown(client: CollectionClient) -> None:
         is_kept = item is not None and bool(_as_sent(item, _UNKNOWN))
         expected = "no understudy_extra, which the closed schema of the request does not name"
         result = expect(not is_kept, expected, "it is in the item")
-        client.judge(exchange, [(CREATE_GUARDED, result)])
+        client.judge(exchange, [(rules.CREATE_GUARDED, result)])
 
 
 def _send(
@@ -416,7 +407,7 @@ def _reach_as_other(client: CollectionClient, who: str, item: KnownItem) -> None
         expected = f"status 403 or 404, as {own[0]}"
         actual = f"status {exchange.status} to {exchange.request.method} by another account"
         result = expect(is_refused, expected, actual, *item.writes, *own[1])
-        client.judge(exchange, [(OWNER_ONLY, result)])
+        client.judge(exchange, [(rules.OWNER_ONLY, result)])
 
 
 def _reach_without_scopes(client: CollectionClient, scopes: Sequence[str], item: KnownItem) -> None:
@@ -433,7 +424,7 @@ def _reach_without_scopes(client: CollectionClient, scopes: Sequence[str], item:
             expected = f"status 401 or 403, as the operation needs {missing}"
             actual = f"status {exchange.status} to a token with {' '.join(scopes)} alone"
             result = expect(exchange.status in _REFUSED, expected, actual, *item.writes[:1])
-            client.judge(exchange, [(SCOPE_NEEDED, result)])
+            client.judge(exchange, [(rules.SCOPE_NEEDED, result)])
 
 
 def missing_scopes(operation: Operation, scopes: Sequence[str]) -> str:
@@ -492,7 +483,7 @@ def _why_own(
             expected = f"only items of the account, as others {reason}"
             actual = f"the item {item.identifier} of another account"
             result = expect(page is None, expected, actual, *item.writes, read)
-            client.judge(page, [(OWNER_ONLY, result)])
+            client.judge(page, [(rules.OWNER_ONLY, result)])
     if is_own:
         return f"{path} is the caller's own", others.pages
     own = client.pages(_LONG, None) if page is None else None
@@ -559,7 +550,7 @@ def ask_literally(state: InferredRun, parameter: TextParameter) -> None:
         differs = tuple(map(_shown, again)) == (_shown(other), _shown(one))
     expected = f"the same response to {parameter.name} {_FALSE} and {_TRUE}, which nothing contains"
     actual = f"status {other.status} and {one.status}, with other bodies"
-    state.note(TEXT_LITERAL, expect(not differs, expected, actual, other), one)
+    state.note(rules.TEXT_LITERAL, expect(not differs, expected, actual, other), one)
 
 
 def _ask(state: InferredRun, parameter: TextParameter, text: str) -> Exchange:
@@ -567,9 +558,7 @@ def _ask(state: InferredRun, parameter: TextParameter, text: str) -> Exchange:
     request = state.maker.plain(parameter.operation, {parameter.name: text} if is_path else {})
     kept = (it for it in request.query if it[0] != parameter.name)
     query = request.query if is_path else (*kept, (parameter.name, text))
-    return state.client(_SOURCE).send(
-        request.method, request.path, state.who, query=query, headers=request.headers
-    )
+    return state.send(request._replace(query=query), _SOURCE)
 
 
 def _shown(exchange: Exchange) -> tuple[int, bytes]:

@@ -81,9 +81,11 @@ class InferredRun:
         is_given = {OWNER, OTHER} <= set(target.identities())
         return OTHER if is_given and not target.is_mock else None
 
-    def client(self, source: str) -> ProbeClient:
-        """Returns a client that sends as a named part of the run."""
-        return ProbeClient(self.run.gateway, source)
+    def send(self, request: PreparedRequest, source: str, who: str | None = None) -> Exchange:
+        """Sends a request as a named part of the run, with another credential if one is named."""
+        name = self.who if who is None else who
+        client = ProbeClient(self.run.gateway, source)
+        return client.send(request.method, request.path, name, **request.content)
 
     def note(self, rule: str, result: CheckResult, exchange: Exchange) -> None:
         """Records a judgement, and announces it if it is a new finding."""
@@ -505,9 +507,7 @@ class CollectionClient:
 
     def send(self, request: PreparedRequest, who: str | None = None, source: str = "") -> Exchange:
         """Sends a request, with another credential or as another part of the run if one is named."""
-        client = self.state.client(source or self.source)
-        name = self.state.who if who is None else who
-        exchange = client.send(request.method, request.path, name, **request.content)
+        exchange = self.state.send(request, source or self.source, who)
         self.steps.append(exchange)
         return exchange
 

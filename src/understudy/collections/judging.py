@@ -12,28 +12,7 @@ from typing import Any, Final
 
 from understudy.cases.drafts import dumps
 from understudy.cases.model import Case, CaseRequest
-from understudy.collections.asking import (
-    MOST_TEXTS,
-    READER,
-    ask_lists,
-    ask_literally,
-    ask_without_defaults,
-    create_by_default,
-    create_twice,
-    create_with_unknown,
-    reach_otherwise,
-    read_at_address,
-    send_guarded,
-    text_parameters,
-    unset,
-)
-from understudy.collections.bounds import (
-    MOST_BOUNDED,
-    bounded_operations,
-    create_at_bounds,
-    list_at_bounds,
-    send_at_bounds,
-)
+from understudy.collections import asking, bounds, rules
 from understudy.collections.client import (
     OTHER,
     CollectionClient,
@@ -52,16 +31,6 @@ from understudy.collections.model import (
 )
 from understudy.collections.names import canonical
 from understudy.collections.requests import JSON_PATCH, ItemMembers, PreparedRequest
-from understudy.collections.rules import (
-    BOUND_ACCEPTED,
-    INFERRED,
-    OWNER_ONLY,
-    SCOPE_NEEDED,
-    SINGLETON_KEPT,
-    TEXT_LITERAL,
-    UPDATE_MERGED,
-    lacking,
-)
 from understudy.errors import LimitExceeded, StartupError
 from understudy.exchange.messages import Exchange
 from understudy.openapi.grammar import PATH_PARAMETER
@@ -113,10 +82,10 @@ def judge_collection(state: InferredRun, collection: ResourceCollection) -> None
     if "read" in roles:
         for item in (first, first, second):
             client.read(item)
-        read_at_address(client, first)
+        asking.read_at_address(client, first)
     if "list" in roles and len(client.list_items(_WHOLE)) <= _MOST_WALKED:
         client.list_items(_FEW)
-        ask_lists(client, items)
+        asking.ask_lists(client, items)
         _list_by_parameters(client)
     if "create" in roles:
         _create_unusually(client, first)
@@ -124,7 +93,7 @@ def judge_collection(state: InferredRun, collection: ResourceCollection) -> None
     _change(client, first, second)
     if "delete" in roles:
         _delete(client, third, (first, second))
-    reach_otherwise(client, first, second)
+    asking.reach_otherwise(client, first, second)
 
 
 def _three_items(client: CollectionClient) -> tuple[KnownItem, KnownItem, KnownItem]:
@@ -134,7 +103,7 @@ def _three_items(client: CollectionClient) -> tuple[KnownItem, KnownItem, KnownI
         Refusal: The target does not permit it, or the service refused to create items.
     """
     try:
-        return client.create(), client.create(), create_by_default(client)
+        return client.create(), client.create(), asking.create_by_default(client)
     except NotPermitted:
         if client.requests.collection.operation("list") is not None:
             _list_by_parameters(client)
@@ -143,13 +112,17 @@ def _three_items(client: CollectionClient) -> tuple[KnownItem, KnownItem, KnownI
 
 def _list_by_parameters(client: CollectionClient) -> None:
     """Lists without the parameters that have a default, and by the bounds of those that have some."""
-    ask_without_defaults(client)
-    list_at_bounds(client)
+    asking.ask_without_defaults(client)
+    bounds.list_at_bounds(client)
 
 
 def _create_unusually(client: CollectionClient, item: KnownItem) -> None:
     """Creates items at the bounds of the document, like another one, and with more than it names."""
-    for create in (create_at_bounds, partial(create_twice, item=item), create_with_unknown):
+    for create in (
+        bounds.create_at_bounds,
+        partial(asking.create_twice, item=item),
+        asking.create_with_unknown,
+    ):
         with suppress(NotPermitted):  # where no such request can be made
             create(client)
 
@@ -158,7 +131,11 @@ def _write_what_is_shown(client: CollectionClient, items: tuple[KnownItem, ...])
     """Sends members that only the service sets, with other values and as they were shown."""
     roles = {it.role for it in client.requests.collection.operations}
     for writing in (
-        *(partial(send_guarded, client, items[-1], role) for role in _WRITING if role in roles),
+        *(
+            partial(asking.send_guarded, client, items[-1], role)
+            for role in _WRITING
+            if role in roles
+        ),
         *([partial(client.write_back, items)] if "replace" in roles else []),
     ):
         with suppress(NotPermitted):  # a service may well refuse it
@@ -178,10 +155,10 @@ def _change(client: CollectionClient, first: KnownItem, second: KnownItem) -> No
             if role in roles and change(items[0]) and "read" in roles:
                 for item in items:
                     client.read(item)
-    is_merged = UPDATE_MERGED not in {rule for rule, _ in client.broken}
+    is_merged = rules.UPDATE_MERGED not in {rule for rule, _ in client.broken}
     if {"update", "read"} <= roles and is_merged:
         with suppress(NotPermitted):  # of a mode, or where no request is valid
-            unset(client, second)
+            asking.unset(client, second)
 
 
 def _delete(client: CollectionClient, item: KnownItem, others: tuple[KnownItem, ...]) -> None:
@@ -234,7 +211,7 @@ class _Single:
         before_exchange, before = self._reading()
         request = self._request(role, names, before)
         self._state.undo.keep(self._before(role, names, before))
-        change = self._send(request)
+        change = self._state.send(request, self._source)
         if not change.response.is_success:
             return
         sent = {names[name]: value for name, value in request.sent.items() if name in names}
@@ -246,10 +223,11 @@ class _Single:
         expected = f"{', '.join(wrong) or 'the members'} as sent or read before"
         actual = f"{shown(after, wrong)}; before {shown({**kept, **sent}, wrong)}"
         result = expect(not wrong, expected, actual, before_exchange, change)
-        self._state.note(SINGLETON_KEPT, result, exchange)
+        self._state.note(rules.SINGLETON_KEPT, result, exchange)
 
     def _reading(self) -> tuple[Exchange, Mapping[str, Any]]:
-        exchange = self._send(self._state.maker.plain(self._read.operation, self._values))
+        request = self._state.maker.plain(self._read.operation, self._values)
+        exchange = self._state.send(request, self._source)
         members = item_at(exchange.body, self._read.response_path)
         if not exchange.response.is_success or members is None:
             msg = f"{self._singleton.path} cannot be read: status {exchange.status}"
@@ -298,10 +276,6 @@ class _Single:
             steps=self._read.response_path or (),
             members={names[name]: value for name, value in current.items()},
         )
-
-    def _send(self, request: PreparedRequest) -> Exchange:
-        client = self._state.client(self._source)
-        return client.send(request.method, request.path, self._state.who, **request.content)
 
 
 _SOURCE: Final = "item for cases"
@@ -444,8 +418,8 @@ class CollectionsJudge:
     def __init__(self, target: Target, model: ResourceModel, document: Document) -> None:
         self.target = target
         self.model = model
-        self.texts = list(islice(text_parameters(document), MOST_TEXTS))
-        self.bounded = list(islice(bounded_operations(document, model), MOST_BOUNDED))
+        self.texts = list(islice(asking.text_parameters(document), asking.MOST_TEXTS))
+        self.bounded = list(islice(bounds.bounded_operations(document, model), bounds.MOST_BOUNDED))
 
     @property
     def can_judge(self) -> bool:
@@ -462,7 +436,9 @@ class CollectionsJudge:
         """
         reasons = self.unchecked_rules()
         run.reasons |= reasons
-        wanted = [rule for rule in INFERRED if rule in run.evaluator.rules and rule not in reasons]
+        wanted = [
+            rule for rule in rules.INFERRED if rule in run.evaluator.rules and rule not in reasons
+        ]
         run.checkable |= set(wanted)
         if not wanted:
             return
@@ -484,7 +460,7 @@ class CollectionsJudge:
             else:
                 run.lost = 0
             state.undo.restore()
-        run.reasons.setdefault(OWNER_ONLY, "no collection is certainly the caller's own")
+        run.reasons.setdefault(rules.OWNER_ONLY, "no collection is certainly the caller's own")
         _give_reasons(
             run, wanted, "no response could show it: requests were refused, or had no item"
         )
@@ -496,9 +472,9 @@ class CollectionsJudge:
             for singleton in self.model.singletons:
                 yield singleton.path, partial(judge_singleton, state, singleton)
         for it in self.texts:
-            yield it.operation.path, partial(ask_literally, state, it)
+            yield it.operation.path, partial(asking.ask_literally, state, it)
         for operation in self.bounded:
-            yield operation.path, partial(send_at_bounds, state, operation)
+            yield operation.path, partial(bounds.send_at_bounds, state, operation)
 
     def items(self, run: Run) -> CaseItems:
         """Returns what points cases at items that exist."""
@@ -529,20 +505,20 @@ class CollectionsJudge:
 
     def unchecked_rules(self) -> dict[str, str]:
         """Returns the rules of inferred state that the target cannot show, each with the reason."""
-        reasons = {rule: self._unchecked(rule) for rule in INFERRED}
+        reasons = {rule: self._unchecked(rule) for rule in rules.INFERRED}
         return {rule: reason for rule, reason in reasons.items() if reason is not None}
 
     def _unchecked(self, rule: str) -> str | None:
-        if rule == BOUND_ACCEPTED and self.bounded:
+        if rule == rules.BOUND_ACCEPTED and self.bounded:
             return None
-        if rule == TEXT_LITERAL:
+        if rule == rules.TEXT_LITERAL:
             return None if self.texts else "no operation that reads takes any text"
-        reason = lacking(rule, self.model)
+        reason = rules.lacking(rule, self.model)
         if reason is None and self.target.writes == "observe":
             reason = "writing is not permitted: the mode is observe"
-        if reason is None and rule == OWNER_ONLY:
+        if reason is None and rule == rules.OWNER_ONLY:
             return _lacking_other(self.target)
-        if reason is None and rule == SCOPE_NEEDED:
+        if reason is None and rule == rules.SCOPE_NEEDED:
             return _lacking_scopes(self.target)
         return reason
 
@@ -587,7 +563,7 @@ def _give_reasons(run: Run, rules: list[str], reason: str) -> None:
 
 def _lacking_scopes(target: Target) -> str | None:
     """Returns why a target cannot show what a token with few scopes opens; None if it can."""
-    if target.read_only_scopes and READER in target.identities():
+    if target.read_only_scopes and asking.READER in target.identities():
         return None
     return "[credentials] read_only_token and read_only_scopes are not given"
 

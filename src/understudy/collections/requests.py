@@ -439,8 +439,12 @@ class CollectionRequests:
         """
         changed = known or dict([self._changed_member(role, item)])
         known = {**self._identifying(role, item.value), **changed}
-        values = self.values(role, item.identifier)
-        request = self.maker.item(role, values, ItemMembers(known, is_whole=False))
+        return self._made(role, item.identifier, ItemMembers(known, is_whole=False))
+
+    def _made(
+        self, role: ResourceOperation, identifier: str | None, members: ItemMembers
+    ) -> PreparedRequest:
+        request = self.maker.item(role, self.values(role, identifier), members)
         if request is None:
             msg = f"no valid request of {' '.join(role.key)} was found"
             raise NotPermitted(msg)
@@ -509,11 +513,7 @@ class CollectionRequests:
             left_out=self.left_out | identifying | left_out,
             unique={*self.collection.unique, *identifying},
         )
-        request = self.maker.item(role, self.values(role, identifier), members)
-        if request is None:
-            msg = f"no valid request of {' '.join(role.key)} was found"
-            raise NotPermitted(msg)
-        return request
+        return self._made(role, identifier, members)
 
     def _changed_member(self, role: ResourceOperation, item: KnownItem) -> tuple[str, Any]:
         """Returns a member that is changed, and its new value: preferably of a free text."""

@@ -227,10 +227,7 @@ def _created(bound: BoundCall, sent: Mapping[str, Any]) -> Item:
             number,
             lambda value: bound.records.has(bound.resource.path, text_of(value)),
         )
-    item = _made(bound, number, identifier, sent)
-    bound.records.put(bound.resource.path, item)
-    bound.call.notes.append(f"created {item.identifier!r} in {bound.resource.path}")
-    return item
+    return _kept(bound, number, identifier, sent)
 
 
 def replace(bound: BoundCall) -> HandlerResponse | None:
@@ -382,13 +379,17 @@ def _expect_valid(bound: BoundCall, item: Item, body: Mapping[str, Any]) -> None
     raise BadRequest(msg, code="invalid_body")
 
 
-def _made(bound: BoundCall, number: int, identifier: Any, sent: Mapping[str, Any]) -> Item:
+def _kept(bound: BoundCall, number: int, identifier: Any, sent: Mapping[str, Any]) -> Item:
+    """Makes an item, and keeps it in its collection."""
     address = bound.address
     now = bound.world.clock.now()
     body = bound.maker.body(number, identifier, address.values, sent, now)
     item = Item.of(text_of(identifier), address.parents, number, body)
-    is_job = bool(getattr(bound.resource, "stages", None))
-    return msgspec.structs.replace(item, begun=now.timestamp()) if is_job else item
+    if getattr(bound.resource, "stages", None):  # a job
+        item = msgspec.structs.replace(item, begun=now.timestamp())
+    bound.records.put(bound.resource.path, item)
+    bound.call.notes.append(f"created {item.identifier!r} in {bound.resource.path}")
+    return item
 
 
 def _put(bound: BoundCall, sent: Mapping[str, Any]) -> HandlerResponse:
@@ -397,10 +398,7 @@ def _put(bound: BoundCall, sent: Mapping[str, Any]) -> HandlerResponse:
     expect_unique(bound, sent, None)
     identifier = _identifier_in_path(bound)
     number = bound.records.next_number(bound.resource.path)
-    item = _made(bound, number, identifier, sent)
-    bound.records.put(bound.resource.path, item)
-    bound.call.notes.append(f"created {item.identifier!r} in {bound.resource.path}")
-    return _with_item(bound, item, is_created=True)
+    return _with_item(bound, _kept(bound, number, identifier, sent), is_created=True)
 
 
 def _identifier_in_path(bound: BoundCall) -> Any:
