@@ -216,7 +216,7 @@ def _settings(stored: WorldSettings) -> Settings:
 
 def _stored_settings(settings: Settings) -> WorldSettings:
     clock, choices = settings["clock"], dict(settings["choices"])
-    return WorldSettings(clock, 0, 0, choices, settings["limits"], settings["faults"])
+    return WorldSettings(0, 0, choices, settings["limits"], settings["faults"], clock=clock)
 
 
 def exercised_row(exercised: Exercised | None) -> str:

@@ -23,7 +23,6 @@ from understudy.generate.formats.export import (
     OutputPieces,
     comment,
     expected_location,
-    hides_secret,
     in_braces,
     indented,
     is_template,
@@ -114,7 +113,7 @@ def _variable(name: str, text: str) -> str:
 
 def _reason(case: Case) -> str:
     request = case.request
-    if hides_secret(case) or (request.body_variables and _is_file(request)):
+    if request.body_variables and _is_file(request):
         return HIDDEN
     if repeated_header(case):
         return f"Bruno joins the two headers {repeated_header(case)}"

@@ -12,13 +12,11 @@ from understudy.cases.test_data import SECRETS
 from understudy.exchange.curl import field_text
 from understudy.generate.formats.export import (
     BASE_URL_NAMES,
-    HIDDEN,
     TITLE,
     ExportSettings,
     OutputPieces,
     byte_runs,
     comment,
-    hides_secret,
     line,
     looked_ahead,
     plain_text,
@@ -51,12 +49,8 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
         # sh has no JSON, so Python reads the responses; the command line has it in single quotes
         reader = script("curl_reader.py-tpl", steps=script("steps.py-tpl"))
         yield line(f"\n{script('curl_steps.sh')}\n\nreader={_literal(reader)}")
-    yield from written(cases, _reason, lambda *case: [line("\n".join(_lines(*case)))])
+    yield from written(cases, lambda _: "", lambda *case: [line("\n".join(_lines(*case)))])
     yield line("\n" + script("curl_end.sh"))
-
-
-def _reason(case: Case) -> str:
-    return HIDDEN if hides_secret(case) else ""
 
 
 def _lines(case: Case, set_up: SetUp | None) -> Iterator[str]:

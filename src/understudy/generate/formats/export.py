@@ -129,7 +129,7 @@ def written(
 
     Args:
         cases: The cases, in order.
-        reason: Returns why the format omits a case, or an empty string.
+        reason: Returns why the format omits a case that hides no secret, or an empty string.
         write: Writes a case.
     """
     made: set[str] = set()
@@ -137,7 +137,8 @@ def written(
         cases, lambda case: case.id if case.step is None else case.step.sequence
     ):
         group = list(steps)
-        why = next((text for case in group if (text := reason(case))), "")
+        reasons = (HIDDEN if hides_secret(case) else reason(case) for case in group)
+        why = next(filter(None, reasons), "")
         for case in group:
             if why:
                 yield OmittedCase(case, why)

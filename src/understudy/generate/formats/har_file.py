@@ -13,13 +13,11 @@ from understudy.cases.drafts import dumps
 from understudy.cases.model import LARGE, Case, CaseRequest, SetUp
 from understudy.exchange import har
 from understudy.generate.formats.export import (
-    HIDDEN,
     SET_UP,
     ExportSettings,
     OutputPiece,
     OutputPieces,
     comment,
-    hides_secret,
     in_braces,
     plain_text,
     title,
@@ -48,9 +46,8 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
 
 
 def _reason(case: Case) -> str:
-    if len(case.request.body or b"") > LARGE:
-        return "a body of megabytes, which a HAR would hold in base64"
-    return HIDDEN if hides_secret(case) else ""
+    is_large = len(case.request.body or b"") > LARGE
+    return "a body of megabytes, which a HAR would hold in base64" if is_large else ""
 
 
 def _set_up_entry(set_up: SetUp, settings: ExportSettings) -> dict[str, Any]:

@@ -14,14 +14,12 @@ from understudy.cases.test_data import CLIENT_TOKEN, CODE, SECRETS
 from understudy.errors import StartupError
 from understudy.generate.formats.export import (
     BASE_URL_NAMES,
-    HIDDEN,
     SET_UP,
     TITLE,
     ExportSettings,
     OutputPiece,
     OutputPieces,
     comment,
-    hides_secret,
     in_braces,
     indented,
     is_template,
@@ -124,8 +122,6 @@ def _reason(case: Case) -> str:
         return "a header that is empty, or that an editor reads as a variable"
     if not is_percent_encoded(request.target):
         return "editors refuse an address that is not percent-encoded UTF-8"
-    if hides_secret(case):
-        return HIDDEN
     if request.body_variables and _SPECIAL.search(plain_text(request.body) or ""):
         return "a secret beside what an editor reads as its own"
     return ""

@@ -11,14 +11,12 @@ from typing import Any
 from understudy.cases.model import ENCODED, VARIABLES, Case, CaseRequest, SetUp
 from understudy.generate.formats.export import (
     BASE_URL_NAMES,
-    HIDDEN,
     TITLE,
     ExportSettings,
     OutputPiece,
     OutputPieces,
     byte_runs,
     comment,
-    hides_secret,
     javascript,
     line,
     plain_text,
@@ -62,8 +60,6 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
 
 
 def _reason(case: Case) -> str:
-    if hides_secret(case):
-        return HIDDEN
     if repeated_header(case):
         return f"k6 takes the header {repeated_header(case)} once"
     if _BROKEN_ESCAPE.search(case.request.target.partition("?")[0]):

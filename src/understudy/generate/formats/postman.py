@@ -21,7 +21,6 @@ from understudy.generate.formats.export import (
     OutputPieces,
     comment,
     expected_location,
-    hides_secret,
     in_braces,
     is_template,
     javascript,
@@ -95,7 +94,7 @@ def _environment(settings: ExportSettings) -> bytes:
 
 
 def _reason(case: Case) -> str:
-    if hides_secret(case) or (case.request.body_variables and _is_file(case.request)):
+    if case.request.body_variables and _is_file(case.request):
         return HIDDEN
     if repeated_header(case):
         return f"Postman joins the two headers {repeated_header(case)}"

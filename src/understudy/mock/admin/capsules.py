@@ -22,7 +22,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
 from understudy.errors import BadRequest, Conflict, NotFound, Problem, StartupError
-from understudy.limits import ARCHIVE_BYTES, FAULTS, IMPORT_SECONDS, Count, Integer
+from understudy.limits import ARCHIVE_BYTES, FAULTS, IMPORT_SECONDS, Count
 from understudy.mock.admin.capsule_secrets import SecretReferences, SecretResolver
 from understudy.mock.admin.context import AdminContext, AdminHandlers
 from understudy.mock.admin.faults import InvalidStub, check_fault, check_stub
@@ -37,7 +37,6 @@ from understudy.mock.fixtures.record_checks import check_changes, expect_instant
 from understudy.mock.server.call import Call, HandlerResponse, Handlers, Principal, attachment
 from understudy.mock.server.clock import FIRST, LAST, ClockSetting, Instant, machine_time, written
 from understudy.mock.server.endpoint import Endpoint
-from understudy.mock.server.faults import Fault
 from understudy.mock.server.journaling import state_before
 from understudy.mock.server.request_context import (
     HeaderFields,
@@ -47,9 +46,9 @@ from understudy.mock.server.request_context import (
     RequestHead,
     RequestTarget,
 )
-from understudy.mock.server.windows import Window
 from understudy.mock.server.worlds import WORLD_NAME, Baseline, Snapshot, World
 from understudy.mock.store.collections import COLLECTIONS
+from understudy.mock.store.state_rows import TimelessSettings
 from understudy.mock.store.vocabulary import vocabulary_of
 from understudy.openapi.operation_names import operation_named
 
@@ -177,17 +176,6 @@ class CapsuleExchange(Struct, frozen=True, forbid_unknown_fields=True):
     reason: str | None = None
 
 
-class CapsuleSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """The state of a world beside its records."""
-
-    seed: Integer
-    issued: Count
-    choices: dict[str, str]
-    limits: dict[str, Count]
-    faults: dict[str, Fault]
-    windows: dict[str, Window]
-
-
 class Capsule(Struct, frozen=True, forbid_unknown_fields=True):
     """A world before one of its requests.
 
@@ -210,7 +198,7 @@ class Capsule(Struct, frozen=True, forbid_unknown_fields=True):
     baseline: str
     document: str
     now: Instant
-    settings: CapsuleSettings
+    settings: TimelessSettings
     changes: dict[str, dict[str, Any]]
     total: Count
     journal: list[CapsuleExchange]
@@ -407,7 +395,7 @@ def _capsule(
         baseline=_digest(admin, "baseline", world.baseline),
         document=_digest(admin, "document", admin.apis[0].document.raw),
         now=now,
-        settings=CapsuleSettings(
+        settings=TimelessSettings(
             world.identifiers.seed,
             world.identifiers.count,
             dict(world.choices),

@@ -5,8 +5,9 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
+from understudy.limits import Count, Integer
 from understudy.mock.server.clock import ClockSetting
 from understudy.mock.server.faults import Fault
 from understudy.mock.server.windows import Window
@@ -20,20 +21,25 @@ WINDOWS: Collection[Window] = Collection("windows", Window)
 """Rate-limit windows: rows among the records, so that a counted request writes one row."""
 
 
-class WorldSettings(Struct):
-    """The state of a world beside its records, with the names that it has in a snapshot.
+class TimelessSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """The state of a world beside its records and its clock, with the names that it has in a snapshot.
 
     Attributes:
-        windows: Those of a snapshot; else they are rows.
+        windows: Those of a snapshot and a capsule; else they are rows.
     """
 
-    clock: ClockSetting | None
-    seed: int
-    issued: int
+    seed: Integer
+    issued: Count
     choices: dict[str, str]
-    limits: dict[str, int]
+    limits: dict[str, Count]
     faults: dict[str, Fault]
     windows: dict[str, Window] = {}
+
+
+class WorldSettings(TimelessSettings, frozen=True):
+    """The same with the clock."""
+
+    clock: ClockSetting | None = None
 
 
 class StoredSnapshot(Struct):
@@ -130,8 +136,8 @@ class Rows:
         decoded = msgspec.msgpack.decode(settings, type=WorldSettings)
         records = self._records(overlay)
         windows: dict[str, Window] = records.pop(WINDOWS.name, {})
-        decoded.windows = dict(sorted(windows.items(), key=lambda item: item[1].opened))
-        return self._as_snapshot(own, records, decoded)
+        in_order = dict(sorted(windows.items(), key=lambda item: item[1].opened))
+        return self._as_snapshot(own, records, replace(decoded, windows=in_order))
 
     def _own(self, baseline: Baseline) -> Blobs | None:
         return None if baseline is self.fixtures else self._blobs(baseline)
