@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from understudy.collections import rules
-from understudy.collections.client import CollectionClient, InferredRun
+from understudy.collections.client import WHOLE, CollectionClient, InferredRun
 from understudy.collections.conflicts import conflict_prose, described_at
 from understudy.collections.known_items import KnownItem, agrees, differing, objects_in, shown
 from understudy.collections.model import ResourceOperation, Role, item_at
@@ -366,7 +366,6 @@ _OWNERS: Final = re.compile(
 )
 """Words by which a document says that a list is of the items of whoever asks."""
 
-_LONG: Final = 50
 _REFUSED: Final = frozenset({401, 403})
 _REACHED: Final[tuple[Role, ...]] = ("list", "read", "create", "update", "replace", "delete")
 """The roles in the order in which they are tried: what deletes comes last."""
@@ -474,7 +473,7 @@ def _why_own(
     is_own = "me" in path.split("/") or _OWNERS.search(prose) is not None
     if role is None:
         return (f"{path} is the caller's own", []) if is_own else None
-    others = client.pages(_LONG, who)
+    others = client.pages(WHOLE, who)
     page = next((it for it in others.pages if _has(it, item)), None)
     if page is not None:
         read = None if is_own else _reached(client, "read", who, item)
@@ -486,7 +485,7 @@ def _why_own(
             client.judge(page, [(rules.OWNER_ONLY, result)])
     if is_own:
         return f"{path} is the caller's own", others.pages
-    own = client.pages(_LONG, None) if page is None else None
+    own = client.pages(WHOLE, None) if page is None else None
     is_listed = own is not None and own.is_whole and item.identifier in own.identifiers
     is_certain = is_listed and others.is_whole
     return ("the other account's list leaves the item out", others.pages) if is_certain else None

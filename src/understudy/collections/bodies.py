@@ -20,9 +20,10 @@ from understudy.collections.names import (
     singular,
     words,
 )
+from understudy.exchange.multipart import MULTIPART
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Node
-from understudy.openapi.media_types import is_json
+from understudy.openapi.media_types import URLENCODED, is_json
 from understudy.openapi.operations import DeclaredResponse, MediaType, Operation, path_shape
 from understudy.openapi.schemas import FLAGS, Schemas
 
@@ -33,8 +34,9 @@ _DEEPEST: Final = 2
 """Levels of envelopes within one another."""
 
 NO_CONTENT: Final = 204
+JSON_PATCH: Final = "application/json-patch+json"
 
-_FORMS: Final = frozenset({"application/x-www-form-urlencoded", "multipart/form-data"})
+_FORMS: Final = frozenset({URLENCODED, MULTIPART})
 
 
 def types_of(schemas: Schemas, schema: Node | None) -> frozenset[str]:

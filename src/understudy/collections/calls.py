@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import orjson
 
-from understudy.collections.bodies import response_schema, sent_members
+from understudy.collections.bodies import NO_CONTENT, response_schema, sent_members
 from understudy.collections.items import ItemMaker, ItemRecords, ItemShape, text_of
 from understudy.collections.model import (
     Resource,
@@ -305,7 +305,6 @@ def _is_json(value: Any) -> bool:
 
 
 CREATED: Final = 201
-NO_CONTENT: Final = 204
 _OK: Final = 200
 _SUCCESSES = range(200, 300)
 _COMPUTED: Final = frozenset({"location", "content-location", "etag", "link"})

@@ -209,7 +209,7 @@ _ATTEMPTS: Final = 6
 """Creations of one item that are tried at most."""
 
 
-_LONG: Final = 50
+WHOLE: Final = 50
 """The items of a page of a list that is to be read whole."""
 
 _Record = Callable[[Exchange, KnownItem, Mapping[str, Any], Any], None]
@@ -567,7 +567,7 @@ def collection_client(
             requests = CollectionRequests(state.maker, target, tuple(parents))
             client = CollectionClient(state, requests, source)
             is_new = target.can_create
-            listed = [_created(client, steps).identifier] if is_new else client.list_items(_LONG)
+            listed = [_created(client, steps).identifier] if is_new else client.list_items(WHOLE)
         made_up = state.maker.path_text(collection.operations[0].operation, parent.parameter)
         parents.append(next(iter(listed), "") or made_up)
     references: dict[str, Any] = {}

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from understudy.collections.bodies import (
+    JSON_PATCH,
     PathGroup,
     action_changes,
     arrays,
@@ -58,8 +59,6 @@ from understudy.openapi.schemas import Schemas
 
 _SHARED: Final = 0.5
 """The least share of common members with which two schemas are of one thing."""
-
-_JSON_PATCH: Final = "application/json-patch+json"
 
 
 def draft_collection(place: PathGroup, schemas: Schemas) -> ResourceCollection | None:
@@ -225,7 +224,7 @@ class _Draft:
         if role in {"replace", "update"}:
             media = request_media(operation)
             steps, share = self._request(operation)
-            is_patch = operation.request_body and _JSON_PATCH in operation.request_body.content
+            is_patch = operation.request_body and JSON_PATCH in operation.request_body.content
             is_without = media is None and not (role == "replace" and self._is_membership)
             if is_without or (share is not None and share < _SHARED and not is_patch):
                 return

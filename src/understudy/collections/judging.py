@@ -13,8 +13,10 @@ from typing import Any, Final
 from understudy.cases.drafts import dumps
 from understudy.cases.model import Case, CaseRequest
 from understudy.collections import asking, bounds, rules
+from understudy.collections.bodies import JSON_PATCH
 from understudy.collections.client import (
     OTHER,
+    WHOLE,
     CollectionClient,
     InferredRun,
     collection_client,
@@ -30,7 +32,7 @@ from understudy.collections.model import (
     item_at,
 )
 from understudy.collections.names import canonical
-from understudy.collections.requests import JSON_PATCH, ItemMembers, PreparedRequest
+from understudy.collections.requests import ItemMembers, PreparedRequest
 from understudy.errors import LimitExceeded, StartupError
 from understudy.exchange.messages import Exchange
 from understudy.openapi.grammar import PATH_PARAMETER
@@ -59,7 +61,6 @@ COSTS: Final[dict[Role, int]] = {
 _WRITING: Final[tuple[Role, ...]] = ("create", "replace", "update")
 """The roles that take members of an item."""
 
-_WHOLE: Final = 50
 _FEW: Final = 2
 _MOST_WALKED: Final = 12
 """Items of the longest list that is read again in pages of two."""
@@ -83,7 +84,7 @@ def judge_collection(state: InferredRun, collection: ResourceCollection) -> None
         for item in (first, first, second):
             client.read(item)
         asking.read_at_address(client, first)
-    if "list" in roles and len(client.list_items(_WHOLE)) <= _MOST_WALKED:
+    if "list" in roles and len(client.list_items(WHOLE)) <= _MOST_WALKED:
         client.list_items(_FEW)
         asking.ask_lists(client, items)
         _list_by_parameters(client)
@@ -170,7 +171,7 @@ def _delete(client: CollectionClient, item: KnownItem, others: tuple[KnownItem, 
         for each in (item, *others):
             client.read(each)
     if "list" in roles:
-        client.list_items(_WHOLE)
+        client.list_items(WHOLE)
     client.delete(item)
 
 
@@ -393,9 +394,7 @@ def _identifier(client: CollectionClient) -> str | None:
     if collection.can_create:
         return client.create().identifier
     return (
-        next(filter(None, client.list_items(_WHOLE)), None)
-        if collection.operation("list")
-        else None
+        next(filter(None, client.list_items(WHOLE)), None) if collection.operation("list") else None
     )
 
 

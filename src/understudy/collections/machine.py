@@ -11,15 +11,13 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from understudy.collections.client import CollectionClient, InferredRun, collection_client
+from understudy.collections.client import WHOLE, CollectionClient, InferredRun, collection_client
 from understudy.collections.known_items import KnownItem
 from understudy.collections.model import ResourceCollection, Role
 from understudy.verify.findings import steps_of
 from understudy.verify.permits import NotPermitted
 from understudy.verify.run import RuleBroken
 from understudy.verify.scenarios import play_machine, scenario_settings
-
-_WHOLE = 50
 
 
 class ItemsMachine(RuleBasedStateMachine):
@@ -64,7 +62,7 @@ class ItemsMachine(RuleBasedStateMachine):
         self._with_item(data, self.client.read)
 
     @precondition(lambda self: self.can("list"))
-    @rule(limit=st.sampled_from([2, _WHOLE]))
+    @rule(limit=st.sampled_from([2, WHOLE]))
     def list_items(self, limit: int) -> None:
         """Lists the items."""
         self._judged(lambda: self.client.list_items(limit))

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import quote, urlencode
 
 from understudy.collections.bodies import (
+    JSON_PATCH,
     path_parameter_schema,
     read_names,
     schema_at,
@@ -31,15 +32,13 @@ from understudy.collections.names import canonical
 from understudy.exchange.messages import Exchange
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document, Node
-from understudy.openapi.media_types import is_json
+from understudy.openapi.media_types import URLENCODED, is_json
 from understudy.openapi.operations import Operation
 from understudy.openapi.parameter_writing import written
 from understudy.openapi.sampler import PLAUSIBLE_REQUEST, Sampler
 from understudy.openapi.schemas import Schemas
 from understudy.verify.permits import NotPermitted
 from understudy.verify.undo_journal import PLACEHOLDER, PendingItem
-
-FORM: Final = "application/x-www-form-urlencoded"
 
 
 class PreparedRequest(NamedTuple):
@@ -72,7 +71,7 @@ class PreparedRequest(NamedTuple):
         arguments = {"query": self.query, "headers": self.headers}
         if self.body is None:
             return arguments
-        is_form = self.headers.get("content-type") == FORM
+        is_form = self.headers.get("content-type") == URLENCODED
         return {**arguments, **({"form": _pairs(self.body)} if is_form else {"json": self.body})}
 
 
@@ -104,7 +103,6 @@ def named_values(refusal: Exchange, sent: Mapping[str, Any]) -> Iterator[dict[st
             yield from ({name: word} for word in words)
 
 
-JSON_PATCH: Final = "application/json-patch+json"
 _UNIQUE: Final = frozenset(
     {
         *("name", "slug", "email", "emailaddress", "username", "login", "handle", "code", "key"),
@@ -216,7 +214,7 @@ class RequestMaker:
         body = role.operation.request_body
         content = body.content if body is not None else {}
         usual = [n for n in content if (is_json(n) or n == "*/*") and n != JSON_PATCH]
-        for name in (*usual, *(n for n in (FORM, JSON_PATCH) if n in content)):
+        for name in (*usual, *(n for n in (URLENCODED, JSON_PATCH) if n in content)):
             return ("application/json" if name == "*/*" else name), content[name].schema
         return "", None
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from understudy.collections import reading
-from understudy.collections.bodies import sent_members, types_of
+from understudy.collections.bodies import JSON_PATCH, sent_members, types_of
 from understudy.collections.calls import (
     CREATED,
     OVERRIDE,
@@ -43,7 +43,6 @@ from understudy.mock.settings import Settings
 from understudy.mock.store.items import LAST_NUMBERS, Item, items_of
 from understudy.openapi.loader import Document
 
-JSON_PATCH: Final = "application/json-patch+json"
 MERGE_PATCH: Final = "application/merge-patch+json"
 _PATCH_OPERATIONS: Final = ("add", "remove", "replace", "move", "copy", "test")
 """RFC 6902, 4; the library knows two more of its own."""

@@ -20,7 +20,7 @@ import orjson
 
 from understudy.errors import Breach
 from understudy.exchange.messages import LARGEST_REPORTED, Exchange
-from understudy.openapi.media_types import is_json
+from understudy.openapi.media_types import URLENCODED, is_json
 
 SECRET_NAMES: Final = frozenset(
     {
@@ -77,7 +77,6 @@ _PART_END = b"\r\n--"
 _PART_NAME = re.compile(rb'\bname="?([^";\r\n]*)', re.IGNORECASE)
 
 _NO_LETTERS = re.compile("[^a-z]")
-_FORM = "application/x-www-form-urlencoded"
 _UNTYPED = frozenset({"", "text/plain"})
 _MEDIA = frozenset({"audio", "font", "image", "video"})
 """The first words of media types that hold no text."""
@@ -145,7 +144,7 @@ def masked_body(content: bytes, media_type: str, names: AbstractSet[str] = SECRE
             return orjson.dumps(_masked(orjson.loads(content), names))
         except ValueError:
             return _masked_text(content, names)
-    is_binary = kind.partition("/")[0] in _MEDIA or (kind != _FORM and b"\0" in content)
+    is_binary = kind.partition("/")[0] in _MEDIA or (kind != URLENCODED and b"\0" in content)
     return content if is_binary else _masked_text(content, names)
 
 

@@ -15,6 +15,7 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 import orjson
 
 from understudy.interface.scopes import AUTH
+from understudy.openapi.media_types import JSON, URLENCODED
 
 Headers = tuple[tuple[str, str], ...]
 CredentialKind = Literal["none", "oauth", "api_key", "invalid", "unknown"]
@@ -108,7 +109,7 @@ class Request(_Message):
     @cached_property
     def form_pairs(self) -> tuple[tuple[str, str], ...]:
         """The fields of a URL-encoded form in order; empty for any other body."""
-        if self.media_type != "application/x-www-form-urlencoded":
+        if self.media_type != URLENCODED:
             return ()
         text = self.body.decode("utf-8", "replace")
         return tuple(parse_qsl(text, keep_blank_values=True))
@@ -121,7 +122,7 @@ class Request(_Message):
     @cached_property
     def json(self) -> Any:
         """The decoded JSON body, or NO_JSON."""
-        return _json(self.body) if self.media_type == "application/json" else NO_JSON
+        return _json(self.body) if self.media_type == JSON else NO_JSON
 
     @property
     def token(self) -> str | None:

@@ -17,6 +17,7 @@ from understudy.errors import StartupError, nearest
 from understudy.interface.operations import CHANGES, READS, key_of
 from understudy.interface.scopes import AUTH, MANAGE_PROFILE, READ_PROFILE
 from understudy.openapi.loader import Document
+from understudy.openapi.media_types import URLENCODED
 from understudy.openapi.operations import Operation, operations
 from understudy.openapi.yaml_files import read_yaml
 
@@ -236,7 +237,6 @@ def _listed(table: type[Struct]) -> str:
 # what its scopes, fields and headers are called.
 
 _MULTIPART: Final = "multipart/form-data"
-_URLENCODED: Final = "application/x-www-form-urlencoded"
 
 
 def in_words(document: Document, vocabulary: Vocabulary) -> Document:
@@ -314,8 +314,8 @@ class _Rewriting:
                 else self.rewritten(member)
                 for key, member in value.items()
             }
-            if _URLENCODED in worded and self._vocabulary.token_endpoint.multipart:
-                worded[_MULTIPART] = worded[_URLENCODED]
+            if URLENCODED in worded and self._vocabulary.token_endpoint.multipart:
+                worded[_MULTIPART] = worded[URLENCODED]
             return worded
         if isinstance(value, list):
             return [self.rewritten(item) for item in value]

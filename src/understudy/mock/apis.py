@@ -37,9 +37,8 @@ from understudy.mock.service.published import JSON_PATH, PATH, publish, with_pub
 from understudy.mock.settings import Settings, TokenPolicy
 from understudy.mock.store.tokens import authenticate, why_invalid
 from understudy.openapi.loader import Document
+from understudy.openapi.media_types import JSON
 from understudy.openapi.operations import operations
-
-JSON = "application/json"
 
 DEFAULT_BASE_PATH = "/v3"  # interface, Versioning, 2
 

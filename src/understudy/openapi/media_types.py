@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 JSON: Final = "application/json"
+URLENCODED: Final = "application/x-www-form-urlencoded"
 
 JSON_SEQUENCES: Final = frozenset(
     {

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from understudy.errors import nearest
 from understudy.openapi.diagnostics import Diagnostic, loss
 from understudy.openapi.grammar import MEMBERS, OPTIONAL_SINCE, REQUIRED
+from understudy.openapi.media_types import JSON
 from understudy.openapi.patterns import backtracks, portable
 from understudy.openapi.pointers import Scope, escape
 
@@ -253,7 +254,6 @@ _SCHEMA_KEYWORDS = (
 _SHORT_FORMS = {"discriminator": "propertyName", "server": "url", "tag": "name"}
 """Kind to the member that a text in its place means."""
 _EXAMPLE_MEMBERS = {"value", "externalValue", "dataValue", "serializedValue", "$ref"}
-_JSON = "application/json"
 
 
 def _mend_short_form(losses: Losses, place: Position) -> None:
@@ -301,8 +301,8 @@ def _mend_parameter(losses: Losses, place: Position) -> None:
 def _mend_body(losses: Losses, place: Position) -> None:
     value = place.value
     if isinstance(value, dict) and "schema" in value and "content" not in value:
-        value["content"] = {_JSON: {"schema": value.pop("schema")}}
-        message = f"a schema belongs into content since OpenAPI 3.0; read as {_JSON}."
+        value["content"] = {JSON: {"schema": value.pop("schema")}}
+        message = f"a schema belongs into content since OpenAPI 3.0; read as {JSON}."
         losses.note("other-dialect", place, message)
 
 

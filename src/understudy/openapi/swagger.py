@@ -11,6 +11,7 @@ from copy import deepcopy
 from typing import Any, Final
 from urllib.parse import unquote
 
+from understudy.openapi.media_types import JSON, URLENCODED
 from understudy.openapi.pointers import value_at
 
 _METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch")
@@ -27,12 +28,8 @@ _STYLES: Final = {
 """``collectionFormat`` to style; a comma separates the items of all others."""
 _BODY: Final = frozenset({"body", "formData"})
 """Places of parameters that are a request body in OpenAPI 3.0."""
+_MULTIPART: Final = "multipart/form-data"
 _FLOWS: Final = {"application": "clientCredentials", "accessCode": "authorizationCode"}
-_FORM, _MULTIPART, _JSON = (
-    "application/x-www-form-urlencoded",
-    "multipart/form-data",
-    "application/json",
-)
 
 
 def converted(swagger: Mapping[str, Any]) -> dict[str, Any]:
@@ -105,7 +102,7 @@ class _Conversion:
 
     def _media_types(self, operation: Mapping[str, Any], name: str) -> list[str]:
         named = operation.get(name, self._swagger.get(name))
-        return list(map(str, named)) if isinstance(named, list) and named else [_JSON]
+        return list(map(str, named)) if isinstance(named, list) and named else [JSON]
 
     def _response(self, response: Any, produces: Sequence[str]) -> Any:
         response = self._followed(response)
@@ -217,8 +214,8 @@ def _request_body(
         **({"required": required_names} if required_names else {}),
     }
     has_file = any(it.get("type") == "file" for it in fields)
-    forms = [name for name in consumes if name in {_FORM, _MULTIPART}]
-    names = [_MULTIPART] if has_file else forms or [_FORM]
+    forms = [name for name in consumes if name in {URLENCODED, _MULTIPART}]
+    names = [_MULTIPART] if has_file else forms or [URLENCODED]
     is_required = {"required": True} if required_names else {}
     styles = {str(it.get("name")): dict(_list_style(it)) for it in fields}
     encoding = {name: style for name, style in styles.items() if style}

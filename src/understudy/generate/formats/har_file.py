@@ -36,10 +36,16 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     yield OutputPiece("", f"{_HEAD}[\n".encode())
     separators = chain([""], repeat(",\n"))
 
+    def piece(request: CaseRequest, **more: Any) -> OutputPiece:
+        entry = har.entry(_EPOCH, 0, _request(request, settings), har.response(0), **more)
+        return OutputPiece("", (next(separators) + dumps(entry)).encode())
+
     def pieces(case: Case, set_up: SetUp | None) -> Iterator[OutputPiece]:
-        entries = [] if set_up is None else [_set_up_entry(set_up, settings)]
-        for entry in (*entries, _entry(case, settings)):
-            yield OutputPiece("", (next(separators) + dumps(entry)).encode())
+        what = {"id": case.id, "kind": case.kind, "expected": list(case.expected.statuses)}
+        if set_up is not None:
+            kept = {"variable": set_up.variable, "member": set_up.member}
+            yield piece(set_up.request, comment=SET_UP, _set_up=kept)
+        yield piece(case.request, comment=f"{title(case)}: {comment(case)}", _case=what)
 
     yield from written(cases, _reason, pieces)
     yield OutputPiece("", f"\n]{_FOOT}\n".encode())
@@ -48,28 +54,6 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
 def _reason(case: Case) -> str:
     is_large = len(case.request.body or b"") > LARGE
     return "a body of megabytes, which a HAR would hold in base64" if is_large else ""
-
-
-def _set_up_entry(set_up: SetUp, settings: ExportSettings) -> dict[str, Any]:
-    return har.entry(
-        _EPOCH,
-        0,
-        _request(set_up.request, settings),
-        har.response(0),
-        comment=SET_UP,
-        _set_up={"variable": set_up.variable, "member": set_up.member},
-    )
-
-
-def _entry(case: Case, settings: ExportSettings) -> dict[str, Any]:
-    return har.entry(
-        _EPOCH,
-        0,
-        _request(case.request, settings),
-        har.response(0),
-        comment=f"{title(case)}: {comment(case)}",
-        _case={"id": case.id, "kind": case.kind, "expected": list(case.expected.statuses)},
-    )
 
 
 def _request(case_request: CaseRequest, settings: ExportSettings) -> dict[str, Any]:

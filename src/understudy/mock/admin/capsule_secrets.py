@@ -7,7 +7,6 @@ such as a real token that was sent by mistake, becomes an invented one, the same
 """
 
 import base64
-import binascii
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -20,6 +19,7 @@ import orjson
 
 from understudy.exchange.masking import SECRET_HEADERS, SECRET_NAMES
 from understudy.mock.server.request_context import RequestContext
+from understudy.mock.server.security import basic_pair
 from understudy.mock.server.worlds import Baseline, Identifiers, World
 from understudy.mock.store.applications import APPLICATIONS, CODES, CONSENTS, SESSIONS, SPENT_CODES
 from understudy.mock.store.people import PEOPLE
@@ -86,7 +86,7 @@ class SecretReferences:
     def hidden_field(self, name: str, text: str) -> str:
         """Returns the value of a header field with references; of Basic credentials, their parts."""
         if name.lower() == "authorization" and text[:6].lower() == "basic ":
-            pair = _basic(text)
+            pair = basic_pair(text[6:])
             if pair is not None:
                 user, password = pair
                 return f"Basic-parts {user}:{self.hidden(password)}"
@@ -230,7 +230,7 @@ def _field_secrets(name: str, text: str) -> Iterator[str]:
     elif "cookie" in name:
         yield from _COOKIE.findall(text)
     elif name in SECRET_HEADERS:
-        pair = _basic(text) if text[:6].lower() == "basic " else None
+        pair = basic_pair(text[6:]) if text[:6].lower() == "basic " else None
         yield pair[1] if pair else text.partition(" ")[2].strip() or text
 
 
@@ -249,13 +249,3 @@ def _pair_secrets(text: str, names: AbstractSet[str]) -> Iterator[str]:
     for name, value in _PAIR.findall(text):
         if unquote_plus(name).strip().lower() in names:
             yield unquote_plus(value)
-
-
-def _basic(text: str) -> tuple[str, str] | None:
-    """Returns user and password of Basic credentials; None where they cannot be read."""
-    try:
-        plain = base64.b64decode(text[6:], validate=True).decode()
-    except (binascii.Error, UnicodeDecodeError):
-        return None
-    user, separator, password = plain.partition(":")
-    return (user, password) if separator else None

@@ -29,6 +29,7 @@ from understudy.mock.authserver.authorization_request import (
 from understudy.mock.authserver.client_advice import note_problem
 from understudy.mock.authserver.token_lifecycle import issue, revoke
 from understudy.mock.server.call import Call, HandlerResponse, Handlers
+from understudy.mock.server.security import basic_pair
 from understudy.mock.server.worlds import World
 from understudy.mock.store.applications import (
     APPLICATIONS,
@@ -192,13 +193,8 @@ def takes_basic(call: Call) -> bool:
 def _basic(authorization: str) -> tuple[str | None, str | None]:
     """Reads HTTP Basic credentials, each half of which is form-encoded (RFC 6749, 2.3.1)."""
     scheme, _, encoded = authorization.partition(" ")
-    try:
-        text = base64.b64decode(encoded, validate=True).decode()
-    except ValueError:
-        return None, None
-    user, colon, authorization_code = text.partition(":")
-    is_basic = scheme.lower() == "basic" and colon
-    return (unquote_plus(user), unquote_plus(authorization_code)) if is_basic else (None, None)
+    pair = basic_pair(encoded) if scheme.lower() == "basic" else None
+    return (None, None) if pair is None else (unquote_plus(pair[0]), unquote_plus(pair[1]))
 
 
 def _missing(call: Call, client_id: str | None) -> InvalidClient:

@@ -27,11 +27,9 @@ from understudy.mock.server.parameters import (
 )
 from understudy.mock.server.xml_bodies import XmlReader
 from understudy.openapi.loader import Node
-from understudy.openapi.media_types import declared_for, is_json, is_text, is_xml
+from understudy.openapi.media_types import JSON, URLENCODED, declared_for, is_json, is_text, is_xml
 from understudy.openapi.operations import FieldEncoding, RequestBody
 from understudy.openapi.schemas import ALL, Schemas
-
-URLENCODED = "application/x-www-form-urlencoded"
 
 NO_ENCODING: Final[Mapping[str, FieldEncoding]] = {}
 
@@ -251,8 +249,6 @@ def multipart_pairs(content: bytes, options: Mapping[bytes, bytes]) -> Sequence[
         for it in parts
     ]
 
-
-JSON = "application/json"
 
 _FORMS: Final = frozenset({URLENCODED, MULTIPART})
 

@@ -5,7 +5,6 @@ optional token is either never read or a wrong one silently counts as none.
 """
 
 import base64
-import binascii
 from functools import lru_cache
 from typing import Final
 
@@ -14,7 +13,7 @@ from understudy.exchange.messages import UNCHECKED_CREDENTIAL
 from understudy.mock.server.api import ANYONE, Api
 from understudy.mock.server.call import Principal
 from understudy.mock.server.endpoint import Access, Endpoint
-from understudy.mock.server.parameters import parse_query
+from understudy.mock.server.parameters import location_texts, parse_query
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.windows import LIMIT_HEADER, WINDOW, QuotaDecision, count
 from understudy.openapi.credentials import Credential
@@ -65,8 +64,8 @@ def _sent_principal(context: RequestContext, api: Api, credential: Credential) -
     if text is None:
         return None
     if credential.scheme == "basic":
-        name, is_pair, password = _decoded(text).partition(":")
-        return api.authenticate_account(context.world, name, password) if is_pair else None
+        pair = basic_pair(text, errors="replace")
+        return None if pair is None else api.authenticate_account(context.world, *pair)
     look_up = api.authenticate if credential.scheme == "bearer" else api.authenticate_key
     return look_up(context.world, text, context.started)
 
@@ -79,9 +78,8 @@ def _text(context: RequestContext, credential: Credential) -> str | None:
         values = parse_query(context.query).get(credential.name) if context.query else None
         return values[0] if values else None
     if credential.location == "cookie":
-        pairs = context.headers.get(b"cookie", b"").decode("latin-1").split(";")
-        cookies = dict(pair.strip().partition("=")[::2] for pair in pairs)
-        return cookies.get(credential.name)
+        values = location_texts("cookie", path={}, headers=context.headers).get(credential.name)
+        return values[0] if values else None
     value = context.headers.get(credential.name.lower().encode("latin-1", "replace"))
     return None if value is None else value.decode("latin-1")
 
@@ -94,12 +92,20 @@ def _after_scheme(scheme: str, authorization: bytes) -> str | None:
     return text.strip().decode("latin-1")
 
 
-def _decoded(text: str) -> str:
-    """Returns ``name:password`` (RFC 7617, 2), or an empty text."""
+def basic_pair(text: str, errors: str = "strict") -> tuple[str, str] | None:
+    """Returns the user name and the password of Basic credentials (RFC 7617, 2); None where there are none.
+
+    Args:
+        text: What stands behind the scheme.
+        errors: What becomes of bytes that are not UTF-8; in ``strict`` there are no credentials then.
+    """
     try:
-        return base64.b64decode(text, validate=True).decode(errors="replace")
-    except binascii.Error:
-        return ""
+        name, colon, password = (
+            base64.b64decode(text, validate=True).decode(errors=errors).partition(":")
+        )
+    except ValueError:
+        return None
+    return (name, password) if colon else None
 
 
 def _challenges(alternatives: tuple[tuple[Credential, ...], ...]) -> Headers:
