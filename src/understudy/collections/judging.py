@@ -1,7 +1,6 @@
 """Judges the inferred state of another service, as a part of every run that may write there."""
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -38,6 +37,7 @@ from understudy.exchange.messages import Exchange
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document
 from understudy.openapi.parameter_writing import encoded
+from understudy.openapi.path_matching import PathMatcher
 from understudy.terminal import counted
 from understudy.verify.checks import expect
 from understudy.verify.permits import BudgetSpent, NotPermitted, OutOfTime, Unreachable
@@ -308,10 +308,10 @@ class CaseItems:
         collection, role = found
         texts = self._texts_of(collection)
         names = PATH_PARAMETER.findall(role.operation.path)
-        matched = _pattern(role).fullmatch(request.path)
+        matched = _texts_in(role, request.path)
         if matched is None or not {*names} & texts.keys():
             return request
-        pairs = zip(names, matched.groups(), strict=True)
+        pairs = zip(names, matched, strict=True)
         values = {name: encoded(texts[name]) if name in texts else text for name, text in pairs}
         path = PATH_PARAMETER.sub(lambda it: values[it[1]], role.operation.path)
         return request._replace(path=path)
@@ -368,7 +368,7 @@ class CaseItems:
         for collection in self.state.model.collections:
             for role in collection.operations:
                 is_same = role.operation.operation_id == case.operation and role.path_names
-                if is_same and _pattern(role).fullmatch(plain.path):
+                if is_same and _texts_in(role, plain.path):
                     return collection, role
         return None
 
@@ -398,11 +398,10 @@ def _identifier(client: CollectionClient) -> str | None:
     )
 
 
-def _pattern(role: ResourceOperation) -> re.Pattern[str]:
-    """Returns what matches the paths of an operation, with a group for each parameter."""
-    return re.compile(
-        "([^/]*)".join(map(re.escape, PATH_PARAMETER.split(role.operation.path)[::2]))
-    )
+def _texts_in(role: ResourceOperation, path: str) -> tuple[str, ...] | None:
+    """Returns the texts of an operation's path parameters in a path; None where it is another path."""
+    found = PathMatcher([(role.operation.path, role)]).find(path)
+    return None if found is None else found[1]
 
 
 class CollectionsJudge:

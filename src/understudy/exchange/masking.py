@@ -104,16 +104,17 @@ def _masked_pair(names: AbstractSet[str], depth: int, pair: re.Match[str]) -> st
 
 def _is_secret(name: str, names: AbstractSet[str]) -> bool:
     """Tells whether a name is one of these, however its words are written."""
-    return _letters(name) in _spelled(frozenset(names))
+    return letters_of(name) in _spelled(frozenset(names))
 
 
-def _letters(name: str) -> str:
+def letters_of(name: str) -> str:
+    """Returns the letters of a name in lower case, which are alike however its words are written."""
     return _NO_LETTERS.sub("", name.lower())
 
 
 @lru_cache(maxsize=8)  # there are two sets of names, and they are asked of every member
 def _spelled(names: frozenset[str]) -> frozenset[str]:
-    return frozenset(map(_letters, names))
+    return frozenset(map(letters_of, names))
 
 
 def masked_header(name: str, text: str) -> str:

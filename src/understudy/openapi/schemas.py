@@ -101,21 +101,23 @@ class _Relaxation:
         return node.value if _same(members.values(), node.value.values()) else members
 
     def _is_flagged(self, name: Any, schema: Node, enclosing: tuple[Node, ...]) -> bool:
-        return any(
-            is_flagged(member, self._flag, self._follow)
-            for node in (schema, *enclosing)
-            for member in self._members(node, name)
-        )
+        parts = (part for node in (schema, *enclosing) for part in parts_of(node, self._follow))
+        members = (part.child("properties", name) for part in parts)
+        return any(it and is_flagged(it, self._flag, self._follow) for it in members)
 
-    def _members(self, schema: Node, name: Any, depth: int = 0) -> Iterator[Node]:
-        """Yields the schemas that declare a member, through references and what is composed."""
-        node = self._follow(schema)
-        member = node.child("properties", name)
-        if member is not None:
-            yield member
-        for keyword in COMPOSING if depth < _MAX_DEPTH else ():
-            for _, part in (node.child(keyword) or Node("", [])).children():
-                yield from self._members(part, name, depth + 1)
+
+def parts_of(schema: Node, follow: Follow, through: Sequence[str] = COMPOSING) -> Iterator[Node]:
+    """Yields a schema without its reference, and then all that it is composed of, as ``Schemas.parts``."""
+    pending = [schema]
+    seen: set[str] = set()
+    while pending and len(seen) < _MOST_PARTS:
+        part = follow(pending.pop(0))
+        if not isinstance(part.value, dict) or part.pointer in seen:
+            continue
+        seen.add(part.pointer)
+        yield part
+        listed = (part.child(keyword) for keyword in through)
+        pending[:0] = [node for it in listed if it for _, node in it.children()]
 
 
 def _same(values: Iterable[Any], others: Iterable[Any]) -> bool:
@@ -249,16 +251,7 @@ class Schemas:
             schema: The schema; None has no parts.
             through: The keywords that are followed: without alternatives, ``ALL`` alone.
         """
-        pending = [] if schema is None else [schema]
-        seen: set[str] = set()
-        while pending and len(seen) < _MOST_PARTS:
-            part = self._document.follow(pending.pop(0))
-            if not isinstance(part.value, dict) or part.pointer in seen:
-                continue
-            seen.add(part.pointer)
-            yield part
-            listed = (part.child(keyword) for keyword in through)
-            pending[:0] = [node for it in listed if it for _, node in it.children()]
+        return iter(()) if schema is None else parts_of(schema, self._document.follow, through)
 
     def members(
         self, schema: Node | None, through: Sequence[str] = COMPOSING

@@ -8,6 +8,7 @@ import json
 import re
 import sys
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from sys import intern
 from typing import Any, Final, NoReturn
@@ -62,6 +63,7 @@ _ENDLESS: Final = YAML_VALUES.most + 1
 """The number of values that a list stands for within itself."""
 
 
+@dataclass(slots=True, eq=False)
 class _Open:
     """A list or mapping whose end has not been read.
 
@@ -73,14 +75,11 @@ class _Open:
         merged: The mappings whose members it has too, where it does not have its own; None: none.
     """
 
-    __slots__ = ("before", "key", "merged", "start", "value")
-
-    def __init__(self, value: Any, start: Any, before: int) -> None:
-        self.value = value
-        self.start = start
-        self.before = before
-        self.key: Any = _NO_KEY
-        self.merged: list[dict[Any, Any]] | None = None
+    value: Any
+    start: Any
+    before: int
+    key: Any = _NO_KEY
+    merged: list[dict[Any, Any]] | None = None
 
 
 class YamlValues:

@@ -14,10 +14,11 @@ from understudy.cli import main
 from understudy.cli.command_options import RunningMock
 from understudy.mock.app import Mock
 from understudy.mock.fixtures.loading import pack_world, unpack_fixtures
-from understudy.mock.server.listing import ANY_CREDENTIALS, JSON
+from understudy.mock.server.listing import ANY_CREDENTIALS
 from understudy.mock.settings import Settings
 from understudy.mock.store.items import items_of
 from understudy.mock.store.sqlite import SqliteStore
+from understudy.openapi.media_types import JSON
 
 
 def names(ask, prefix: str = "") -> list[str]:

@@ -21,7 +21,7 @@ blueprint = Blueprint("dashboard", __name__, url_prefix="/apps")
 @blueprint.get("")
 def overview() -> Response | Redirect:
     """Shows the applications of the person who is signed in."""
-    session = sessions.session_of(exchange())
+    session = sessions.session_of()
     if session.person is None:
         return redirect(address("/sign-in"), 303)
     return _overview(session)
@@ -43,14 +43,14 @@ def create() -> Response | Redirect:
         return page
     key = applications.api_key(world, application)
     secrets = {"Client secret": application.client_secret}
-    sessions.show_once(exchange(), session, secrets | ({"API key": key.token} if key else {}))
+    sessions.show_once(session, secrets | ({"API key": key.token} if key else {}))
     return _to(application)
 
 
 @blueprint.get("/<client_id>")
 def one(client_id: str) -> Response | Redirect:
     """Shows one application."""
-    session = sessions.session_of(exchange())
+    session = sessions.session_of()
     if session.person is None:
         return redirect(address("/sign-in"), 303)
     return _app_page(session, _own_application(session, client_id))
@@ -78,7 +78,7 @@ def rotate_secret(client_id: str) -> Redirect:
     """Replaces the client secret, and shows the new one once."""
     session = _signed_in()
     application = applications.rotate_secret(exchange().world, _own_application(session, client_id))
-    sessions.show_once(exchange(), session, {"Client secret": application.client_secret})
+    sessions.show_once(session, {"Client secret": application.client_secret})
     return _to(application)
 
 
@@ -88,7 +88,7 @@ def rotate_api_key(client_id: str) -> Redirect:
     session = _signed_in()
     application = _own_application(session, client_id)
     key = applications.rotate_api_key(exchange().world, application)
-    sessions.show_once(exchange(), session, {"API key": key.token})
+    sessions.show_once(session, {"API key": key.token})
     return _to(application)
 
 
@@ -131,12 +131,12 @@ def _changed(
     try:
         applications.change(world, application, name=name, redirect_uris=redirect_uris)
     except BadRequest as problem:
-        return _app_page(sessions.session_of(exchange()), application, problem.message)
+        return _app_page(sessions.session_of(), application, problem.message)
     return _to(application)
 
 
 def _signed_in() -> Session:
-    session = sessions.session_of(exchange())
+    session = sessions.session_of()
     sessions.expect_csrf(session)
     if session.person is None:
         abort(403, "Sign in first.")
@@ -162,7 +162,7 @@ def _app_page(session: Session, application: Application, error: str = "") -> Re
         grants=[
             replace(t, token=_digest(t.token)) for t in applications.grants(world, application)
         ],
-        secrets=sessions.take_secrets(exchange(), session),
+        secrets=sessions.take_secrets(session),
         advice=advice_for(world, application.client_id),
     )
     if error:
@@ -171,7 +171,7 @@ def _app_page(session: Session, application: Application, error: str = "") -> Re
 
 
 def _page(template: str, session: Session, **members: object) -> Response:
-    person = sessions.person_of(exchange(), session)
+    person = sessions.person_of(session)
     page = render_template(template, csrf=session.csrf, person=person, query="", **members)
     return sessions.keep(make_response(page), session)
 

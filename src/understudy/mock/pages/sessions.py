@@ -5,37 +5,35 @@ import hmac
 from flask import Response, abort, request
 from msgspec.structs import replace
 
-from understudy.mock.pages import wsgi_bridge
-from understudy.mock.server.request_context import RequestContext
+from understudy.mock.pages.wsgi_bridge import exchange
 from understudy.mock.store.applications import COOKIE, SESSIONS, Session, begin, set_cookie
 from understudy.mock.store.people import PEOPLE, Person
 
 CSRF_FIELD = "csrf"
 
 
-def session_of(exchange: RequestContext) -> Session:
+def session_of() -> Session:
     """Returns the browser's session; a new one if it has none or its person does not exist any more."""
-    session = exchange.world.get(SESSIONS, request.cookies.get(COOKIE, ""))
-    if session is None or (session.person is not None and person_of(exchange, session) is None):
-        return begin(exchange.world)
+    session = exchange().world.get(SESSIONS, request.cookies.get(COOKIE, ""))
+    if session is None or (session.person is not None and person_of(session) is None):
+        return begin(exchange().world)
     return session
 
 
-def end(exchange: RequestContext, session: Session) -> None:
+def end(session: Session) -> None:
     """Ends a session."""
-    exchange.world.remove(SESSIONS, session.key)
+    exchange().world.remove(SESSIONS, session.key)
 
 
 def keep(response: Response, session: Session) -> Response:
     """Sets the session cookie."""
-    current = wsgi_bridge.exchange()
-    response.headers.add("Set-Cookie", set_cookie(session, current.site_url))
+    response.headers.add("Set-Cookie", set_cookie(session, exchange().site_url))
     return response
 
 
-def person_of(exchange: RequestContext, session: Session) -> Person | None:
+def person_of(session: Session) -> Person | None:
     """Returns the person who is signed in, or None."""
-    return (session.person and exchange.world.get(PEOPLE, session.person)) or None
+    return (session.person and exchange().world.get(PEOPLE, session.person)) or None
 
 
 def expect_csrf(session: Session) -> None:
@@ -45,13 +43,13 @@ def expect_csrf(session: Session) -> None:
         abort(400, "This form is not from this session's page. Go back, reload it, and try again.")
 
 
-def show_once(exchange: RequestContext, session: Session, secrets: dict[str, str]) -> None:
+def show_once(session: Session, secrets: dict[str, str]) -> None:
     """Keeps secrets for the next page of the session, which shows them once."""
-    exchange.world.put(SESSIONS, session.key, replace(session, secrets=secrets))
+    exchange().world.put(SESSIONS, session.key, replace(session, secrets=secrets))
 
 
-def take_secrets(exchange: RequestContext, session: Session) -> dict[str, str]:
+def take_secrets(session: Session) -> dict[str, str]:
     """Returns the secrets kept for this page, and forgets them."""
     if session.secrets:
-        exchange.world.put(SESSIONS, session.key, replace(session, secrets={}))
+        exchange().world.put(SESSIONS, session.key, replace(session, secrets={}))
     return session.secrets

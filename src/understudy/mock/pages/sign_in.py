@@ -123,21 +123,21 @@ def callback_page() -> str:
 @blueprint.get("/sign-in")
 def sign_in_page() -> Response:
     """Shows the sign-in form of the dashboard."""
-    return _sign_in_page(sessions.session_of(exchange()), "")
+    return _sign_in_page(sessions.session_of(), "")
 
 
 @blueprint.post("/sign-in")
 def sign_in() -> Response | Redirect:
     """Signs a person in, by password or picked from the list, and redirects to the page that required it."""
     current = exchange()
-    session = sessions.session_of(current)
+    session = sessions.session_of()
     sessions.expect_csrf(session)
     query = request.form.get("query", "")
     slug = request.form.get("person") or _by_password(current)
     if slug is None or current.world.get(PEOPLE, slug) is None:
         error = "The user name or password is wrong."
         return _sign_in_page(session, query, error, 401, _application_of(query))
-    sessions.end(current, session)
+    sessions.end(session)
     session = begin(current.world, slug)
     # only paths of this site: a form never decides the host
     onward = f"/oauth2/authorize?{_printable(query.encode())}" if query else "/apps"
@@ -149,9 +149,9 @@ def sign_in() -> Response | Redirect:
 def sign_out() -> Response:
     """Ends the session and shows the sign-in form, for the same authorization request if there is one."""
     current = exchange()
-    session = sessions.session_of(current)
+    session = sessions.session_of()
     sessions.expect_csrf(session)
-    sessions.end(current, session)
+    sessions.end(session)
     return _sign_in_page(begin(current.world), request.form.get("query", ""))
 
 
@@ -160,7 +160,7 @@ def sign_out() -> Response:
 def consent() -> Response | tuple[str, int]:
     """Carries out the person's decision."""
     current = exchange()
-    session = sessions.session_of(current)
+    session = sessions.session_of()
     sessions.expect_csrf(session)
     ticket = request.form.get("ticket", "")
     pending = current.world.get(CONSENTS, ticket)
@@ -205,9 +205,8 @@ def _refusal_page(refusal: RefusedPage) -> tuple[str, int]:
 
 
 def _ask(authorization: AuthorizationRequest, query: bytes) -> Response:
-    current = exchange()
-    session = sessions.session_of(current)
-    if sessions.person_of(current, session) is None:
+    session = sessions.session_of()
+    if sessions.person_of(session) is None:
         return _sign_in_page(
             session, _printable(query), application=authorization.return_address.application
         )
@@ -227,7 +226,7 @@ def _consent_page(session: Session, authorization: AuthorizationRequest, query: 
             application=authorization.return_address.application,
             destination=urlsplit(authorization.return_address.redirect_uri).netloc,
             meanings=[(scope, meanings[scope]) for scope in authorization.scopes],
-            person=sessions.person_of(current, session),
+            person=sessions.person_of(session),
             csrf=session.csrf,
             ticket=ticket,
             query=_printable(query),

@@ -20,6 +20,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from understudy.errors import Headers, LimitExceeded, Problem, Violation
+from understudy.exchange.masking import letters_of
 from understudy.mock.server.call import HandlerResponse
 from understudy.mock.server.json_bodies import json_bytes
 from understudy.openapi.loader import Node
@@ -30,10 +31,6 @@ from understudy.openapi.sampler import BRIEF, Sampler
 from understudy.openapi.schemas import ALL, Schemas
 
 _NOT_LETTERS: Final = re.compile("[^a-z]")
-
-
-def _letters(name: str) -> str:
-    return _NOT_LETTERS.sub("", name.lower())
 
 
 _MESSAGE_NAMES: Final = (
@@ -70,7 +67,7 @@ class _Facts(NamedTuple):
 
     def named(self, name: str) -> tuple[Any, ...]:
         """Returns what a member of this name may say, the likeliest first."""
-        name = _letters(name)
+        name = letters_of(name)
         if name in _STATUS_NAMES:
             return self.status, str(self.status)
         if name == "title":  # RFC 9457, 4.2.1
@@ -179,7 +176,7 @@ class ErrorBodies:
 
     def _bearer(self, members: Mapping[str, Node], message: str) -> tuple[str | None, str]:
         """Returns the member that says what is wrong, and the message as far as it takes it."""
-        by_letters = {_letters(name): name for name in reversed(list(members))}
+        by_letters = {letters_of(name): name for name in reversed(list(members))}
         named = [by_letters[name] for name in _MESSAGE_NAMES if name in by_letters]
         is_flat = not any(self._schemas.types(it) & {"object", "array"} for it in members.values())
         others = [name for name in members if self._is_free(name, members[name])] if is_flat else []
@@ -194,9 +191,9 @@ class ErrorBodies:
         """Tells whether a member of an unusual name is a text that may say anything."""
         taken = _CODE_NAMES | _STATUS_NAMES | _PLACE_NAMES | _LOCATION_NAMES
         is_text = self._schemas.types(member) == {"string"}
-        is_identifier = _letters(name).endswith(("id", "url", "uri", "type"))
+        is_identifier = letters_of(name).endswith(("id", "url", "uri", "type"))
         is_worded = bool(_WORDED & set(self._schemas.follow(member).value))
-        return is_text and not is_worded and not is_identifier and _letters(name) not in taken
+        return is_text and not is_worded and not is_identifier and letters_of(name) not in taken
 
     def _by_place(self, schema: Node, items: Sequence[_Facts]) -> dict[str, Any] | None:
         """Returns messages by the place that they are about, for a schema of such a map; else None."""
@@ -369,7 +366,7 @@ _MEANINGFUL_BY_PRESENCE: Final = frozenset(
 
 def header_letters(name: str) -> str:
     """Returns what two spellings of a header's name have in common."""
-    return _letters(name).removeprefix("x")
+    return letters_of(name).removeprefix("x")
 
 
 class _Sent(NamedTuple):
@@ -450,7 +447,7 @@ class DeclaredHeaders:
             if sent is None:  # a few names, over and over
                 sent = known.sent[name] = self._as_sent(known, name)
             values = sent.values
-            renamed.append((sent.name, values.get(_letters(value), value) if values else value))
+            renamed.append((sent.name, values.get(letters_of(value), value) if values else value))
             if sent.letters in missing:
                 missing = missing - {sent.letters}
         if missing:
@@ -502,7 +499,7 @@ class DeclaredHeaders:
         """Returns the letters of each value that the document lists, to the value."""
         schema = None if header.schema is None else self._schemas.follow(header.schema).value
         listed = schema.get("enum", ()) if isinstance(schema, dict) else ()
-        return {_letters(it): it for it in listed if isinstance(it, str)}
+        return {letters_of(it): it for it in listed if isinstance(it, str)}
 
     @staticmethod
     def _made_up(known: _OfStatus, missing: frozenset[str], others: Headers) -> Headers:

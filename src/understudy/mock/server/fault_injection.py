@@ -32,7 +32,7 @@ from understudy.mock.server.response_sending import (
     delay,
     encode,
     send_planned,
-    send_response,
+    send_wire,
 )
 from understudy.mock.server.security import authorize
 from understudy.mock.server.stubbing import (
@@ -73,7 +73,7 @@ async def answer_early(context: RequestContext, scope: Scope, receive: Receive, 
         return False
     made = answer(context, endpoint, fault, _own_of_document)
     assert isinstance(made, HandlerResponse)
-    await send_response(_with_delay(context, scope, receive, send), made)
+    await send_wire(_with_delay(context, scope, receive, send), encode(made))
     return True
 
 

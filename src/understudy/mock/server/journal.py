@@ -7,6 +7,7 @@ world holds, at every write.
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from typing import (
@@ -193,37 +194,26 @@ of it dear. Such a change is not undone: the history begins anew after it.
 """
 
 
+@dataclass(slots=True, eq=False)  # one for every write
 class HistoryEntry:
     """The changes that one request made.
 
-    Args:
+    Attributes:
         at: The world's time.
         call: Method and path of the request.
         after: The number of the last request that was in the journal.
         changes: What it changed.
         request: The request's number in the journal; None: it is not in it, as calls of the admin API,
             or not yet.
-
-    Attributes:
         earlier: An earlier entry of the same request, until it has its number.
     """
 
-    __slots__ = ("after", "at", "call", "changes", "earlier", "request")  # one for every write
-
-    def __init__(
-        self,
-        at: datetime,
-        call: tuple[str, str],
-        after: int,
-        changes: RequestChanges,
-        request: int | None = None,
-    ) -> None:
-        self.at = at
-        self.call = call
-        self.after = after
-        self.changes = changes
-        self.request = request
-        self.earlier: HistoryEntry | None = None
+    at: datetime
+    call: tuple[str, str]
+    after: int
+    changes: RequestChanges
+    request: int | None = None
+    earlier: "HistoryEntry | None" = None
 
     @property
     def place(self) -> int:
@@ -231,6 +221,7 @@ class HistoryEntry:
         return self.after if self.request is None else self.request
 
 
+@dataclass(slots=True, eq=False)
 class WorldHistory:
     """The changes of one world, the oldest first.
 
@@ -241,34 +232,18 @@ class WorldHistory:
         unnumbered: The entries of requests that are not yet in the journal, by what they wait for.
     """
 
-    __slots__ = (
-        "_began_at",
-        "_bytes",
-        "_entries",
-        "_has_settings",
-        "_is_lost",
-        "_issued",
-        "_pending",
-        "_weight",
-        "forgotten",
-        "revision",
-        "settings",
-        "unnumbered",
-    )
-
-    def __init__(self) -> None:
-        self.forgotten = 0
-        self.revision = 0
-        self.settings: Settings = {}
-        self._began_at: int | None = None
-        self._entries: list[HistoryEntry] = []
-        self.unnumbered: dict[int, HistoryEntry] = {}
-        self._bytes = 0
-        self._pending: list[Step] = []
-        self._weight = RECORD_BYTES  # of what is pending
-        self._has_settings = False
-        self._is_lost = False  # whether what is pending cannot be undone
-        self._issued = 0
+    forgotten: int = 0
+    revision: int = 0
+    settings: Settings = field(default_factory=dict)
+    unnumbered: dict[int, HistoryEntry] = field(default_factory=dict)
+    _began_at: int | None = None
+    _entries: list[HistoryEntry] = field(default_factory=list)
+    _bytes: int = 0
+    _pending: list[Step] = field(default_factory=list)
+    _weight: int = RECORD_BYTES  # of what is pending
+    _has_settings: bool = False
+    _is_lost: bool = False  # whether what is pending cannot be undone
+    _issued: int = 0
 
     def __iter__(self) -> Iterator[HistoryEntry]:
         """Yields the entries that are kept, the oldest first."""

@@ -92,11 +92,6 @@ async def send_wire(send: Send, response: WireResponse) -> None:
     await send({"type": "http.response.body", "body": response.body})
 
 
-async def send_response(send: Send, response: HandlerResponse, extra: Headers = ()) -> None:
-    """Encodes and sends a response, as ``encode`` has it."""
-    await send_wire(send, encode(response, response.headers + extra))
-
-
 async def stream_response(receive: Receive, send: Send, response: HandlerResponse) -> None:
     """Streams a response until it ends, or the client disconnects."""
     own = [(b"content-type", response.media_type.encode()), (b"cache-control", b"no-store")]
