@@ -59,15 +59,11 @@ class Explainer:
 
     def switches_at_work(self, context: RequestContext) -> list[str]:
         """Returns the switches that were turned and whose rules the operation holds."""
-        turned = context.choices
-        if not turned:
+        if not context.choices:
             return []
         ids = _rules_in(context)
-        return [
-            f"{switch.name}={turned[switch.name]}"
-            for switch in self._switches().values()
-            if switch.rule in ids and turned.get(switch.name, switch.default) != switch.default
-        ]
+        in_force = self._in_force(context, ())
+        return [f"{it['name']}={it['option']}" for it in in_force if it["rule"] in ids]
 
     def _as_json(self, ids: tuple[str, ...]) -> list[dict[str, str]]:
         rules = self._rules()

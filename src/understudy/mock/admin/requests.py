@@ -417,7 +417,8 @@ async def list_unmatched(call: Call) -> HandlerResponse:
 
 async def get_har(call: Call) -> HandlerResponse:
     """Returns the journal as an HTTP archive (``GET /requests/har``)."""
-    return await asyncio.to_thread(_archived, tuple(call.world.journal))
+    contexts = tuple(call.world.journal)
+    return await asyncio.to_thread(lambda: _written(archive(contexts)))
 
 
 NO_MEMBERS: Final[Mapping[str, Any]] = {}
@@ -428,10 +429,6 @@ def _listed(
 ) -> HandlerResponse:
     """Returns journal entries; in a thread, as a full journal takes a while to mask and to write."""
     return _written({"requests": [logged(context) for context in contexts], **more})
-
-
-def _archived(contexts: Sequence[RequestContext]) -> HandlerResponse:
-    return _written(archive(contexts))
 
 
 def _written(value: Any) -> HandlerResponse:

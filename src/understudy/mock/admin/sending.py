@@ -106,6 +106,10 @@ class _SentRequest(NamedTuple):
     body: bytes
 
 
+_EMPTY: Final = _SentRequest("GET", "", [], b"")
+"""What a request has whose sender leaves everything out."""
+
+
 async def send_request(
     admin: AdminContext, call: Call, *, body: Mapping[str, Any]
 ) -> HandlerResponse:
@@ -148,22 +152,17 @@ def _request(call: Call, body: Mapping[str, Any], model: RequestContext | None) 
     if model is None and not {"method", "url"} <= body.keys():
         msg = "method, url: name both, or a request of the journal that is to be sent again (like)."
         raise BadRequest(msg)
-    old = (
-        None
-        if model is None
-        else _SentRequest(
-            model.method,
-            f"{model.path}?{model.query.decode('latin-1')}" if model.query else model.path,
-            list(model.sent_headers),
-            model.body,
-        )
-    )
-    method = body.get("method") or (old.method if old else "GET")
-    target = _target(body["url"], old) if "url" in body or old is None else old.target
+    old = _EMPTY
+    if model is not None:
+        query = f"?{model.query.decode('latin-1')}" if model.query else ""
+        fields = list(model.sent_headers)
+        old = _SentRequest(model.method, model.path + query, fields, model.body)
+    method = body.get("method") or old.method
+    target = _target(body["url"], old) if "url" in body else old.target
     if urlsplit(target).path.startswith(PRIVATE_PATHS):
         msg = f"url: {target!r} is a path of the mock's own user; call it as it is."
         raise BadRequest(msg)
-    fields = _fields(body["headers"], old) if "headers" in body else (old.fields if old else [])
+    fields = _fields(body["headers"], old) if "headers" in body else old.fields
     host = urlsplit(call.site_url).netloc.encode("latin-1")
     kept = [field for field in fields if field[0] not in {*_COMPUTED, b"host"}]
     content = _content(body, old)
@@ -171,30 +170,27 @@ def _request(call: Call, body: Mapping[str, Any], model: RequestContext | None) 
     return _SentRequest(method, target, [(b"host", host), *kept, *length], content)
 
 
-def _target(url: str, old: _SentRequest | None) -> str:
+def _target(url: str, old: _SentRequest) -> str:
     """Returns path and query of a URL, masked values as they were sent."""
     if not url.isascii() or not url.isprintable() or " " in url:
         msg = f"url: {url!r} has characters that a URL must encode (RFC 3986, 2.1)."
         raise BadRequest(msg)
     path, mark, query = url.partition("#")[0].partition("?")
-    if old is not None and mark:
-        query = _unmasked_form(query, old.target.partition("?")[2])
-    return f"{path}{mark}{query}"
+    return f"{path}{mark}{_unmasked_form(query, old.target.partition('?')[2])}"
 
 
-def _fields(headers: Mapping[str, str], old: _SentRequest | None) -> list[tuple[bytes, bytes]]:
+def _fields(headers: Mapping[str, str], old: _SentRequest) -> list[tuple[bytes, bytes]]:
     """Returns header fields; one that is as the journal shows it gets its credentials back."""
-    known = old.fields if old else []
     fields = []
     for name, text in headers.items():
         key = name.lower().encode("ascii", "replace")
-        same = [value for field, value in known if field == key]
+        same = [value for field, value in old.fields if field == key]
         hidden = (value for value in same if masked_header(name, value.decode("latin-1")) == text)
         fields.append((key, next(hidden, text.encode("latin-1", "replace"))))
     return fields
 
 
-def _content(body: Mapping[str, Any], old: _SentRequest | None) -> bytes:
+def _content(body: Mapping[str, Any], old: _SentRequest) -> bytes:
     if "base64" in body:
         try:
             return base64.b64decode(body["base64"], validate=True)
@@ -202,9 +198,9 @@ def _content(body: Mapping[str, Any], old: _SentRequest | None) -> bytes:
             msg = f"base64: {error}."
             raise BadRequest(msg) from error
     if "body" not in body:
-        return old.body if old else b""
+        return old.body
     text: str = body["body"]
-    if old is not None and MASK in text:
+    if MASK in text:
         text = _unmasked_form(text, old.body.decode("latin-1"))
     return text.encode("utf-8", "replace")
 
@@ -212,7 +208,7 @@ def _content(body: Mapping[str, Any], old: _SentRequest | None) -> bytes:
 def _unmasked_form(text: str, original: str) -> str:
     """Returns a form or a query in which masked values are those of the original again."""
     values: dict[str, list[str]] = {}
-    for pair in original.split("&"):
+    for pair in filter(None, original.split("&")):
         name, _, value = pair.partition("=")
         values.setdefault(name, []).append(value)
     pairs = []

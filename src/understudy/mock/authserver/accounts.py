@@ -73,8 +73,10 @@ def find_account(world: World, username: str) -> Person | None:
     return world.get(PEOPLE, slug)
 
 
-def check_password(world: World, username: str, password: str) -> PasswordCheck:
-    """Tells which of an account's passwords this is; after too many wrong ones none is compared.
+def check_password(
+    world: World, username: str, password: str
+) -> tuple[Person | None, PasswordCheck]:
+    """Returns an account and which of its passwords this is; after too many wrong ones none is compared.
 
     Raises:
         TooManyRequests: There were too many failed attempts.
@@ -85,7 +87,7 @@ def check_password(world: World, username: str, password: str) -> PasswordCheck:
     check = compared(person, password)
     if check == "wrong":
         attempts.failed()
-    return check
+    return person, check
 
 
 def compared(person: Person | None, password: str) -> PasswordCheck:

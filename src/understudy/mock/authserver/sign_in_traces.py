@@ -14,6 +14,7 @@ import orjson
 from understudy.exchange.masking import MASK, SECRET_NAMES
 from understudy.mock.authserver.authorization_request import is_scope_parameter
 from understudy.mock.authserver.client_advice import ADVICE
+from understudy.mock.authserver.token_endpoint import AUTHORIZE, TOKEN
 from understudy.mock.server.call import Call, HandlerResponse, Handlers
 from understudy.mock.server.clock import written
 from understudy.mock.server.request_context import RequestContext
@@ -133,8 +134,6 @@ def _repeated(name: str, value: str, authorization: Mapping[str, str]) -> Judged
     return _judged(name, value, "It is that of the authorization request.", fault)
 
 
-AUTHORIZE_PATH: Final = "/oauth2/authorize"
-TOKEN_PATH: Final = "/oauth2/token"
 PAGES: Final = {"/sign-in": "sign-in", "/consent": "consent"}
 
 MOST: Final = 50
@@ -149,7 +148,7 @@ def list_sign_ins(call: Call) -> HandlerResponse:
     starts = [
         place
         for place, context in enumerate(contexts)
-        if context.path == AUTHORIZE_PATH and context.method == "GET"
+        if (context.method, context.path) == AUTHORIZE
     ]
     return HandlerResponse([_Trace(contexts, place).as_json() for place in starts[::-1][:MOST]])
 
@@ -221,7 +220,7 @@ class _Trace:
             if context.path in PAGES and context.method == "POST":
                 self._add(context, PAGES[context.path], ())
             if _is_to(context, target):
-                if context.path == AUTHORIZE_PATH:
+                if context.path == AUTHORIZE[1]:
                     self._add(context, "authorize again", ())
                 return context
         is_signed_in = any(
@@ -240,13 +239,13 @@ class _Trace:
         for context in self._later:
             if (context.client, context.headers.get(b"user-agent")) != browser:
                 continue
-            if context.path == AUTHORIZE_PATH and context.query != self._first.query:
+            if context.path == AUTHORIZE[1] and context.query != self._first.query:
                 return
             yield context
 
     def _exchanged(self, code: str) -> str | None:
         """Adds the exchange of a code, and returns the token."""
-        exchanges = [it for it in self._later if it.path == TOKEN_PATH and it.method == "POST"]
+        exchanges = [it for it in self._later if (it.method, it.path) == TOKEN]
         for context in exchanges:
             form = _form(context)
             if code and form.get("code") == code:

@@ -137,8 +137,7 @@ def redeem_password(call: Call, application: Application, form: Mapping[str, str
     scope_error = authorization_request.error_in(scopes, vocabulary)
     if scope_error is not None:
         raise OAuthError(INVALID_SCOPE, scope_error)
-    person = accounts.find_account(call.world, username)
-    check = accounts.check_password(call.world, username, password)
+    person, check = accounts.check_password(call.world, username, password)
     if person is None or check == "wrong":
         raise OAuthError(INVALID_GRANT, "The user name or password is wrong.")
     if person.slug != application.owner:

@@ -263,10 +263,10 @@ def _application_of(query: str) -> Application | None:
 def _by_password(current: RequestContext) -> str | None:
     username = request.form.get("username", "")
     try:
-        check = accounts.check_password(current.world, username, request.form.get("password", ""))
+        password = request.form.get("password", "")
+        person, check = accounts.check_password(current.world, username, password)
     except TooManyRequests as error:
         abort(429, error.message, retry_after=dict(error.headers)["retry-after"])
-    person = accounts.find_account(current.world, username)
     return person.slug if person is not None and check == "password" else None
 
 

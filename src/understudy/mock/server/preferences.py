@@ -146,10 +146,6 @@ def _value(name: str, text: str) -> Any:
     return read(text)
 
 
-def _is_true(text: str) -> bool:
-    return text == "true"
-
-
 _SECONDS = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 _MOST: Final[Mapping[str, float]] = {"delay": 60.0, "interval": 60.0, "events": 10_000}
 """The longest times in seconds, and the most items of a stream."""
@@ -157,7 +153,7 @@ _MOST: Final[Mapping[str, float]] = {"delay": 60.0, "interval": 60.0, "events": 
 _VALUES: Final[Mapping[str, tuple[re.Pattern[str], Callable[[str], Any], str]]] = {
     "code": (re.compile("[2-5][0-9][0-9]"), int, "not a status; use one from 200 to 599"),
     "example": (re.compile(".*", re.DOTALL), str, "not the name of an example"),
-    "dynamic": (re.compile("true|false"), _is_true, "neither true nor false"),
+    "dynamic": (re.compile("true|false"), "true".__eq__, "neither true nor false"),
     "seed": (re.compile("-?[0-9]{1,18}"), int, "not a whole number of at most 18 digits"),
     "delay": (_SECONDS, float, "not a number of seconds from 0 to 60"),
     "events": (re.compile("[0-9]{1,18}"), int, "not a whole number from 0 to 10,000"),

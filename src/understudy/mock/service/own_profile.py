@@ -112,10 +112,13 @@ def get_own_profile(call: Call) -> HandlerResponse:
     Raises:
         NotFound: The profile is disabled.
     """
-    person = _enabled_caller(call)
-    return HandlerResponse(
-        representations.shared_profile(person, call.site_url, call.declared.returned, is_owner=True)
-    )
+    return _full(call, _enabled_caller(call))
+
+
+def _full(call: Call, person: Person) -> HandlerResponse:
+    returned = call.declared.returned
+    body = representations.shared_profile(person, call.site_url, returned, is_owner=True)
+    return HandlerResponse(body)
 
 
 @upholds(
@@ -143,9 +146,7 @@ def update_own_profile(call: Call, *, body: Mapping[str, Any] | None = None) -> 
         changes = {name: value for name, value in changes.items() if name in declared}
     if changes:
         person = _edit(call, person, changes)
-    return HandlerResponse(
-        representations.shared_profile(person, call.site_url, call.declared.returned, is_owner=True)
-    )
+    return _full(call, person)
 
 
 @lru_cache(maxsize=8)  # the same for every request to one document

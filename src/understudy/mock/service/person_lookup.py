@@ -179,20 +179,12 @@ def _misread(world: World, identifier: str) -> str | None:
     if "@" in word:
         return f"This is an e-mail address; send its SHA-256 {email_hash(word)!r}."
     if _DIGITS.fullmatch(word):
-        known = _mistaken(world).get(word)
-        return known or _hashes(_added(world)).get(word)
+        changed = {person.slug: person for person in world.added(PEOPLE)}
+        return _mistaken(world).get(word) or _hashes(changed).get(word)
     if _NEARLY_HASH.fullmatch(word):
         return f"This has {len(word)} hexadecimal digits; a SHA-256 hash has 64."
     slug = nearest(word, list(islice(world.keys(PEOPLE), _MOST_PEOPLE)))
     return f"No person has the slug {identifier!r}{slug}" if slug else None
-
-
-def _added(world: World) -> Mapping[str, Person]:
-    return {
-        key: record
-        for name, key, record in world.changes()
-        if name == PEOPLE.name and record is not None
-    }
 
 
 def _hashes(people: Mapping[str, Person]) -> Mapping[str, str]:

@@ -6,6 +6,7 @@ over no other. The names begin alike, by which the state file recognises them wh
 
 from collections.abc import Iterable
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any
 from urllib.parse import quote
 
@@ -81,8 +82,4 @@ def expect_room_for_item(world: World, paths: Iterable[str], size: int) -> None:
     """
     paths = tuple(paths)
     ITEMS.check(sum(world.changed(items_of(path)) for path in paths))
-    ITEM_BYTES.check(sum(world.weight(items_of(path), _size) for path in paths) + size)
-
-
-def _size(item: Item) -> int:
-    return item.size
+    ITEM_BYTES.check(sum(world.weight(items_of(path), attrgetter("size")) for path in paths) + size)
