@@ -69,11 +69,14 @@ def read_names(schemas: Schemas, role: ResourceOperation, resource: Resource) ->
     """
     read = schemas.members(resource.schema)
     own_names = {canonical(name): name for name in read}
-    identifier = getattr(resource, "identifier", None)
     names = {}
     for name, member in sent_members(schemas, role).items():
         own = own_names.get(canonical(name))
-        if own is not None and own != identifier and _is_same_kind(schemas, member, read[own]):
+        if (
+            own is not None
+            and own != resource.identifier
+            and _is_same_kind(schemas, member, read[own])
+        ):
             names[name] = own
     return names
 

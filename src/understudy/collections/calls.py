@@ -8,11 +8,10 @@ from urllib.parse import quote
 
 import orjson
 
-from understudy.collections.bodies import NO_CONTENT, response_schema, sent_members
+from understudy.collections.bodies import NO_CONTENT, response_schema, schema_at, sent_members
 from understudy.collections.items import ItemMaker, ItemRecords, ItemShape, text_of
 from understudy.collections.model import (
     Resource,
-    ResourceCollection,
     ResourceModel,
     ResourceOperation,
     ResourceSingleton,
@@ -130,11 +129,6 @@ class BoundCall:
         return self.stateful.maker(self.resource, self.world.identifiers.seed)
 
     @property
-    def identifier_member(self) -> str | None:
-        """The member that identifies an item; None where only the path does."""
-        return self.resource.identifier if isinstance(self.resource, ResourceCollection) else None
-
-    @property
     def body(self) -> Any:
         """The parsed body, of JSON also where the document declares none; None without one."""
         call = self.call
@@ -176,7 +170,7 @@ class BoundCall:
         known = self.shape.members
         names = {canonical(name): name for name in known}
         declared = {*map(canonical, sent_members(self.shape.schemas, self.role))}
-        own = names.keys() - declared - {canonical(self.identifier_member or "")}
+        own = names.keys() - declared - {canonical(self.shape.identifier or "")}
         if self.call.operation.request_body is None:
             value = {name: it for name, it in value.items() if canonical(str(name)) in names}
         if declared:
@@ -196,12 +190,9 @@ class BoundCall:
         if self.role.scope:
             return Address((), ())
         values = [self.call.arguments[name] for name in self.role.path_names]
-        resource = self.resource
-        if isinstance(resource, ResourceCollection) and resource.is_flat_at(
-            self.role.operation.path
-        ):
+        if self.resource.is_flat_at(self.role.operation.path):
             identifier = text_of(values[0])
-            parents = self.records.parents_of(resource.path, identifier)
+            parents = self.records.parents_of(self.resource.path, identifier)
             return Address(parents, parents, identifier, values[0])
         above, below = values[: len(self.resource.parents)], values[len(self.resource.parents) :]
         parents = tuple(map(text_of, above))
@@ -230,7 +221,7 @@ class BoundCall:
                 self.refuse_missing(address.parents, "")
             return item
         if identifier is None:  # the body names it: PUT /pets
-            value = self.sent.get(self.identifier_member or "")
+            value = self.sent.get(self.shape.identifier or "")
             identifier = None if value is None else text_of(value)
         if identifier is None:
             return None
@@ -378,13 +369,10 @@ def enveloped(bound: BoundCall, schema: Node | None, value: Any) -> Any:
     sampled = Sampler(bound.call.schemas, bound.world.identifiers.seed).value(schema)
     body = sampled if isinstance(sampled, dict) else {}
     place: dict[str, Any] = body
-    inner: Node | None = schema
     for step in steps[:-1]:
-        inner = bound.shape.schemas.members(inner).get(step)
         below = place.get(step)
         place[step] = place = dict(below) if isinstance(below, dict) else {}
-    inner = bound.shape.schemas.members(inner).get(steps[-1])
-    place[steps[-1]] = _viewed(bound, inner, value)
+    place[steps[-1]] = _viewed(bound, schema_at(bound.shape.schemas, schema, steps), value)
     return body
 
 
@@ -393,9 +381,7 @@ def _has_item(bound: BoundCall, schema: Node) -> bool:
     inferred = response_schema(bound.role.operation)
     if inferred is not None and schema.pointer == inferred.pointer:
         return True
-    inner: Node | None = schema
-    for step in bound.role.response_path or ():
-        inner = bound.shape.schemas.members(inner).get(step)
+    inner = schema_at(bound.shape.schemas, schema, bound.role.response_path or ())
     if inner is not None and "array" in bound.shape.schemas.types(inner):
         inner = bound.shape.schemas.items(inner)
     return bool(bound.shape.schemas.members(inner).keys() & bound.shape.members.keys())
@@ -459,10 +445,9 @@ def etag(item: Item) -> str:
 
 def location(bound: BoundCall, item: Item) -> str | None:
     """Returns the URL of an item; None where it has no address."""
-    path = getattr(bound.resource, "item_path", None)
+    path, is_flat = bound.resource.item_path, bound.resource.is_flat
     if path is None:
         return None
-    is_flat = isinstance(bound.resource, ResourceCollection) and bound.resource.is_flat
     texts = iter((item.identifier,) if is_flat else (*item.parents, item.identifier))
     filled = PATH_PARAMETER.sub(lambda _: quote(text_of(next(texts)), safe=""), path)
     return f"{bound.call.base_url}{filled}"

@@ -21,6 +21,7 @@ from understudy.collections.model import (
     ResourceModel,
     ResourceOperation,
     item_at,
+    value_at,
 )
 from understudy.collections.pages import Query, has_more, page_counts, paged_list, totals
 from understudy.collections.requests import (
@@ -186,11 +187,8 @@ def _is_elsewhere(address: str, page: Exchange) -> bool:
 
 def _list_in(exchange: Exchange, role: ResourceOperation) -> list[Any] | None:
     """Returns the items of a page, or None where the response has no list of objects."""
-    *above, last = ("", *(role.response_path or ()))
-    body = exchange.body if exchange.response.is_success else None
-    if above:
-        holder = item_at(body, tuple(above[1:]))
-        body = None if holder is None else holder.get(last)
+    is_success = exchange.response.is_success
+    body = value_at(exchange.body, role.response_path or ()) if is_success else None
     is_list = isinstance(body, list) and all(isinstance(it, dict) for it in body)
     return body if is_list else None
 

@@ -375,8 +375,9 @@ def _singleton(methods: dict[str, Operation], schemas: Schemas) -> ResourceSingl
         found.append(ResourceOperation(role, operation, body_steps, response))
     if "DELETE" in methods:
         found.append(ResourceOperation("delete", methods["DELETE"]))
+    reasons = tuple(evidence.reasons)
     return ResourceSingleton(
-        read.path, schema, tuple(found), (), evidence.confidence, tuple(evidence.reasons)
+        read.path, schema, tuple(found), confidence=evidence.confidence, reasons=reasons
     )
 
 

@@ -12,7 +12,7 @@ import msgspec
 import orjson
 
 from understudy.collections.bodies import path_parameter_schema, sent_members, types_of
-from understudy.collections.model import Resource, ResourceCollection, ResourceModel, ResourceParent
+from understudy.collections.model import Resource, ResourceModel, ResourceParent
 from understudy.collections.names import canonical, is_no_status, singular
 from understudy.limits import RECORDS
 from understudy.mock.server.worlds import World
@@ -95,7 +95,7 @@ class ItemShape:
     @property
     def identifier(self) -> str | None:
         """The member that identifies an item; None where only its path does."""
-        return self.resource.identifier if isinstance(self.resource, ResourceCollection) else None
+        return self.resource.identifier
 
     def _sent_members(self) -> Mapping[str, Node]:
         writing = (
@@ -141,9 +141,9 @@ class ItemShape:
     def identifying(self) -> tuple[Node, ...]:
         """The schemas of an identifier: as a member of an item, and as a parameter of its path."""
         member = self.members.get(self.identifier or "")
-        parameter = getattr(self.resource, "parameter", None)
-        operations = self.resource.operations if parameter else ()
-        declared = (path_parameter_schema(it.operation, str(parameter)) for it in operations)
+        name = self.resource.parameter
+        operations = self.resource.operations if name else ()
+        declared = (path_parameter_schema(it.operation, str(name)) for it in operations)
         in_path = next((it for it in declared if it is not None), None)
         schemas = (in_path, None if member is None else member.schema)
         return tuple(it for it in schemas if it is not None)
@@ -307,9 +307,8 @@ class ItemMaker:
     def _first_state(self, name: str, member: ItemMember) -> tuple[Any, ...]:
         """Returns the first value of a status, or of a member that actions change, that none leads to."""
         resource = self._shape.resource
-        stages = resource.stages if isinstance(resource, ResourceCollection) else {}
-        if name in stages:
-            return stages[name][:1]
+        if name in resource.stages:
+            return resource.stages[name][:1]
         led_to = [it.changes[name] for it in resource.operations if name in it.changes]
         enumeration = self._shape.schemas.keyword(member.schema, "enum")
         is_status = not is_no_status(name) and bool(enumeration) and not member.is_sent
@@ -437,12 +436,10 @@ class ItemRecords:
         key = key_of(item.parents, item.identifier)
         self.world.remove(items_of(resource.path), key)
         self.world.put(DELETED_ITEMS, f"{resource.path} {key}", True)  # noqa: FBT003 - the record
-        if isinstance(resource, ResourceCollection) and resource.is_flat:
+        if resource.is_flat:
             key = key_of((), item.identifier)
             self.world.put(DELETED_ITEMS, f"{resource.path} {key}", True)  # noqa: FBT003 - the record
         deleted: dict[str, int] = {}
-        if not isinstance(resource, ResourceCollection):
-            return deleted
         parents = (*item.parents, item.identifier)
         for child in self._model.children(resource.path):
             below = self._below(child.path, parents)

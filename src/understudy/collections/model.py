@@ -114,12 +114,35 @@ class Evidence:
         return round(min(max(self._sum, 0.0), MOST_CONFIDENT), 2)
 
 
-class _Rated:
-    """Has operations, and a confidence with which it was found."""
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """What the operations of a document read and change: items, or something that exists once.
 
-    __slots__ = ()
+    Attributes:
+        path: The path template of the collection, or of what exists once.
+        schema: The schema of an item, as it is read; None where the document has none.
+        operations: The operations in their roles, in the order of the document.
+        parents: The parameters of the path, outermost first.
+        item_path: The path template of an item; None where items have no address of their own.
+        identifier: The member of an item that identifies it; None where only the path does.
+        references: Member to the path of the collection whose items it identifies.
+        unique: The members that a second item with the same value is a conflict for.
+        stages: The member that says how far a job is, to its values in their order; empty for none.
+        confidence: How sure it is, from 0 to 1.
+        reasons: What speaks for and against it.
+    """
+
+    path: str
+    schema: Node | None
     operations: tuple[ResourceOperation, ...]
-    confidence: float
+    parents: tuple[ResourceParent, ...] = ()
+    item_path: str | None = None
+    identifier: str | None = None
+    references: Mapping[str, str] = field(default_factory=dict)
+    unique: tuple[str, ...] = ()
+    stages: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    confidence: float = 1.0
+    reasons: tuple[str, ...] = ()
 
     @property
     def is_certain(self) -> bool:
@@ -130,52 +153,10 @@ class _Rated:
         """Returns the first operation in a role that is about all items, or None."""
         return next((it for it in self.operations if it.role == role and not it.scope), None)
 
-
-@dataclass(frozen=True, slots=True)
-class ResourceCollection(_Rated):
-    """Items that are created, read and deleted by their identifier.
-
-    Attributes:
-        path: The path template of the collection.
-        item_path: The path template of an item; None where items have no address of their own.
-        identifier: The member of an item that identifies it; None where only the path does.
-        schema: The schema of an item, as it is read; None where the document has none.
-        operations: The operations in their roles, in the order of the document.
-        parents: The parameters of the collection's path, outermost first.
-        references: Member to the path of the collection whose items it identifies.
-        unique: The members that a second item with the same value is a conflict for.
-        stages: The member that says how far a job is, to its values in their order; empty for none.
-        confidence: How sure it is, from 0 to 1.
-        reasons: What speaks for and against it.
-    """
-
-    path: str
-    item_path: str | None
-    identifier: str | None
-    schema: Node | None
-    operations: tuple[ResourceOperation, ...]
-    parents: tuple[ResourceParent, ...] = ()
-    references: Mapping[str, str] = field(default_factory=dict)
-    unique: tuple[str, ...] = ()
-    stages: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    confidence: float = 1.0
-    reasons: tuple[str, ...] = ()
-
-    @property
-    def name(self) -> str:
-        """The last literal segment of the path, such as ``pets``."""
-        literal = [part for part in self.path.split("/") if part and "{" not in part]
-        return literal[-1].removesuffix(".json") if literal else self.path
-
     @property
     def parameter(self) -> str | None:
         """The path parameter that identifies an item."""
         return PATH_PARAMETER.findall(self.item_path)[-1] if self.item_path else None
-
-    @property
-    def can_create(self) -> bool:
-        """True if an operation creates items."""
-        return self.operation("create") is not None or self.operation("replace") is not None
 
     @property
     def is_flat(self) -> bool:
@@ -188,28 +169,27 @@ class ResourceCollection(_Rated):
         return self.is_flat and path.startswith(self.item_path or "")
 
 
-@dataclass(frozen=True, slots=True)
-class ResourceSingleton(_Rated):
-    """A resource that exists once, at its path: it is read and changed, and never created.
+class ResourceCollection(Resource):
+    """Items that are created, read and deleted by their identifier."""
 
-    Attributes:
-        path: Its path template.
-        schema: Its schema, as it is read; None where the document has none.
-        operations: Its operations: ``read``, ``replace``, ``update``, ``delete``.
-        parents: The parameters of its path, outermost first.
-        confidence: How sure it is, from 0 to 1.
-        reasons: What speaks for and against it.
-    """
+    __slots__ = ()
 
-    path: str
-    schema: Node | None
-    operations: tuple[ResourceOperation, ...]
-    parents: tuple[ResourceParent, ...] = ()
-    confidence: float = 1.0
-    reasons: tuple[str, ...] = ()
+    @property
+    def name(self) -> str:
+        """The last literal segment of the path, such as ``pets``."""
+        literal = [part for part in self.path.split("/") if part and "{" not in part]
+        return literal[-1].removesuffix(".json") if literal else self.path
+
+    @property
+    def can_create(self) -> bool:
+        """True if an operation creates items."""
+        return self.operation("create") is not None or self.operation("replace") is not None
 
 
-Resource = ResourceCollection | ResourceSingleton
+class ResourceSingleton(Resource):
+    """A resource that exists once, at its path: it is read and changed, and never created."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -286,8 +286,7 @@ class _Seeding:
         """Returns the items that the document's examples create, which seeds must not refuse."""
         resource = shape.resource
         path, create = resource.path, resource.operation("create")
-        is_refusing = isinstance(resource, ResourceCollection) and bool(resource.unique)
-        if path not in self._examples and create is not None and is_refusing:
+        if path not in self._examples and create is not None and resource.unique:
             media = request_media(create.operation)
             bodies = [*media.examples.values()] if media else []
             if media is not None and media.schema is not None:
@@ -300,7 +299,7 @@ class _Seeding:
     def _sampled(self, shape: ItemShape) -> Iterator[Any]:
         """Yields the identifiers that commands and generated requests have in their paths."""
         collection = shape.resource
-        if not isinstance(collection, ResourceCollection) or collection.parameter is None:
+        if collection.parameter is None:
             return
         paths = (
             it.operation for it in collection.operations if it.operation.path != collection.path
@@ -397,8 +396,7 @@ def _distinct(
     shape: ItemShape, body: dict[str, Any], number: int, others: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """Returns a body whose unique members have values that no other item has."""
-    unique = shape.resource.unique if isinstance(shape.resource, ResourceCollection) else ()
-    for name in unique:
+    for name in shape.resource.unique:
         value = body.get(name)
         if isinstance(value, str) and any(it.get(name) == value for it in others):
             candidates = (f"{value} {number}", f"{value}-{number}", f"{number}{value}")

@@ -26,7 +26,6 @@ from understudy.collections.inference import infer_resources
 from understudy.collections.items import text_of
 from understudy.collections.model import (
     Resource,
-    ResourceCollection,
     ResourceOperation,
     ResourceSingleton,
     Role,
@@ -101,7 +100,7 @@ def chosen_identifier(bound: BoundCall, sent: Mapping[str, Any]) -> Any:
     Raises:
         Conflict: It is another item's, and the document declares 409.
     """
-    name = bound.identifier_member
+    name = bound.shape.identifier
     value = sent.get(name) if name else None
     if name is None or value is None:
         return None
@@ -127,9 +126,7 @@ def expect_unique(bound: BoundCall, sent: Mapping[str, Any], item: Item | None) 
         Conflict: Another item has the value of a unique member.
     """
     resource = bound.resource
-    if not isinstance(resource, ResourceCollection) or str(_CONFLICT) not in _statuses(bound):
-        return
-    for name in resource.unique:
+    for name in resource.unique if str(_CONFLICT) in _statuses(bound) else ():
         if name not in sent:
             continue
         for other in bound.records.listed(resource.path, bound.address.parents):
@@ -147,10 +144,7 @@ def expect_references(bound: BoundCall, sent: Mapping[str, Any]) -> None:
         NotFound: An item does not exist, and the document declares 404 for what creates or changes.
         Conflict: Likewise, with 409.
     """
-    resource = bound.resource
-    if not isinstance(resource, ResourceCollection):
-        return
-    for name, path in resource.references.items():
+    for name, path in bound.resource.references.items():
         value = sent.get(name)
         if value is None or bound.records.has(path, text_of(value)):
             continue
@@ -171,7 +165,7 @@ def expect_unreferenced(bound: BoundCall, item: Item) -> str:
     Raises:
         Conflict: Items refer to it, and the document declares 409 for its deletion.
     """
-    value = item.body.get(bound.identifier_member or "")
+    value = item.body.get(bound.shape.identifier or "")
     if value is None:
         return ""
     counts = {
@@ -253,14 +247,14 @@ def replace(bound: BoundCall) -> HandlerResponse | None:
         or it.is_read_only
         or not it.is_sent
         or (declared and canonical(name) not in declared)  # which a creation alone may have
-        or name == bound.identifier_member
+        or name == bound.shape.identifier
     }
     defaults = {
         name: it.default[0]
         for name, it in bound.shape.members.items()
         if it.default and it.is_sent and name not in kept
     }
-    known = {*bound.shape.members, bound.identifier_member}
+    known = {*bound.shape.members, bound.shape.identifier}
     kept = {name: value for name, value in kept.items() if name in known}
     changed = {**kept, **defaults, **_writable(bound, sent)}
     return _changed(bound, item, changed)
@@ -384,7 +378,7 @@ def _kept(bound: BoundCall, number: int, identifier: Any, sent: Mapping[str, Any
     now = bound.world.clock.now()
     body = bound.maker.body(number, identifier, address.values, sent, now)
     item = Item.of(text_of(identifier), address.parents, number, body)
-    if getattr(bound.resource, "stages", None):  # a job
+    if bound.resource.stages:  # a job
         item = msgspec.structs.replace(item, begun=now.timestamp())
     bound.records.put(bound.resource.path, item)
     bound.call.notes.append(f"created {item.identifier!r} in {bound.resource.path}")
@@ -407,7 +401,7 @@ def _identifier_in_path(bound: BoundCall) -> Any:
         NotFound: No item can have it, so that none exists there.
     """
     value = bound.address.value
-    member = bound.shape.members.get(bound.identifier_member or "")
+    member = bound.shape.members.get(bound.shape.identifier or "")
     if member is None:
         return value
     typed = convert(text_of(value), frozenset(types_of(bound.shape.schemas, member.schema)))
@@ -419,7 +413,7 @@ def _identifier_in_path(bound: BoundCall) -> Any:
 
 def _creates_by_put(bound: BoundCall) -> bool:
     """Tells whether PUT creates items: where nothing else does, or where 201 is declared for it."""
-    if isinstance(bound.resource, ResourceCollection) and bound.resource.is_flat:
+    if bound.resource.is_flat:
         return False
     has_create = bound.resource.operation("create") is not None
     is_declared = str(CREATED) in bound.role.operation.responses
@@ -442,7 +436,7 @@ def _writable(bound: BoundCall, sent: Mapping[str, Any]) -> dict[str, Any]:
 
 def _is_writable(bound: BoundCall, name: str) -> bool:
     member = bound.shape.members.get(name)
-    return name != bound.identifier_member and not (member is not None and member.is_read_only)
+    return name != bound.shape.identifier and not (member is not None and member.is_read_only)
 
 
 def _keeps_null(bound: BoundCall, name: str, value: Any) -> bool:
@@ -502,9 +496,7 @@ class StatefulOperation:
         for path in (self.resource.path, *reversed(parents)):
             items = self.stateful.beginning.get(items_of(path).name, {})
             for item in items.values():
-                is_flat = isinstance(
-                    self.resource, ResourceCollection
-                ) and self.resource.is_flat_at(self.role.operation.path)
+                is_flat = self.resource.is_flat_at(self.role.operation.path)
                 above = () if is_flat else item.parents
                 return dict(zip(names, (*above, item.identifier), strict=False))
         return {}

@@ -197,7 +197,9 @@ def with_collections(
             if path not in paths and entry.item not in paths:
                 msg = f"collections: the document has no path {path!r}{nearest(path, paths) or '.'}"
                 raise StartupError(msg)
-            known = ResourceCollection(path, entry.item, entry.identifier, None, ())
+            known = ResourceCollection(
+                path, None, (), item_path=entry.item, identifier=entry.identifier
+            )
         by_path[path] = _Statement(entry, declared, schemas).applied(known)
     return list(by_path.values())
 
