@@ -20,7 +20,7 @@ import orjson
 
 from understudy.errors import Breach
 from understudy.exchange.messages import LARGEST_REPORTED, Exchange
-from understudy.openapi.media_types import URLENCODED, is_json
+from understudy.openapi.media_types import URLENCODED, is_json, without_options
 
 SECRET_NAMES: Final = frozenset(
     {
@@ -135,7 +135,7 @@ def masked_body(content: bytes, media_type: str, names: AbstractSet[str] = SECRE
     A page is left out: it may show secrets that no name gives away. What cannot be read as its type
     says is what a client sends that is wrong about the type: whatever looks like a secret is masked.
     """
-    kind = media_type.partition(";")[0].strip().lower()
+    kind = without_options(media_type)
     if kind == "text/html":
         return f"(a page of {len(content)} bytes)".encode()
     if kind.startswith("multipart/"):

@@ -15,7 +15,7 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 import orjson
 
 from understudy.interface.scopes import AUTH
-from understudy.openapi.media_types import JSON, URLENCODED
+from understudy.openapi.media_types import JSON, URLENCODED, without_options
 
 Headers = tuple[tuple[str, str], ...]
 CredentialKind = Literal["none", "oauth", "api_key", "invalid", "unknown"]
@@ -226,7 +226,7 @@ class Exchange:
 def media_type(headers: Headers) -> str:
     """Returns the media type of a Content-Type header in lower case, without parameters."""
     text = next((text for name, text in headers if name == "content-type"), "")
-    return text.partition(";")[0].strip().lower()
+    return without_options(text)
 
 
 def split(url: object) -> SplitResult:

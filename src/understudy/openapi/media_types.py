@@ -30,6 +30,11 @@ _CONCRETE: Final = {
 """Range to the type that is sent for it."""
 
 
+def without_options(content_type: str) -> str:
+    """Returns the media type of a Content-Type header in lower case, without parameters."""
+    return content_type.partition(";")[0].strip().lower()
+
+
 def is_json(media_type: str) -> bool:
     """Tells whether a body of this type is one JSON value (RFC 6839, 3.1)."""
     is_named_json = media_type.endswith(("/json", "+json"))

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 from understudy.openapi.grammar import METHODS, PATH_PARAMETER
 from understudy.openapi.loader import Document, Node, base_paths
-from understudy.openapi.media_types import is_json
+from understudy.openapi.media_types import is_json, without_options
 from understudy.openapi.operation_mends import LOCATIONS, path_of
 from understudy.openapi.pointers import steps_of
 
@@ -87,7 +87,7 @@ def described_parameter(document: Document, node: Node, name: str, location: str
         style=style,
         explode=value.get("explode", style == "form"),
         schema=schema,
-        is_json=is_json(media_type.partition(";")[0].strip().lower()),
+        is_json=is_json(without_options(media_type)),
         takes_empty=value.get("allowEmptyValue", False),
         keeps_reserved=value.get("allowReserved", False),
         examples=tuple(example.value for _, example in examples_of(document, node)),
@@ -323,8 +323,7 @@ def _headers(document: Document, response: Node) -> tuple[Parameter, ...]:
 def _content(document: Document, owner: Node) -> dict[str, MediaType]:
     media_types = {}
     for name, media in document.members(owner, "content"):
-        without_options = name.partition(";")[0].strip().lower()
-        media_types[without_options] = MediaType(
+        media_types[without_options(name)] = MediaType(
             media.child("schema"),
             _examples(document, media),
             name.strip(),

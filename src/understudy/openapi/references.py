@@ -89,9 +89,7 @@ class References:
 
     def scope_of(self, pointer: str) -> Scope:
         """Returns the scope of a place that a reference leads to."""
-        file = ROOT
-        if pointer.startswith(f"#/{FILES}/"):
-            file = "/".join(pointer.split("/", 3)[:3])
+        file = _file_of(pointer)
         identifiers = self._index(file).identifiers
         around = {place: uri for uri, place in identifiers.items() if _is_within(pointer, place)}
         resource = max(around, key=len, default=file)

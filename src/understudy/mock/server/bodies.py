@@ -27,7 +27,15 @@ from understudy.mock.server.parameters import (
 )
 from understudy.mock.server.xml_bodies import XmlReader
 from understudy.openapi.loader import Node
-from understudy.openapi.media_types import JSON, URLENCODED, declared_for, is_json, is_text, is_xml
+from understudy.openapi.media_types import (
+    JSON,
+    URLENCODED,
+    declared_for,
+    is_json,
+    is_text,
+    is_xml,
+    without_options,
+)
 from understudy.openapi.operations import FieldEncoding, RequestBody
 from understudy.openapi.schemas import ALL, Schemas
 
@@ -118,14 +126,15 @@ def _field(
     value = None if value is None else schemas.follow(value)
     types = schemas.types(value)
     encoding = encoding or FieldEncoding()
+    is_written_json = is_json(without_options(encoding.content_type))
     is_composed = bool(own_types & {"array", "object"}) and declared is not None
     return FormField(
         name,
         types,
         is_file=_is_file(value),
-        is_list=is_list and not _is_json_type(encoding.content_type),
+        is_list=is_list and not is_written_json,
         is_declared=True,
-        is_json=_is_json_type(encoding.content_type) or _is_json_value(types),
+        is_json=is_written_json or _is_json_value(types),
         style=StyleReader(
             name,
             name,
@@ -137,10 +146,6 @@ def _field(
         if is_composed and declared is not None
         else None,
     )
-
-
-def _is_json_type(content_type: str) -> bool:
-    return is_json(content_type.partition(";")[0].strip().lower())
 
 
 def _is_json_value(types: frozenset[str]) -> bool:
@@ -333,7 +338,7 @@ class BodyReader:
 
     def _is_form(self, content_type: bytes) -> bool:
         """Tells whether an empty body is an empty form, in which each missing field is named."""
-        return content_type.partition(b";")[0].strip().lower().decode("latin-1") in _FORMS
+        return without_options(content_type.decode("latin-1")) in _FORMS
 
     @property
     def _assumed(self) -> str:

@@ -21,6 +21,7 @@ from understudy.errors import Headers, StartupError
 from understudy.mock.server.json_bodies import json_bytes
 from understudy.mock.server.worlds import Baseline, World
 from understudy.openapi.grammar import PATH_PARAMETER
+from understudy.openapi.media_types import without_options
 from understudy.openapi.operations import Operation, path_shape
 from understudy.openapi.schemas import Schemas
 
@@ -311,8 +312,7 @@ class DocumentCall:
     @property
     def media_type(self) -> str:
         """The media type of the request's body, in lower case and without options."""
-        content_type = self.headers.get(b"content-type", b"").decode("latin-1")
-        return content_type.partition(";")[0].strip().lower()
+        return without_options(self.headers.get(b"content-type", b"").decode("latin-1"))
 
     @property
     def accept(self) -> str:

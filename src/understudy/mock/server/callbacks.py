@@ -32,7 +32,7 @@ from understudy.mock.server.worlds import World
 from understudy.openapi.expressions import ExchangeValues, evaluated
 from understudy.openapi.grammar import METHODS
 from understudy.openapi.loader import Document
-from understudy.openapi.media_types import concrete, is_json, negotiated
+from understudy.openapi.media_types import concrete, is_json, negotiated, without_options
 from understudy.openapi.operations import SentOperation, sent_operations
 from understudy.openapi.parameter_writing import written
 from understudy.openapi.pointers import value_at
@@ -426,7 +426,7 @@ def _fault(endpoint: Endpoint, context: RequestContext) -> str | None:
     if not context.status:
         return None
     content_type = dict(context.response_headers).get(b"content-type", b"").decode("latin-1")
-    media_type = content_type.partition(";")[0].strip().lower()
+    media_type = without_options(content_type)
     body: Any = context.response_body or None
     if body is not None and is_json(media_type):
         try:

@@ -1,6 +1,6 @@
 """Compiles at start everything that serving an operation needs: who may call it, and what it may respond."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -25,6 +25,7 @@ from understudy.mock.server.declared_responses import DeclaredErrors, DeclaredHe
 from understudy.mock.server.parameters import ParameterReader, first_error
 from understudy.mock.server.recent import Recent
 from understudy.openapi.credentials import BEARER, BEARER_TYPES, Credential, credentials_of
+from understudy.openapi.media_types import without_options
 from understudy.openapi.operations import DeclaredResponse, Operation, operations, security_schemes
 from understudy.openapi.schemas import ALL, Schemas
 from understudy.openapi.validators import SchemaValidator
@@ -94,7 +95,7 @@ class ResponseValidator:
             return None  # it declares none, and so excludes none
         if declared is None:
             return f"status {response.status} is not in the document"
-        media = declared.content.get(_without_options(response.media_type))
+        media = declared.content.get(without_options(response.media_type))
         if response.body is None:
             return _NO_BODY if media and media.schema else None
         if media is None:
@@ -110,7 +111,7 @@ class ResponseValidator:
     ) -> HandlerResponse:
         """Returns a response to these arguments that fits the document as far as it can be made to."""
         declared = self._operation.response(response.status)
-        media = declared and declared.content.get(_without_options(response.media_type))
+        media = declared and declared.content.get(without_options(response.media_type))
         if not media or media.schema is None:
             return response
         body = response.body.value if isinstance(response.body, SharedBody) else response.body
@@ -140,10 +141,6 @@ def _fault(body: Any, validator: SchemaValidator) -> str | None:
         return first_error(validator, body.value)
     body.valid_by = validator
     return None
-
-
-def _without_options(media_type: str) -> str:
-    return media_type.partition(";")[0].strip().lower() if ";" in media_type else media_type
 
 
 def _is_success(status: int) -> bool:
@@ -350,7 +347,10 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
             ),
             is_limited=key in limited,
             page=pages.get(key),
-            parameters=_parameter_readers(operation, schemas, numeric_booleans),
+            parameters=tuple(
+                ParameterReader(it, schemas.for_requests, reads_numbers=key in numeric_booleans)
+                for it in operation.parameters
+            ),
             reads_query=any(p.location == "query" for p in operation.parameters),
             reads_headers=any(p.location in {"header", "cookie"} for p in operation.parameters),
             body=body,
@@ -402,14 +402,4 @@ def _declared(operation: Operation, schemas: Schemas, body: BodyReader | None) -
         sent=body.members if body else frozenset(),
         returned=frozenset(schemas.members(schema, ALL)),
         statuses=frozenset(operation.responses),
-    )
-
-
-def _parameter_readers(
-    operation: Operation, schemas: Schemas, numeric_booleans: Container[tuple[str, str]]
-) -> tuple[ParameterReader, ...]:
-    reads_numbers = shape(operation.method, operation.path) in numeric_booleans
-    return tuple(
-        ParameterReader(parameter, schemas.for_requests, reads_numbers=reads_numbers)
-        for parameter in operation.parameters
     )

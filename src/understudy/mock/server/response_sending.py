@@ -31,7 +31,7 @@ from understudy.mock.server.hosts import METADATA_PATH
 from understudy.mock.server.json_bodies import json_bytes
 from understudy.mock.server.request_context import HeaderFields, RequestContext, StreamPlan
 from understudy.mock.server.security import sent_headers
-from understudy.openapi.media_types import JSON_SEQUENCES
+from understudy.openapi.media_types import JSON_SEQUENCES, without_options
 from understudy.openapi.paths import Paths
 
 NO_CONTENT = 204
@@ -242,8 +242,8 @@ async def send_planned(
     Returns:
         Whether it was sent.
     """
-    content_type = dict(response.headers).get(b"content-type", b"")
-    media_type = content_type.partition(b";")[0].strip().lower().decode("latin-1")
+    content_type = dict(response.headers).get(b"content-type", b"").decode("latin-1")
+    media_type = without_options(content_type)
     is_stream = media_type == EVENTS or media_type in JSON_SEQUENCES
     if not is_stream or scope["method"] == "HEAD":
         return False

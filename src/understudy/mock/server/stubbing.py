@@ -30,7 +30,7 @@ from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.security import sent_headers
 from understudy.mock.server.windows import WINDOW, QuotaDecision
 from understudy.mock.server.worlds import World
-from understudy.openapi.media_types import declared_for, is_json
+from understudy.openapi.media_types import declared_for, is_json, without_options
 from understudy.openapi.operations import DeclaredResponse
 from understudy.openapi.pointers import escape
 
@@ -504,7 +504,7 @@ def _body_violations(
     if not declared.content:
         yield place, f"the document declares no content at {declared.pointer}."
         return
-    essence = media_type.partition(";")[0].strip().lower()
+    essence = without_options(media_type)
     name = declared_for(essence, declared.content)
     if name is None:
         listed = ", ".join(declared.content)
