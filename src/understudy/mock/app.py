@@ -266,17 +266,14 @@ class Mock:
         has_sign_in = is_single or self.listing is None
         first_group: PageGroup = "operations" if self.listing else "people"
         page_groups: tuple[PageGroup, ...] = (first_group, "authorization")
+
+        def elsewhere(groups: Sequence[PageGroup]) -> ASGIApp:
+            return pages(resource.base_path, groups, self._page_hosts(), self.listing)
+
+        apis = beside(resource, sign_in if is_single else (), web, administration)
         common = self._site_config(
-            (
-                *beside(resource, sign_in if is_single else (), web, administration),
-                definition_api(resource),
-            ),
-            pages(
-                resource.base_path,
-                page_groups if is_single else page_groups[:1],
-                self._page_hosts(),
-                self.listing,
-            ),
+            (*apis, definition_api(resource)),
+            elsewhere(page_groups if is_single else page_groups[:1]),
             has_sign_in=has_sign_in,
         )
         self._tell_store((*common.apis, *sign_in))
@@ -288,12 +285,7 @@ class Mock:
             replace(
                 common,
                 apis=(*sign_in, web, administration),
-                elsewhere=pages(
-                    resource.base_path,
-                    page_groups[1:],
-                    self._page_hosts(),
-                    self.listing,
-                ),
+                elsewhere=elsewhere(page_groups[1:]),
                 closed=CLOSED,
                 guarded=GUARDED,
                 addresses=self._addresses_of_authorization(),
