@@ -252,13 +252,15 @@ class StyleReader:
         return {name: self._member(name, [value]) for name, value in pairs}
 
     def _member(self, name: str, texts: Sequence[str]) -> Any:
-        member = self._schemas.members(self._schema).get(name)
-        types = self._schemas.types(member)
-        if "array" in types:
-            return [
-                convert(text, self._schemas.types(self._schemas.items(member))) for text in texts
-            ]
-        return convert(once(f"{self._label}, member {name!r},", texts), types)
+        return self._plain(f"{self._label}, member {name!r},", self._members.get(name), texts)
+
+    def _plain(self, label: str, schema: Node | None, texts: Sequence[str]) -> Any:
+        """Returns a value that is a text, or a list that has each item in a text of its own."""
+        types = self._schemas.types(schema)
+        if "array" not in types:
+            return convert(once(label, texts), types)
+        items = self._schemas.types(self._schemas.items(schema))
+        return [convert(text, items) for text in texts]
 
     def _spread(self, texts: Texts) -> Iterator[Any]:
         """Yields the object whose members are parameters by themselves."""
@@ -279,13 +281,9 @@ class StyleReader:
 
     def _grown(self, tree: dict[str, Any] | list[str], schema: Node | None, where: str) -> Any:
         """Returns what a tree of texts means by a schema."""
-        types = self._schemas.types(schema)
         if isinstance(tree, list):
-            if "array" not in types:
-                return convert(once(f"Query parameter {where!r}", tree), types)
-            items = self._schemas.types(self._schemas.items(schema))
-            return [convert(text, items) for text in tree]
-        items_schema = self._schemas.items(schema)
+            return self._plain(f"Query parameter {where!r}", schema, tree)
+        types, items_schema = self._schemas.types(schema), self._schemas.items(schema)
         if "array" in types and tree.keys() == {""}:
             return self._grown(tree[""], schema, where)
         if "array" in types and all(map(_INDEX.fullmatch, tree)):
