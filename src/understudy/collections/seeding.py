@@ -8,15 +8,16 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import orjson
 
 from understudy.collections.bodies import path_parameter_schema, request_media, success
-from understudy.collections.calls import StatefulDocument
+from understudy.collections.calls import Address, StatefulDocument
 from understudy.collections.items import ItemMaker, ItemShape, text_of
-from understudy.collections.model import ResourceCollection, item_at, value_at
+from understudy.collections.model import ResourceCollection, ResourceParent, item_at, value_at
 from understudy.errors import StartupError, nearest, unreadable
 from understudy.mock.server.parameters import first_error
 from understudy.mock.server.worlds import Baseline
@@ -174,13 +175,6 @@ _MOST_PARENTS: Final = 9
 """Parents that items are made for; a list of lists of lists would grow exponentially."""
 
 
-class SeedParents(NamedTuple):
-    """The values of the parameters in the path of seeded items."""
-
-    texts: tuple[str, ...]
-    values: tuple[Any, ...]
-
-
 def seeded(
     stateful: StatefulDocument,
     seed: int,
@@ -265,7 +259,7 @@ class _Seeding:
         self,
         shape: ItemShape,
         maker: ItemMaker,
-        parents: SeedParents,
+        address: Address,
         example: Mapping[str, Any],
         items: Sequence[Item],
     ) -> Item:
@@ -277,10 +271,10 @@ class _Seeding:
             identifier = next(sampled, None)
             if identifier is None:
                 identifier = maker.identifier(number, lambda value: text_of(value) in taken)
-        made = maker.body(number, identifier, parents.values, {}, None)
+        made = maker.body(number, identifier, address.values, {}, None)
         body = {**made, **example, **({shape.identifier: identifier} if shape.identifier else {})}
         body = _distinct(shape, body, number, [*(it.body for it in items), *self._avoided(shape)])
-        return Item.of(text_of(identifier), parents.texts, number, body)
+        return Item.of(text_of(identifier), address.parents, number, body)
 
     def _avoided(self, shape: ItemShape) -> Sequence[Mapping[str, Any]]:
         """Returns the items that the document's examples create, which seeds must not refuse."""
@@ -324,12 +318,12 @@ class _Seeding:
     ) -> Item:
         """Returns an item of a seed-data file; a parent is named by its parameter."""
         shape = self._stateful.shape(collection)
-        first = next(iter(self._parents(collection)), SeedParents((), ()))
+        first = next(iter(self._parents(collection)), Address((), ()))
         names = [parent.parameter for parent in collection.parents]
         values = tuple(
             body.get(n, first.values[i] if first.values else "") for i, n in enumerate(names)
         )
-        parents = SeedParents(tuple(map(text_of, values)), values)
+        parents = Address(tuple(map(text_of, values)), values)
         members = {
             name: value
             for name, value in body.items()
@@ -337,35 +331,32 @@ class _Seeding:
         }
         return self._item(shape, maker, parents, members, items)
 
-    def _parents(self, collection: ResourceCollection) -> list[SeedParents]:
+    def _parents(self, collection: ResourceCollection) -> list[Address]:
         """Returns the parents that items of a collection are made for."""
-        above = [SeedParents((), ())]
+        above = [Address((), ())]
         for parent in collection.parents:
-            extended = []
-            for texts, values in above:
-                for text, value in self._values(
-                    collection, parent.parameter, parent.collection, texts
-                ):
-                    extended.append(SeedParents((*texts, text), (*values, value)))
-            above = extended[:_MOST_PARENTS]
+            extended = (
+                Address((*texts, text), (*values, value))
+                for texts, values, *_ in above
+                for text, value in self._values(collection, parent, texts)
+            )
+            above = list(islice(extended, _MOST_PARENTS))
         return above
 
     def _values(
-        self, collection: ResourceCollection, parameter: str, path: str | None, texts: Sequence[str]
+        self, collection: ResourceCollection, parent: ResourceParent, texts: Sequence[str]
     ) -> Iterator[tuple[str, Any]]:
-        if path is not None:
-            owner = self._stateful.model.collection(path)
+        if parent.collection is not None:
+            owner = self._stateful.model.collection(parent.collection)
             member = owner.identifier if owner else None
-            for item in self.items(path):
+            for item in self.items(parent.collection):
                 if item.parents == tuple(texts):
                     yield item.identifier, item.body.get(member or "", item.identifier)
             return
         operation = collection.operations[0].operation
-        schema = path_parameter_schema(operation, parameter)
-        shape = self._stateful.shape(collection)
-        value = (
-            "1" if schema is None else Sampler(shape.schemas, self._seed).value(schema, parameter)
-        )
+        schema = path_parameter_schema(operation, parent.parameter)
+        sampler = Sampler(self._stateful.shape(collection).schemas, self._seed)
+        value = "1" if schema is None else sampler.value(schema, parent.parameter)
         yield text_of(value), value
 
     def _related(self, collection: ResourceCollection) -> list[Item]:

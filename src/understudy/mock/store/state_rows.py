@@ -1,7 +1,7 @@
 """Encodes worlds as MessagePack rows of the state database, and decodes them."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 from msgspec import Struct
@@ -34,6 +34,11 @@ class TimelessSettings(Struct, frozen=True, forbid_unknown_fields=True):
     limits: dict[str, Count]
     faults: dict[str, Fault]
     windows: dict[str, Window] = {}
+
+    @classmethod
+    def of(cls, snapshot: Snapshot) -> Self:
+        """Returns the settings of a snapshot."""
+        return cls(**{name: getattr(snapshot, name) for name in cls.__struct_fields__})
 
 
 class WorldSettings(TimelessSettings, frozen=True):
@@ -107,8 +112,7 @@ class Rows:
 
     def snapshot(self, snapshot: Snapshot) -> bytes:
         """Encodes a snapshot."""
-        named = {name: getattr(snapshot, name) for name in WorldSettings.__struct_fields__}
-        settings = WorldSettings(**named)
+        settings = WorldSettings.of(snapshot)
         own, overlay = self._own(snapshot.baseline), self._blobs(snapshot.overlay)
         return self._encode(StoredSnapshot(own, overlay, settings))
 
