@@ -116,7 +116,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """What the operations of a document read and change: items, or something that exists once.
+    """Items that the operations of a document read and change, or something that exists once.
 
     Attributes:
         path: The path template of the collection, or of what exists once.

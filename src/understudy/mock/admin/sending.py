@@ -107,7 +107,7 @@ class _SentRequest(NamedTuple):
 
 
 _EMPTY: Final = _SentRequest("GET", "", [], b"")
-"""What a request has whose sender leaves everything out."""
+"""The request of a sender who leaves everything out."""
 
 
 async def send_request(
