@@ -117,6 +117,22 @@ def test_a_search_finds_what_it_is_asked_for_and_counts_it() -> None:
     assert found["total"] == len({it["id"] for it in found["items"]}) == 2
 
 
+@pytest.mark.parametrize(
+    "money", [{"total": {"type": "number"}}, {"total": INTEGER, "tax": INTEGER}]
+)
+def test_a_total_that_is_a_price_is_not_the_length_of_the_list_beside_it(
+    money: dict[str, Any],
+) -> None:
+    lines = {"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": "string"}}
+    money["total"] = {**money["total"], "example": 95}
+    order = {"type": "object", "properties": {"lines": lines, **money}}
+    responses = {"200": content("application/json", schema=order)}
+    raw = {"openapi": "3.0.3", "paths": {"/order": {"get": {"responses": responses}}}}
+    document = Document(Path("api.yaml"), raw)
+    found = sample_response(operations(document)[0], Schemas(document), 7, {}).body
+    assert (len(found["lines"]), found["total"]) == (2, 95)
+
+
 PETS = """
 openapi: 3.0.3
 paths:

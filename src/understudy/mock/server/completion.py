@@ -16,6 +16,9 @@ _DATE_LENGTH: Final = len("2026-03-14")
 _TOTALS: Final = ("total", "count", "total_count", "totalCount", "total_items", "totalItems")
 """Names of members that say how many items a list has."""
 
+_BESIDE_A_PRICE: Final = frozenset({"currency", "subtotal", "tax", "shipping", "discount", "price"})
+"""Names of members beside which ``total`` is a sum of money."""
+
 _IDENTIFIER = re.compile("(?i:_id|-id)$|Id$|ID$")
 """The end of the name of a path parameter that gives the ``id`` of what it leads to."""
 
@@ -109,7 +112,7 @@ def echoed(
     """Returns a generated body in which members named by the request have its values.
 
     The items of a list have those of the query, as a search finds what matches it. A total beside the one
-    list of an object is its length.
+    list of an object is its length, unless it is a price.
     """
     queries = {it.name for it in operation.parameters if it.location == "query"}
     queried = {name: arguments[name] for name in queries & arguments.keys()}
@@ -120,8 +123,11 @@ def echoed(
     lists = [name for name in body if isinstance(body[name], list)]
     if len(lists) == 1:
         totals = dict.fromkeys(_TOTALS, len(body[lists[0]]))
-        member = schemas.members(schema, ALL).get(lists[0])
-        items = _with_values_of_items(body[lists[0]], member, schemas, queried)
+        members = schemas.members(schema, ALL)
+        kinds = schemas.types(members.get("total")) or {"integer"}
+        if "integer" not in kinds or not _BESIDE_A_PRICE.isdisjoint(members):
+            del totals["total"]
+        items = _with_values_of_items(body[lists[0]], members.get(lists[0]), schemas, queried)
         body = _with_values({**body, lists[0]: items}, schema, schemas, totals)
     names = PATH_PARAMETER.findall(operation.path)
     sent = {name: arguments[name] for name in names if name in arguments}
