@@ -5,6 +5,7 @@ import json
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +32,14 @@ from understudy.cli.exit_codes import ExitCode
 from understudy.cli.record import finished, line_of, report, silent_loggers, write
 from understudy.drift.comparing import compare
 from understudy.errors import StartupError
+from understudy.exchange.messages import ANONYMOUS_IDENTITY, Exchange, Request, Response
 from understudy.mock.settings import Settings, settings_like
+from understudy.openapi.loader import load
+from understudy.openapi.operations import operations
 from understudy.record.anonymising import Anonymiser
 from understudy.record.proxy import Proxy
 from understudy.record.pseudonyms import PictureForm, form_of
+from understudy.record.recorded_fixtures import RecordedStubs
 from understudy.record.recorder import expect_new, write_whole
 from understudy.record.traffic_judge import TrafficJudge
 from understudy.verify.deployment import Deployment
@@ -368,3 +373,18 @@ def test_what_an_operation_without_a_state_responded_is_a_stub(monkeypatch, tmp_
         answer = app.get("verified-accounts/services")
         assert answer.headers["x-mock-stub"] == "stub-1"
         assert len(answer.json()) == len(listed)
+
+
+def test_what_a_client_had_kept_is_no_stub_for_others():
+    document = load(Path(__file__).parents[1] / "mock/service/newer_service.yaml")
+    (listing,) = (it for it in operations(document) if it.path == "/verified-accounts/services")
+    url = f"{TARGET.base_url}{listing.path}"
+    at = datetime(2026, 3, 1, tzinfo=UTC)
+    stubs = RecordedStubs([listing])
+    for status, body in ((200, b"[]"), (304, b"")):
+        request, response = Request("GET", url), Response(status, (), body)
+        operation = f"GET {listing.path}"
+        own = Exchange(1, "test", ANONYMOUS_IDENTITY, request, response, at, operation, "resource")
+        stubs.add(own)
+    (stub,) = stubs.stubs({})
+    assert stub["response"] == {"status": 200, "body": []}

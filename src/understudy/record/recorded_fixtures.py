@@ -12,6 +12,7 @@ recording is all that is known.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any, Final
 
 import yaml
@@ -436,6 +437,8 @@ class RecordedStubs:
     def add(self, exchange: Exchange) -> None:
         """Takes an exchange whose values are pseudonyms."""
         operation = exchange.operation
+        if exchange.status == HTTPStatus.NOT_MODIFIED:
+            return  # holds only for what that client had kept; the body is right for every one
         if operation in _READ:
             if exchange.response.is_success and exchange.json_object:
                 self._exchanges.setdefault(operation, []).append(exchange)
