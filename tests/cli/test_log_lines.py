@@ -44,6 +44,16 @@ def test_a_plain_line_tells_when_what_and_how_long():
     ]
 
 
+def test_what_a_page_of_the_mock_loads_is_no_line():
+    made = exchange()
+    made.path = "/static/pages.css"
+    written: list[str] = []
+    record = log_lines("text", written.append, is_terminal=False)
+    assert record
+    record(made)
+    assert written == []
+
+
 def test_a_note_that_holds_for_each_request_of_an_operation_is_said_once():
     written: list[str] = []
     record = log_lines("text", written.append, is_terminal=False)

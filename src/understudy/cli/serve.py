@@ -294,7 +294,9 @@ def log_lines(log: Log, write: Write, *, is_terminal: bool) -> RequestListener |
 
 
 def _is_own(context: RequestContext) -> bool:
-    """Tells whether the console or a command asked: they are not clients to read about."""
+    """Tells whether a page of the mock or a command asked: they are not clients to read about."""
+    if context.is_part_of_page:
+        return True
     if not context.path.startswith(PRIVATE_PATHS):
         return False
     headers = context.headers

@@ -205,7 +205,7 @@ class Journaling:
         world = context.world
         if not world.history.is_settled(world.identifiers.count):
             settle(context)
-        if not context.path.startswith(PRIVATE_PATHS):
+        if not context.path.startswith(PRIVATE_PATHS) and not context.is_part_of_page:
             shorten(context)
             world.journal.add(context)
             if world.history.unnumbered:

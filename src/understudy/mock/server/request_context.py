@@ -402,6 +402,11 @@ class RequestContext:
         return self.endpoint is not None or self.status not in {404, 405}
 
     @property
+    def is_part_of_page(self) -> bool:
+        """True if a style sheet or a script of a page of the mock was sent; no client asks for it."""
+        return self.endpoint is None and self.path.startswith("/static/") and self.is_matched
+
+    @property
     def exercised(self) -> Exercised | None:
         """The part of the contract that it used."""
         endpoint, principal = self.endpoint, self.principal
