@@ -48,6 +48,7 @@ def test_a_stub_answers_whom_it_names_and_nobody_else(driver: Driver) -> None:
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert driver.get(ADA).json()["display_name"] == "Ada Merrowdale"
     assert "x-ratelimit-limit" in answer.headers
+    assert driver.admin("GET", "/worlds/default")["faults"] == 0
 
 
 def test_a_merge_changes_only_the_members_that_it_names(driver: Driver) -> None:

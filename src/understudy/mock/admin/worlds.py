@@ -147,7 +147,7 @@ def _as_json(admin: AdminContext, call: Call, world: World) -> dict[str, Any]:
         "seed": world.identifiers.seed,
         "now": written(world.clock.now()),
         "requests": world.journal.total,
-        "faults": len(world.faults),
+        "faults": sum(it.stub is None for it in world.faults.values()),
         "changes": world.changed(),
         "idle_seconds": None if idle is None else idle.total_seconds(),
     }
