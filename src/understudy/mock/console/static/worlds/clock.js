@@ -9,7 +9,7 @@ import { moment, span } from "../format.js";
 import { attempt } from "../notices.js";
 
 const JUMPS = [["+10 min", 600], ["+1 h", 3600], ["+1 d", 86_400], ["+2 weeks", 1_209_600]];
-const RATES = [["1", "as fast as the machine's"], ["60", "a minute a second"], ["3600", "an hour a second"], ["86400", "a day a second"]];
+const RATES = [["1", "at normal speed"], ["60", "a minute a second"], ["3600", "an hour a second"], ["86400", "a day a second"]];
 
 const SHOWN = 12;
 
