@@ -87,8 +87,8 @@ def _head(report: Report, counts: str) -> str:
     if report.variables:
         command, places = report.exports
         lines.append(
-            f"<p>The commands read secrets from variables: <code>{escape(command)}</code> "
-            f"{escape(places)}</p>"
+            f"<p>The commands read secrets from variables: <code>{escape(command)}</code>; "
+            f"{escape(places)}.</p>"
         )
     if not report.sections:
         lines.append("<h2>No findings</h2>")

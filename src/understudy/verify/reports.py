@@ -249,7 +249,7 @@ class _Filling:
         folded = (("Exchanges", exchanges), ("Python", snippet(finding, self.secrets)))
         facts = (
             *(("expected", finding.expected), ("actual", finding.received)),
-            ("once more", finding.again),
+            ("sent again", finding.again),
         )
         return Entry(
             label=_where(finding),
