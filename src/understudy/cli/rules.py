@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import click
-import orjson
 
 from understudy import plugins
 from understudy.cli.options import FILE
-from understudy.errors import StartupError
 from understudy.terminal import echo
 
 
@@ -40,8 +38,10 @@ def rules(coverage: Path | None, facts: tuple[Path, ...], *, is_json: bool) -> N
     from understudy.interface.facts import contradictory, load_facts
     from understudy.interface.rules import load_rules
     from understudy.openapi.bundled import openapi_directory
+    from understudy.reports.earlier_run import read_report
 
-    ended = {} if coverage is None else _ended(coverage)
+    report = {"rules": ()} if coverage is None else read_report(coverage, "--coverage")
+    ended = {rule["id"]: rule["status"] for rule in report["rules"]}
     bundled = load_rules(openapi_directory() / "rules.yaml")
     foreign = (rule for rules in plugins.every("rules").values() for rule in rules)
     known = (*bundled, *INFERRED.values(), *foreign)
@@ -80,12 +80,3 @@ def _printed(rule: Any, ended: Mapping[str, str], facts: Mapping[str, Any]) -> A
         fact and fact.reading,
         (fact and fact.sure) or None,
     )
-
-
-def _ended(path: Path) -> dict[str, str]:
-    try:
-        report: Any = orjson.loads(path.read_bytes())
-        return {rule["id"]: rule["status"] for rule in report["rules"]}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        msg = f"{path} is not a JSON report of understudy verify; write one with --report json={path}."
-        raise StartupError(msg) from error

@@ -32,8 +32,12 @@ def is_report(path: Path) -> bool:
         return False  # its reader says why
 
 
-def read_report(path: Path) -> Mapping[str, Any]:
+def read_report(path: Path, option: str) -> Mapping[str, Any]:
     """Returns the JSON report of an earlier run of ``understudy verify``.
+
+    Args:
+        path: The file.
+        option: The option that names it, for the message.
 
     Raises:
         StartupError: The file is not such a report.
@@ -41,8 +45,11 @@ def read_report(path: Path) -> Mapping[str, Any]:
     try:
         report: Mapping[str, Any] = orjson.loads(path.read_bytes())
         _ = (report["started"], report["rules"], report["findings"])
+        _ = {rule["id"]: rule["status"] for rule in report["rules"]}
     except (OSError, ValueError, KeyError, TypeError) as error:
-        msg = f"--baseline {path} is not a JSON report of verify; write one with --report json={path}."
+        msg = (
+            f"{option} {path} is not a JSON report of verify; write one with --report json={path}."
+        )
         raise StartupError(msg) from error
     return report
 
