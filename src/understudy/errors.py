@@ -22,9 +22,11 @@ Problem                     becomes a response, in the shape of the API that was
 └── MockRefusal             problem+json: a request that steers the mock and cannot be carried out
 """
 
+import re
 from collections.abc import Sequence
 from difflib import get_close_matches
 from inspect import currentframe
+from pathlib import Path
 from types import CodeType
 from typing import Any, ClassVar, NamedTuple
 
@@ -258,6 +260,29 @@ def unreadable(path: object, error: OSError | UnicodeDecodeError, remedy: str = 
         return f"{path} is not text in UTF-8. {remedy or 'Save it as UTF-8, or name another.'}"
     reason = error.strerror or error
     return f"{path} cannot be read: {reason}. {remedy or 'Check the path.'}"
+
+
+_AT_LINE = re.compile(r"\(at line (\d+),")
+_BARE_TEXT = re.compile(r"\s*([\w.-]+)\s*=\s*([^\s\"'\[{#][^#]*?)\s*(?:#.*)?")
+
+
+def not_toml(path: Path, error: Exception, remedy: str) -> str:
+    """Returns what is to be written where TOML's reader stopped, before what it says itself.
+
+    Args:
+        path: The file.
+        error: What was raised when it was parsed.
+        remedy: A sentence that says what makes such a file.
+    """
+    place = _AT_LINE.search(str(error))
+    if place is None:
+        return f"{path} is not valid TOML. {remedy} ({error})"
+    line = path.read_text("utf-8-sig", "replace").splitlines()[int(place[1]) - 1]
+    if bare := _BARE_TEXT.fullmatch(line):
+        remedy = f'A text needs quotes: {bare[1]} = "{bare[2]}"'
+    else:
+        remedy += f" ({error})"
+    return f"{path}:{place[1]} is not valid TOML: {line.strip():.60}\n{remedy}"
 
 
 def nearest(word: str, known: Sequence[str]) -> str:

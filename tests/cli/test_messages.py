@@ -32,7 +32,41 @@ MISTAKES = {
     ),
     "a file without its option": (
         ["verify", "staging.toml"],
-        "verify takes no argument 'staging.toml'; each value stands behind its option, such as",
+        "verify takes no argument 'staging.toml'; did you mean --target staging.toml?\n",
+    ),
+    "a word without its option": (
+        ["verify", "staging"],
+        "verify takes no argument 'staging'; each value stands behind its option.\n",
+    ),
+    "an address without its option": (
+        ["verify", "http://127.0.0.1:9/v3"],
+        "did you mean --base-url http://127.0.0.1:9/v3?\n",
+    ),
+    "a command of another tool": (["mock"], "there is no command 'mock'; did you mean 'serve'?\n"),
+    "an option of another tool": (
+        ["serve", "-p", "4010"],
+        "No such option '-p'; did you mean --port?\n",
+    ),
+    "a value of the command line, and no variable": (
+        ["journal", "--mock", "foo"],
+        "Invalid value for '--mock': 'foo' is not a URL; write it as https://host/path.",
+    ),
+    "nobody who approves": (
+        ["serve", "--port", "0", "--auth-port", "0", "--auto-approve", "zzz"],
+        "--auto-approve zzz: there is no such person; `understudy fixtures` lists people.\n",
+    ),
+    "a file for the state": (["serve", "--state", __file__], "is a file; name a directory.\n"),
+    "an address for a host": (
+        ["serve", "--host", "http://127.0.0.1"],
+        "'http://127.0.0.1' is not a host; write a name or an address alone, such as 127.0.0.1.\n",
+    ),
+    "a directory for cases": (
+        ["generate", "getProfile", "--out", "/", "--force"],
+        "/ is a directory; name a file, such as --out /cases.sh\n",
+    ),
+    "a path that is not quoted": (
+        ["generate", "GET", "/profiles/{profileIdentifier}"],
+        "There is no operation 'GET'; write method and path as one word, in quotes",
     ),
     "an argument where there is none": (["plugins", "x"], "plugins takes no argument 'x'.\n"),
     "an argument too many": (["lint", "a", "b"], "'b' is one argument too many; lint takes FILE."),
@@ -72,6 +106,10 @@ MISTAKES = {
     "no fixtures": (["serve", "--fixtures", "nowhere"], "nowhere is not a directory"),
     "an address": (["generate", "--base-url", "foo"], "'foo' is not a URL; write it as https://"),
     "a report": (["verify", "--report", "junit"], "'junit' names no file; write junit=FILE"),
+    "a report without its format": (
+        ["verify", "--report", "report.html"],
+        "no report format 'report.html'; did you mean html=report.html?\n",
+    ),
     "a format": (
         ["verify", "--report", "junt=a"],
         "there is no report format 'junt'; did you mean",
@@ -191,7 +229,29 @@ def test_an_archive_without_its_members_is_refused_in_plain_words(tmp_path: Path
     path.write_text(archive)
     refused = run("verify", "--har", path)
     assert refused.exit_code == 2
-    assert "is not an HTTP archive (HAR 1.2): it has not its members. Save one" in refused.stderr
+    assert "is not an HTTP archive (HAR 1.2). Save one" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "said"),
+    [
+        (
+            "--target",
+            "plain words",
+            ":1 is not valid TOML: plain words\n`understudy verify --templ",
+        ),
+        ("--har", "{", "is not an HTTP archive (HAR 1.2). Save one in a browser's"),
+        ("--baseline", "[1]", "is neither a JSON report of verify nor a TOML file in which each"),
+    ],
+)
+def test_what_to_do_comes_before_the_words_of_a_parser(
+    tmp_path: Path, option: str, text: str, said: str
+):
+    path = tmp_path / "file"
+    path.write_text(text)
+    refused = run("verify", option, path, "--rules", "qr-default-size")
+    assert refused.exit_code == 2
+    assert said in refused.stderr
 
 
 def test_a_wrong_variable_is_named_and_not_the_option():

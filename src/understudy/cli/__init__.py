@@ -83,7 +83,8 @@ class Commands(click.Group):
             UsageError: There is none of this name.
         """
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
-            hint = nearest(args[0], self.list_commands(ctx)) or "; see understudy --help"
+            word = _ELSEWHERE.get(args[0], args[0])
+            hint = nearest(word, self.list_commands(ctx)) or "; see understudy --help"
             ctx.fail(f"there is no command {args[0]!r}{hint}")
         return super().resolve_command(ctx, args)
 
@@ -127,12 +128,44 @@ class Commands(click.Group):
             raise Unusable(msg) from error
 
 
+_ELSEWHERE: Final = {
+    "mock": "serve",
+    "start": "serve",
+    "run": "serve",
+    "proxy": "record",
+    "test": "verify",
+    "check": "verify",
+    "validate": "lint",
+    "diff": "drift",
+    "-p": "--port",
+    "-o": "--out",
+    "--output": "--out",
+    "--spec": "--document",
+    "--schema": "--document",
+    "--openapi": "--document",
+    "--url": "--base-url",
+    "--checks": "--rules",
+    "--verbose": "--log",
+}
+"""What other tools call a command or an option to what it is called here."""
+
+_OPTION_OF: Final = (
+    (re.compile("https?://.*"), ("--base-url", "--mock")),
+    (re.compile(r".*\.toml"), ("--target",)),
+    (re.compile(r".*\.har"), ("--har",)),
+    (re.compile(r".*\.(ya?ml|json)"), ("--document", "--fixtures")),
+    (re.compile("[0-9]+"), ("--port",)),
+)
+"""A value without its option, and the options that are likely meant."""
+
+
 def _in_words(error: click.UsageError, command: click.Command | None) -> Unusable:
     """Returns an error that names what a user can mend, and where to read on."""
     text = error.format_message()
     if isinstance(error, click.NoSuchOption):  # click compares the dashes, too
-        letters = error.option_name.lstrip("-")
-        close = [it for it in error.possibilities or () if nearest(letters, [it.lstrip("-")])]
+        letters = _ELSEWHERE.get(error.option_name, error.option_name).lstrip("-")
+        names = [*(error.possibilities or ()), *(_names(command) if command else ())]
+        close = [it for it in names if nearest(letters, [it.lstrip("-")])]
         text = f"{error.message.rstrip('.')}{f'; did you mean {close[0]}?' if close else '.'}"
     if isinstance(error, click.BadParameter) and not isinstance(error, click.MissingParameter):
         _name_variable(error)
@@ -155,15 +188,25 @@ def _in_words(error: click.UsageError, command: click.Command | None) -> Unusabl
 _EXTRA: Final = re.compile(r"Got unexpected extra arguments? \((\S+).*\)", re.DOTALL)
 
 
+def _names(command: click.Command) -> list[str]:
+    """Returns what a command takes, as a user types it."""
+    return [
+        name if name.startswith("-") else name.upper() for it in command.params for name in it.opts
+    ]
+
+
 def _unexpected(word: str, command: click.Command) -> str:
     """Returns what a command takes where it was given a word too many."""
     if any(isinstance(it, click.Argument) for it in command.params):
         taken = " ".join(command.collect_usage_pieces(click.Context(command))[1:])
         return f"{word!r} is one argument too many; {command.name} takes {taken}."
-    taking = (it for it in command.params if not getattr(it, "is_flag", False))
-    shown = [f"{it.opts[0]} {it.make_metavar(click.Context(command))}" for it in taking][:1]
-    remedy = f"; each value stands behind its option, such as {shown[0]}" if shown else ""
-    return f"{command.name} takes no argument {word!r}{remedy}."
+    takes_values = not all(getattr(it, "is_flag", False) for it in command.params)
+    remedy = "; each value stands behind its option." if takes_values else "."
+    for written, names in _OPTION_OF:
+        meant = [name for name in names if name in _names(command) and written.fullmatch(word)]
+        if meant:
+            remedy = f"; did you mean {meant[0]} {word}?"
+    return f"{command.name} takes no argument {word!r}{remedy}"
 
 
 def _name_variable(error: click.BadParameter) -> None:
@@ -174,6 +217,8 @@ def _name_variable(error: click.BadParameter) -> None:
     if ctx.get_parameter_source(parameter.name) is ParameterSource.ENVIRONMENT:
         named = parameter.envvar or f"{ctx.auto_envvar_prefix}_{parameter.name.upper()}"
         error.param_hint = named if isinstance(named, str) else named[0]
+    elif isinstance(parameter, click.Option):  # click adds the variable, which had no part in it
+        error.param_hint = f"'{parameter.opts[0]}'"
 
 
 def _with_remedy(parameter: click.Parameter | None, message: str) -> str:
@@ -189,7 +234,8 @@ def _with_remedy(parameter: click.Parameter | None, message: str) -> str:
         if kind.max is not None:
             bounds = f" from {kind.min} to {kind.max}"
         return f"{value} is not {number}{bounds}."
-    if isinstance(kind, click.Path) and message.endswith((" is a file.", " is a directory.")):
+    is_path = isinstance(kind, click.Path) or message.startswith("Directory ")
+    if is_path and message.endswith((" is a file.", " is a directory.")):
         wanted = "directory" if message.endswith(" is a file.") else "file"
         return f"{message.partition(' ')[2].rstrip('.')}; name a {wanted}."
     return message

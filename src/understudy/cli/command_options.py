@@ -22,7 +22,11 @@ GITHUB: Final = "github"
 FORMATS_OF_REPORTS: Final = ("json", "junit", "html", "sarif", "har", "gitlab", "markdown")
 """The formats of reports, in the order of the help."""
 
-FAIL_ON = ("findings", "not-checked", "notes", "nothing")
+FAIL_ON: Final[Mapping[str, Any]] = {
+    "type": click.Choice(["findings", "not-checked", "notes", "nothing"]),
+    "help": "What sets the exit code; repeatable.  [default: findings]",
+}
+"""The option that names what a run fails on."""
 
 
 def rule_ids(_ctx: click.Context, _option: click.Parameter, text: str | None) -> tuple[str, ...]:
@@ -75,7 +79,9 @@ def _report(text: str, formats: Collection[str]) -> tuple[str, Path]:
         return name, Path()
     if name not in formats:
         known = (*formats, GITHUB)
-        hint = nearest(name, list(known)) or f"; formats are {', '.join(known)}"
+        ending = Path(text).suffix.removeprefix(".")
+        hint = f"; did you mean {ending}={text}?" if ending in known and name == text else ""
+        hint = hint or nearest(name, list(known)) or f"; formats are {', '.join(known)}"
         msg = f"there is no report format {name!r}{hint}"
         raise click.BadParameter(msg)
     if not path:
@@ -184,11 +190,7 @@ class Reporting(RequestedReports):
     """The reports of an outcome, and what its exit code depends on."""
 
     reports: tuple[tuple[str, Path], ...] = report_option()
-    fail_on: tuple[str, ...] = option(
-        default=(),
-        type=click.Choice(FAIL_ON),
-        help="What sets the exit code; repeatable.  [default: findings]",
-    )
+    fail_on: tuple[str, ...] = option(default=(), **FAIL_ON)
     baseline: Path | None = option(
         help="File of known findings, each accepted until a date; or the JSON report of an earlier"
         " run, to say what changed: a rule that was checked then must be checked now."

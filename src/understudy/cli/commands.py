@@ -190,11 +190,7 @@ class DriftOptions(RequestedReports, DeploymentCommand):
         metavar="FILE.json",
         help="File that keeps when a difference was first and last seen.  [default: beside --target]",
     )
-    fail_on: tuple[str, ...] = option(
-        default=(),
-        type=click.Choice(FAIL_ON),
-        help="What sets the exit code; repeatable.  [default: findings]",
-    )
+    fail_on: tuple[str, ...] = option(default=(), **FAIL_ON)
     baseline: Path | None = option(help="File of known differences, each accepted until a date.")
     write_baseline: Path | None = option(
         help="Write a baseline of what is found, accepted for 30 days."

@@ -194,7 +194,8 @@ def generate(options: GenerateOptions, environment: Mapping[str, str]) -> int:
                 f"{options.out}: handlers(), to give to setupServer or setupWorker of MSW", err=True
             )
         return 0
-    _expect_consistent(options)
+    for contradiction in _contradictions(options):
+        raise click.UsageError(contradiction)
     for name, path in options.files:
         expect_writable(path, f"--report {name}={path}")
     prepare(plugins.find("formats", options.format_name), options.out, is_forced=options.force)
@@ -226,56 +227,28 @@ def _send(options: GenerateOptions, interrupted: Event, environment: Mapping[str
         return _write(options, hidden, interrupted, environment)
 
 
-def _expect_consistent(options: GenerateOptions) -> None:
-    """Accepts options that go together.
-
-    Raises:
-        UsageError: Two options contradict one another.
-    """
+def _contradictions(options: GenerateOptions) -> Iterator[str]:
+    """Yields why options do not go together."""
+    name, form = options.format_name, plugins.find("formats", options.format_name)
     if (options.only_failing or options.reports) and not options.is_sent:
-        name = "--only-failing" if options.only_failing else "--report"
-        msg = f"{name} goes with --send: what was not sent cannot have failed."
-        raise click.UsageError(msg)
-    if options.format_name == "bruno" and options.out is None:
-        msg = "--format bruno writes a directory; name it with --out."
-        raise click.UsageError(msg)
-    if options.is_in_worlds:
-        _expect_users(options)
-    if options.is_in_sequences:
-        _expect_sequences(options)
-    elif options.sequence_model is not None:
-        msg = "--state-model goes with --sequences: cases of operations need no collections."
-        raise click.UsageError(msg)
-
-
-def _expect_users(options: GenerateOptions) -> None:
-    """Accepts ``--worlds`` with the formats of load tests.
-
-    Raises:
-        UsageError: The format has no virtual users.
-    """
-    if not plugins.find("formats", options.format_name).has_users:
+        option = "--only-failing" if options.only_failing else "--report"
+        yield f"{option} goes with --send: what was not sent cannot have failed."
+    if name == "bruno" and options.out is None:
+        yield "--format bruno writes a directory; name it with --out."
+    if options.is_in_worlds and not form.has_users:
         able = " or ".join(_formats_with("has_users"))
-        msg = f"--worlds gives each virtual user a world, which {options.format_name} has none of; choose --format {able}."
-        raise click.UsageError(msg)
-
-
-def _expect_sequences(options: GenerateOptions) -> None:
-    """Accepts options that go with ``--sequences``.
-
-    Raises:
-        UsageError: The set would be minimized, or the format carries no value to later requests.
-    """
-    if options.size is not None:
-        msg = "--minimize-set chooses among cases of operations; use --count with --sequences."
-        raise click.UsageError(msg)
-    if not plugins.find("formats", options.format_name).has_sequences:
+        yield f"--worlds gives each virtual user a world, which {name} has none of; choose --format {able}."
+    if not options.is_in_sequences:
+        if options.sequence_model is not None:
+            yield "--state-model goes with --sequences: cases of operations need no collections."
+    elif options.size is not None:
+        yield "--minimize-set chooses among cases of operations; use --count with --sequences."
+    elif not form.has_sequences:
         able = ", ".join(_formats_with("has_sequences"))
-        msg = (
-            f"--format {options.format_name} carries no value from a response into the next request, "
+        yield (
+            f"--format {name} carries no value from a response into the next request, "
             f"as sequences do; choose one of {able}."
         )
-        raise click.UsageError(msg)
 
 
 def _formats_with(attribute: str) -> list[str]:

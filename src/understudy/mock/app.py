@@ -194,6 +194,7 @@ class Mock:
         slug = self._settings.auto_approve
         if slug is not None and self.world.get(PEOPLE, slug) is None:
             hint = nearest(slug, list(self.world.keys(PEOPLE)))
+            hint = hint or "; `understudy fixtures` lists people."
             msg = f"--auto-approve {slug}: there is no such person{hint}"
             raise StartupError(msg)
         return slug

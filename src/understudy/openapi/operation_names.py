@@ -27,6 +27,8 @@ def no_operation(name: str, operations: Sequence[Operation]) -> str:
     found = _requested(name, operations)
     if found is not None:
         hint = f"; did you mean {found.operation_id!r}, which is {found.method} {found.path}?"
+    elif name.upper() in {operation.method for operation in operations}:
+        hint = f"; write method and path as one word, in quotes: '{name.upper()} /…'."
     else:
         more = f" and {len(ids) - _MOST_LISTED} more" if len(ids) > _MOST_LISTED else ""
         hint = nearest(name, ids) or f"; there are {', '.join(ids[:_MOST_LISTED])}{more}."

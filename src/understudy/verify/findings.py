@@ -173,7 +173,10 @@ def load_baseline(path: Path) -> tuple[Accepted, ...]:
         remedy = "Name a report of `--report json=FILE`, or a TOML file with an [[accept]] for each finding."
         raise StartupError(unreadable(f"--baseline {path.absolute()}", error, remedy)) from error
     except (ValueError, RecursionError, ValidationError) as error:
-        msg = f"{path}: {error}. An [[accept]] has fingerprint and until, such as 2027-01-31."
+        msg = (
+            f"--baseline {path} is neither a JSON report of verify nor a TOML file in which each "
+            f"[[accept]] has fingerprint and until, such as 2027-01-31. ({error})"
+        )
         raise StartupError(msg) from error
 
 

@@ -57,14 +57,9 @@ def read_recording(
         exchanges = [_exchange(number, e, target, routes) for number, e in enumerate(entries, 1)]
     except OSError as error:
         raise StartupError(unreadable(f"--har {path}", error, _SAVE_ONE)) from error
-    except KeyError as error:
-        msg = f"{path} is not an HTTP archive (HAR 1.2): it has no member {error}. {_SAVE_ONE}"
-        raise StartupError(msg) from error
-    except (TypeError, AttributeError) as error:  # a list for an object, or the reverse
-        msg = f"{path} is not an HTTP archive (HAR 1.2): it has not its members. {_SAVE_ONE}"
-        raise StartupError(msg) from error
-    except ValueError as error:
-        msg = f"{path} is not an HTTP archive (HAR 1.2): {error}. {_SAVE_ONE}"
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        missing = f", as it has no member {error}" if isinstance(error, KeyError) else ""
+        msg = f"{path} is not an HTTP archive (HAR 1.2){missing}. {_SAVE_ONE}"
         raise StartupError(msg) from error
     return [exchange for exchange in exchanges if exchange.response.status or not is_sent]
 

@@ -20,7 +20,7 @@ from msgspec import Meta, Struct, ValidationError, convert, field
 from msgspec.structs import asdict, replace
 
 from understudy.cases.test_data import TestData, basic_credential
-from understudy.errors import StartupError, nearest, unreadable
+from understudy.errors import StartupError, nearest, not_toml, unreadable
 from understudy.exchange.messages import ANONYMOUS_IDENTITY, Identity
 from understudy.interface.scopes import AUTH, READ_PROFILE, SCOPES
 from understudy.terminal import printable_line
@@ -406,21 +406,9 @@ def load_target(path: Path, environment: Mapping[str, str]) -> Target:
         remedy = "`understudy verify --init` writes one."
         raise StartupError(unreadable(path, error, remedy)) from error
     except (ValueError, RecursionError) as error:  # what is not TOML or a number, or too deep
-        msg = f"{path} is not valid TOML: {error}.{_unquoted(path, str(error))}"
-        raise StartupError(msg) from error
+        remedy = "`understudy verify --template` prints a target file."
+        raise StartupError(not_toml(path, error, remedy)) from error
     return target_of(raw, environment, str(path))
-
-
-_AT_LINE = re.compile(r"\(at line (\d+),")
-_BARE_TEXT = re.compile(r"\s*([\w.-]+)\s*=\s*([^\s\"'\[{#][^#]*?)\s*(?:#.*)?")
-
-
-def _unquoted(path: Path, error: str) -> str:
-    """Returns how a text without quotes is to be written, if that is what TOML's reader met."""
-    place = _AT_LINE.search(error)
-    lines = path.read_text("utf-8-sig", "replace").splitlines()
-    bare = _BARE_TEXT.fullmatch(lines[int(place[1]) - 1]) if place else None
-    return f' A text needs quotes: {bare[1]} = "{bare[2]}"' if bare else ""
 
 
 def target_of(raw: Mapping[str, Any], environment: Mapping[str, str], where: str) -> Target:

@@ -344,13 +344,13 @@ def prepare(form: ExportFormat, out: Path | None, *, is_forced: bool = False) ->
     if out is None:
         return
     try:
-        if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        if out.exists():
             _expect_replaceable(form, out, is_forced=is_forced)
-        elif form.suffix and not out.exists():
+        elif form.suffix:
             with out.open("wb"):
                 pass
             out.unlink()
-        elif not out.exists():
+        else:
             out.mkdir(parents=True)
             out.rmdir()
     except OSError as error:
@@ -358,15 +358,19 @@ def prepare(form: ExportFormat, out: Path | None, *, is_forced: bool = False) ->
 
 
 def _expect_replaceable(form: ExportFormat, out: Path, *, is_forced: bool) -> None:
-    if not is_forced:
-        msg = f"{out} is there already; give --out a new name, or replace it with --force."
-        raise StartupError(msg)
-    if out.is_dir() and (form.suffix or not (out / LISTING).is_file()):
-        msg = f"{out} is a directory that generate did not write; give --out a new name."
-        raise StartupError(msg)
-    if not out.is_dir() and not form.suffix:
+    if out.is_dir() and form.suffix:
+        msg = f"{out} is a directory; name a file, such as --out {out / 'cases'}{form.suffix}"
+    elif not out.is_dir() and not form.suffix:
         msg = f"{out} is a file, and this format is a directory; give --out a new name."
-        raise StartupError(msg)
+    elif out.is_dir() and not any(out.iterdir()):
+        return
+    elif out.is_dir() and not (out / LISTING).is_file():
+        msg = f"{out} is a directory that generate did not write; give --out a new name."
+    elif is_forced:
+        return
+    else:
+        msg = f"{out} is there already; give --out a new name, or replace it with --force."
+    raise StartupError(msg)
 
 
 def _unwritable(out: Path | None, error: OSError) -> StartupError:

@@ -70,6 +70,10 @@ def bind(host: str, port: int, option: str, *, is_shared: bool = False) -> socke
         if getattr(error, "errno", None) == errno.EADDRINUSE:
             msg = f"Port {port} is in use; stop what runs there, or choose another with {option}."
         else:
+            if "/" in host:
+                alone = host.rstrip("/").rpartition("/")[2]
+                msg = f"{host!r} is not a host; write a name or an address alone, such as {alone}."
+                raise StartupError(msg) from error
             reason = getattr(error, "strerror", None) or error
             msg = f"Cannot listen on {host}:{port}: {reason}; choose another with --host, {option}."
         raise StartupError(msg) from error
