@@ -147,7 +147,7 @@ _ELSEWHERE: Final = {
     "--checks": "--rules",
     "--verbose": "--log",
 }
-"""What other tools call a command or an option to what it is called here."""
+"""The name that other tools give a command or an option to its name here."""
 
 _OPTION_OF: Final = (
     (re.compile("https?://.*"), ("--base-url", "--mock")),

@@ -59,7 +59,9 @@ def prepared(reporting: Reporting) -> Baseline:
     if reporting.baseline is None:
         return Baseline()
     if is_report(reporting.baseline):
-        return Baseline(earlier=read_report(reporting.baseline, "--baseline"))
+        return Baseline(
+            earlier=read_report(reporting.baseline, "--baseline", "started", "findings")
+        )
     return Baseline(load_baseline(reporting.baseline))
 
 

@@ -32,20 +32,20 @@ def is_report(path: Path) -> bool:
         return False  # its reader says why
 
 
-def read_report(path: Path, option: str) -> Mapping[str, Any]:
+def read_report(path: Path, option: str, *members: str) -> Mapping[str, Any]:
     """Returns the JSON report of an earlier run of ``understudy verify``.
 
     Args:
         path: The file.
         option: The option that names it, for the message.
+        members: What is needed of it, beside its rules.
 
     Raises:
         StartupError: The file is not such a report.
     """
     try:
         report: Mapping[str, Any] = orjson.loads(path.read_bytes())
-        _ = (report["started"], report["rules"], report["findings"])
-        _ = {rule["id"]: rule["status"] for rule in report["rules"]}
+        _ = {rule["id"]: rule["status"] for rule in report["rules"]}, [report[it] for it in members]
     except (OSError, ValueError, KeyError, TypeError) as error:
         msg = (
             f"{option} {path} is not a JSON report of verify; write one with --report json={path}."
