@@ -51,6 +51,10 @@ MISTAKES = {
         ["journal", "--mock", "foo"],
         "Invalid value for '--mock': 'foo' is not a URL; write it as https://host/path.",
     ),
+    "an option that looks like another one": (
+        ["generate", "-o", "cases.sh"],
+        "No such option '-o'; did you mean --out?\n",
+    ),
     "nobody who approves": (
         ["serve", "--port", "0", "--auth-port", "0", "--auto-approve", "zzz"],
         "--auto-approve zzz: there is no such person; `understudy fixtures` lists people.\n",

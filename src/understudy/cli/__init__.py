@@ -165,7 +165,8 @@ def _in_words(error: click.UsageError, command: click.Command | None) -> Unusabl
     if isinstance(error, click.NoSuchOption):  # click compares the dashes, too
         letters = _ELSEWHERE.get(error.option_name, error.option_name).lstrip("-")
         names = [*(error.possibilities or ()), *(_names(command) if command else ())]
-        close = [it for it in names if nearest(letters, [it.lstrip("-")])]
+        same = [it for it in names if it.lstrip("-") == letters]
+        close = same or [it for it in names if nearest(letters, [it.lstrip("-")])]
         text = f"{error.message.rstrip('.')}{f'; did you mean {close[0]}?' if close else '.'}"
     if isinstance(error, click.BadParameter) and not isinstance(error, click.MissingParameter):
         _name_variable(error)
