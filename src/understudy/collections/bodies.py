@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from understudy.collections.model import (
     Resource,
@@ -427,20 +427,6 @@ USUAL: Final = ("id", "uuid", "sid", "guid", "uid", "name", "slug", "key", "code
 _ENDINGS: Final = ("id", "uuid", "sid", "guid")
 
 
-class IdentifierMember(NamedTuple):
-    """The member that identifies an item, and how sure that is.
-
-    Attributes:
-        name: As the document writes it.
-        weight: For ``Evidence``.
-        reason: Why it is this one.
-    """
-
-    name: str
-    weight: float
-    reason: str
-
-
 def identifying_names(parameter: str, collection: str) -> tuple[str, ...]:
     """Returns canonical names of members that may identify an item, the likeliest first.
 
@@ -471,8 +457,8 @@ def identifier_member(
     members: Mapping[str, Node],
     schemas: Schemas,
     typed: Node | None,
-) -> IdentifierMember | None:
-    """Returns the member that identifies an item, or None.
+) -> tuple[str, float, str] | None:
+    """Returns the member that identifies an item, the weight of that and why it is this one; or None.
 
     Args:
         parameter: The path parameter.
@@ -488,7 +474,7 @@ def identifier_member(
             continue
         like = f"named like the parameter {{{parameter}}}"
         reason = like if candidate == canonical(parameter) else f"for {{{parameter}}}"
-        return IdentifierMember(name, weight, f"the member {name} identifies an item, {reason}")
+        return name, weight, f"the member {name} identifies an item, {reason}"
     return None
 
 

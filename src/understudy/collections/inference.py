@@ -141,8 +141,9 @@ class _Draft:
             self._parameter or "id", self._name[0], self._members, self._schemas, typed
         )
         if match is not None:
-            self._evidence.add(match.weight, match.reason)
-            return match.name
+            name, weight, reason = match
+            self._evidence.add(weight, reason)
+            return name
         if self._is_open and self._parameter:
             name = self._names[1] if len(self._names) > 1 and self._names[1] == "id" else ""
             self._evidence.add(0.1, "no response has a schema, so items get an identifier")

@@ -406,24 +406,13 @@ def _callbacks(document: Document, operation: Operation) -> Iterator[SentOperati
 # parameter: ``/#Target=Shop.Create``, ``/items?kind=new``.
 
 
-class Distinguishing(NamedTuple):
-    """A required parameter that tells operations apart; the value is None where any will do."""
-
-    location: str
-    name: str
-    value: Any
-
-
-def distinguishing(operation: Operation) -> list[Distinguishing]:
-    """Returns the query and header parameters that are required, with the value if there is one only."""
-    return [
-        Distinguishing(it.location, it.name, _only_value(it))
-        for it in operation.parameters
-        if it.location in {"query", "header"} and it.required
-    ]
+def distinguishing(operation: Operation) -> list[Parameter]:
+    """Returns the parameters that tell an operation apart: those of query and header that are required."""
+    return [it for it in operation.parameters if it.location in {"query", "header"} and it.required]
 
 
 def _only_value(parameter: Parameter) -> Any:
+    """Returns the one value that a parameter takes; None where it takes others."""
     schema = {} if parameter.schema is None else parameter.schema.value
     listed = schema.get("enum", [schema.get("const")]) if isinstance(schema, dict) else []
     return listed[0] if len(listed) == 1 else None
@@ -445,7 +434,7 @@ def is_meant(
 
 
 def _is_sent(
-    wanted: Distinguishing,
+    wanted: Parameter,
     query: Mapping[str, Sequence[str]],
     header: Callable[[str], str | None],
 ) -> bool:
@@ -454,4 +443,5 @@ def _is_sent(
     else:
         text = header(wanted.name.lower())
         texts = () if text is None else (text,)
-    return bool(texts) if wanted.value is None else wanted.value in texts
+    value = _only_value(wanted)
+    return bool(texts) if value is None else value in texts

@@ -4,7 +4,7 @@ import ipaddress
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 from urllib.parse import urlsplit
 
 from understudy.errors import BadRequest
@@ -129,18 +129,6 @@ _PAIR: Final = re.compile(
 _BETWEEN: Final = re.compile(r"[ \t;,]*")
 
 
-class ForwardedAddress(NamedTuple):
-    """The address that the client used, as a proxy forwards it.
-
-    Attributes:
-        host: Host with or without a port; empty where it says none.
-        scheme: ``http`` or ``https``; empty where it says none.
-    """
-
-    host: str
-    scheme: str
-
-
 def forwarded_site(
     headers: Mapping[bytes, bytes], sent_headers: Sequence[tuple[bytes, bytes]]
 ) -> str:
@@ -155,10 +143,10 @@ def forwarded_site(
     if not host:
         named = headers.get(b"host", b"").decode("latin-1")
         try:
-            address = forwarded_address(sent_headers)
+            host, scheme = forwarded_address(sent_headers)
         except BadRequest:
             return ""  # refused further in
-        host, scheme = address.host or named, address.scheme
+        host = host or named
     if not is_host(host):
         return ""
     prefix = headers.get(b"x-forwarded-prefix", b"").decode("latin-1").rstrip("/")
@@ -166,8 +154,8 @@ def forwarded_site(
     return f"{scheme}://{host}{prefix if _PREFIX.fullmatch(prefix) else ''}"
 
 
-def forwarded_address(sent_headers: Sequence[tuple[bytes, bytes]]) -> ForwardedAddress:
-    """Returns what the Forwarded headers say of the address that the client used.
+def forwarded_address(sent_headers: Sequence[tuple[bytes, bytes]]) -> tuple[str, str]:
+    """Returns the host and the scheme that the client used, by the Forwarded headers; empty where they say none.
 
     Raises:
         BadRequest: They cannot be read, or what they name is not a host.
@@ -179,7 +167,7 @@ def forwarded_address(sent_headers: Sequence[tuple[bytes, bytes]]) -> ForwardedA
         msg = f'The Forwarded header names {host[:100]!r}, which is not a host; send host="name:port".'
         raise BadRequest(msg, code="invalid_host")
     scheme = next((text for name, text in pairs if name == "proto"), "")
-    return ForwardedAddress(host, scheme.lower())
+    return host, scheme.lower()
 
 
 def _pairs(text: str) -> list[tuple[str, str]]:

@@ -348,7 +348,7 @@ class RequestContext:
         self.headers = head.headers
         self.sent_headers: HeaderFields = head.fields
         self.client = peer.client
-        self.site_url, self.resource_url, self.authorization_url = _addressed(
+        self.resource_url, self.authorization_url, self.site_url = _addressed(
             head, peer, world.prefix, addresses
         )
         self.endpoint: Endpoint | None = None
@@ -416,7 +416,8 @@ class RequestContext:
         return Exercised(endpoint.operation.operation_id, self.status, identity)
 
 
-def _addressed(head: RequestHead, peer: Peer, prefix: str, addresses: Addresses) -> "_Urls":
+def _addressed(head: RequestHead, peer: Peer, prefix: str, addresses: Addresses) -> Addresses:
+    """Returns the base URLs of one request, within its world."""
     headers = head.headers
     is_forwarded = b"forwarded" in headers or b"x-forwarded-host" in headers
     if is_forwarded and not addresses.own and is_local(peer.client):
@@ -424,18 +425,10 @@ def _addressed(head: RequestHead, peer: Peer, prefix: str, addresses: Addresses)
     return _urls(addresses, peer.scheme, headers.get(b"host", b""), peer.server, prefix)
 
 
-class _Urls(NamedTuple):
-    """The base URLs of one request."""
-
-    site: str
-    resource: str
-    authorization: str
-
-
 @lru_cache(maxsize=256)  # clients name a few hosts, over and over
 def _urls(
     addresses: Addresses, scheme: str, host: bytes, server: tuple[str, int | None], prefix: str
-) -> _Urls:
+) -> Addresses:
     name = host.decode("latin-1")
     if not is_host(name):  # refused further in
         name = f"{server[0]}:{server[1]}" if server[1] else server[0]
@@ -444,7 +437,7 @@ def _urls(
         _server(address, scheme, name) or site
         for address in (addresses.resource, addresses.authorization)
     )
-    return _Urls(site + prefix, resource + prefix, authorization + prefix)
+    return Addresses(resource + prefix, authorization + prefix, site + prefix)
 
 
 def _server(address: str, scheme: str, host: str) -> str:
