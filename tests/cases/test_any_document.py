@@ -243,6 +243,14 @@ paths:
                 tags: {type: array, items: {type: string}}
             encoding: {where: {style: deepObject}, lines: {style: form, explode: false}}
       responses: {'200': {description: OK}}
+  /labels:
+    post:
+      parameters:
+        - {name: by, in: query, required: true, schema: {type: object, additionalProperties: {type: integer}}}
+      requestBody:
+        content:
+          text/xml: {schema: {type: object, required: [size], properties: {size: {type: integer, xml: {name: Size}}}, xml: {name: Label}}}
+      responses: {'200': {description: OK}}
   /parts:
     post:
       requestBody: {required: true, content: {multipart/form-data: {schema: *order}}}
@@ -278,3 +286,11 @@ def test_fields_are_written_by_their_encoding(shared) -> None:
     body = bytes(parts.request.body or b"").decode()
     assert 'name="where"\r\nContent-Type: application/json\r\n\r\n{"x": 1}' in body
     assert body.count('name="lines"') == 2
+
+
+def test_xml_is_written_by_its_schema_and_an_object_as_parameters_of_its_members(shared) -> None:
+    told = {it.description: it for it in shared["POST /labels"]}
+    plain, left_out = told["a plain request"], told["by left out"]
+    assert bytes(plain.request.body or b"").endswith(b"<Label><Size>1</Size></Label>")
+    assert (plain.kind, plain.request.target) == ("valid", "/labels?member_1=1")
+    assert (left_out.kind, left_out.request.target) == ("open", "/labels")

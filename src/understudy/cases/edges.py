@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from understudy.cases import texts
 from understudy.errors import LimitExceeded
 from understudy.openapi.loader import Node
+from understudy.openapi.operations import Parameter
 from understudy.openapi.sample_texts import PLAIN_FORMATS, matching
 from understudy.openapi.sampler import PLAIN, Sampler
 from understudy.openapi.schemas import ALL, Schemas
@@ -64,6 +65,14 @@ class SchemaValues:
                 value = None
             self._samples[schema.pointer] = value
         return self._samples[schema.pointer]
+
+    def parameter(self, parameter: Parameter) -> Any:
+        """Returns the value of a parameter in a plain request: a valid example, or the plainest one."""
+        if parameter.schema is None:
+            return "a"
+        accepts = self.schemas.validator(parameter.schema).is_valid
+        example = next((it for it in parameter.examples if accepts(it)), None)
+        return self.sample(parameter.schema) if example is None else example
 
     def takes_more(self, schema: Node) -> bool:
         """Tells whether an object schema accepts a text under a name that it does not declare."""

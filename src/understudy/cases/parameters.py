@@ -261,24 +261,22 @@ def _is_wrong(text: str, types: frozenset[str]) -> bool:
 
 
 def _left_out(context: OperationContext, parameter: Parameter, part: str) -> Mutation:
-    pointer = f"{context.operation.pointer}/parameters"
-    what = f"{name_of(part)} left out"
-    mutation = context.on(part, "required", "required", pointer).made(
-        kind_of(not parameter.required), what, _without(parameter)
-    )
+    on = context.on(part, "required", "required", f"{context.operation.pointer}/parameters")
+    what, apply = f"{name_of(part)} left out", _without(context, parameter)
+    schema, schemas = parameter.schema, context.values.schemas
+    is_object = parameter.is_spread and schemas.types(schema) == {"object"}
+    if is_object and schema is not None and schemas.validator(schema).is_valid({}):
+        return on.left_open(what, apply)  # an object without members is written as nothing
+    mutation = on.made(kind_of(not parameter.required), what, apply)
     return mutation._replace(is_option=not parameter.required)
 
 
-def _without(parameter: Parameter) -> DraftChange:
+def _without(context: OperationContext, parameter: Parameter) -> DraftChange:
     if parameter.location != "query":
         return apply_text(parameter)
-    name = encoded(parameter.name)
-
-    def apply(draft: Draft) -> Draft:
-        kept = (p for p in draft.query if p[0] != name and not p[0].startswith(f"{name}%5B"))
-        return draft._replace(query=tuple(kept))
-
-    return apply
+    sent = query_pairs(parameter, context.values.parameter(parameter))
+    names = {encoded(parameter.name), *(name for name, _ in sent)}
+    return lambda draft: draft._replace(query=tuple(p for p in draft.query if p[0] not in names))
 
 
 def _presence(context: OperationContext, parameter: Parameter, part: str) -> Iterator[Mutation]:

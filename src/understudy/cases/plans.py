@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import chain
 from typing import Any
 
 from understudy.cases import (
@@ -44,18 +43,19 @@ from understudy.interface.operations import (
 from understudy.interface.recognition import interface_operations
 from understudy.openapi.credentials import BEARER, credentials_of
 from understudy.openapi.loader import Document, Node
-from understudy.openapi.media_types import is_json
-from understudy.openapi.operations import (
-    FieldEncoding,
-    Operation,
-    Parameter,
-    operations,
-    path_shape,
+from understudy.openapi.media_types import is_json, is_xml
+from understudy.openapi.operations import Operation, Parameter, operations, path_shape
+from understudy.openapi.parameter_writing import (
+    encoded,
+    form_pairs,
+    items_of,
+    query_pairs,
+    text_of,
 )
-from understudy.openapi.parameter_writing import encoded, query_pairs, text_of, written
 from understudy.openapi.path_matching import decoded_path
 from understudy.openapi.paths import Paths
 from understudy.openapi.schemas import ALL, Schemas
+from understudy.openapi.xml_writing import XmlWriter
 
 ANY_BYTES = ("image/", "application/octet-stream")
 """Prefixes of the media types for which a document cannot say which bytes are valid."""
@@ -103,31 +103,31 @@ class PlainRequests:
         if media_type == FORM:
             assert operation.request_body is not None
             encodings = operation.request_body.content[media_type].encoding
-            fields = (_field_pairs(n, it, encodings.get(n)) for n, it in members.items())
-            return draft._replace(form=tuple(chain.from_iterable(fields)))
+            return draft._replace(form=tuple(form_pairs(members, encodings)))
         if media_type == MULTIPART and schema is not None:
             files = {name: png() for name in self.file_fields(schema)}
-            parts = ((n, item) for n, it in {**members, **files}.items() for item in _items(it))
+            parts = ((n, item) for n, it in {**members, **files}.items() for item in items_of(it))
             return draft._replace(parts=uploads.base_parts(parts))
         if media_type.startswith("image/"):
             return draft._replace(raw=png(), content_type=media_type.replace("*", "png"))
-        return draft._replace(raw=(value if isinstance(value, str) else "understudy").encode())
+        if is_xml(media_type) and not isinstance(value, str):
+            raw = XmlWriter(self._values.schemas).write(value, schema)
+        else:
+            raw = (value if isinstance(value, str) else "understudy").encode()
+        return draft._replace(raw=raw)
 
     def uncertain_part(self, operation: Operation) -> str:
         """Returns the part for which no value was found that its schema accepts, or an empty string."""
         for parameter in operation.parameters:
             schema = parameter.schema
             is_needed = parameter.required or parameter.location == "path"
-            if (
-                schema is not None
-                and is_needed
-                and not self._accepts(schema, self._example(schema))
-            ):
+            value = self._values.parameter(parameter)
+            if schema is not None and is_needed and not self._accepts(schema, value):
                 return f"{parameter.location} {parameter.name}"
         media_type, schema = body_of(operation)
         if media_type.startswith(ANY_BYTES):
             return ""
-        if not media_type.startswith("text/plain") and not _is_structured(media_type):
+        if not media_type.startswith("text/plain") and not _is_structured(media_type, schema):
             return "body" if media_type else ""
         value = None if schema is None else self._body_value(operation, media_type, schema)
         is_fitting = schema is None or media_type == MULTIPART or self._accepts(schema, value)
@@ -149,7 +149,7 @@ class PlainRequests:
         name, is_needed = parameter.name, parameter.required or parameter.location == "path"
         if not is_needed:
             return draft
-        value = "a" if parameter.schema is None else self._example(parameter.schema)
+        value = self._values.parameter(parameter)
         if parameter.location == "path":
             text = text_of(parameter, value) or "a"
             return draft._replace(places=(*draft.places, (name, text)))
@@ -159,24 +159,6 @@ class PlainRequests:
             return draft.with_cookie(name, text_of(parameter, value))
         text = text_of(parameter, value, str)
         return draft.with_headers(name, text if _PRINTABLE.fullmatch(text) else "a")
-
-    def _example(self, schema: Node) -> Any:
-        parameter = self._parameter_of(schema)
-        is_accepted = self._values.schemas.validator(schema).is_valid
-        listed = parameter.get("examples") or {}
-        named = (entry.get("value") for entry in listed.values() if isinstance(entry, dict))
-        examples = (*([parameter["example"]] if "example" in parameter else []), *named)
-        fitting = next((value for value in examples if is_accepted(value)), None)
-        return self._values.sample(schema) if fitting is None else fitting
-
-    def _parameter_of(self, schema: Node) -> Mapping[str, Any]:
-        """Returns the parameter object that a schema belongs to, which holds its examples."""
-        node: Node | None = self._document.root
-        for step in schema.pointer[2:].split("/")[:-1]:
-            key = step.replace("~1", "/").replace("~0", "~")
-            is_list = node is not None and isinstance(node.value, list)
-            node = node and node.child(int(key) if is_list else key)
-        return node.value if node is not None and isinstance(node.value, dict) else {}
 
     def _with_credentials(self, draft: Draft, operation: Operation) -> Draft:
         """Returns the draft with every credential of the first alternative, or with none needed.
@@ -234,30 +216,10 @@ class PlainRequests:
                 yield name
 
 
-def _field_pairs(
-    name: str, value: Any, encoding: FieldEncoding | None
-) -> tuple[tuple[str, str], ...]:
-    """Returns the names and values that a field is written as: by its encoding, or else as JSON."""
-    if encoding is not None and encoding.style and isinstance(value, list | dict):
-        field = Parameter(
-            name,
-            "query",
-            required=True,
-            style=encoding.style,
-            explode=encoding.explode,
-            schema=None,
-        )
-        return query_pairs(field, value)
-    return tuple((encoded(name), encoded(written(item))) for item in _items(value))
-
-
-def _items(value: Any) -> list[Any]:
-    """Returns the items of a list, each of which is its own field in a form."""
-    return value if isinstance(value, list) else [value]
-
-
-def _is_structured(media_type: str) -> bool:
-    return is_json(media_type) or media_type in {FORM, MULTIPART}
+def _is_structured(media_type: str, schema: Node | None) -> bool:
+    """Tells whether a body has members; only a schema says which those of XML are."""
+    is_known_xml = is_xml(media_type) and schema is not None
+    return is_json(media_type) or is_known_xml or media_type in {FORM, MULTIPART}
 
 
 def _credential(scheme: str) -> str:

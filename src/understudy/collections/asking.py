@@ -555,9 +555,8 @@ def ask_literally(state: InferredRun, parameter: TextParameter) -> None:
 def _ask(state: InferredRun, parameter: TextParameter, text: str) -> Exchange:
     is_path = parameter.location == "path"
     request = state.maker.plain(parameter.operation, {parameter.name: text} if is_path else {})
-    kept = (it for it in request.query if it[0] != parameter.name)
-    query = request.query if is_path else (*kept, (parameter.name, text))
-    return state.send(request._replace(query=query), _SOURCE)
+    request = request if is_path else request.asking({parameter.name: text})
+    return state.send(request, _SOURCE)
 
 
 def _shown(exchange: Exchange) -> tuple[int, bytes]:

@@ -16,7 +16,6 @@ from understudy.collections.rules import BOUND_ACCEPTED
 from understudy.exchange.messages import Exchange
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import Operation, operations
-from understudy.openapi.parameter_writing import written
 from understudy.openapi.schemas import Schemas
 from understudy.verify.checks import CheckResult, expect
 from understudy.verify.permits import NotPermitted
@@ -199,8 +198,7 @@ def send_at_bounds(state: InferredRun, operation: Operation) -> None:
     def send(known: Mapping[str, Any]) -> Exchange:
         request = maker.plain(operation, {})
         if operation.method == "GET":
-            query = {**dict(request.query), **{n: written(it) for n, it in known.items()}}
-            request = request._replace(query=tuple(query.items()))
+            request = request.asking(known)
         else:
             made = maker.item(ResourceOperation("action", operation), {}, ItemMembers(known))
             if made is None:

@@ -32,7 +32,6 @@ from understudy.collections.requests import (
 )
 from understudy.collections.rules import LIST_COUNTED, LIST_LIMITED
 from understudy.exchange.messages import Exchange, split
-from understudy.openapi.parameter_writing import written
 from understudy.verify.checks import CheckResult, expect, expect_equal
 from understudy.verify.clock import machine_time
 from understudy.verify.findings import Found
@@ -463,9 +462,7 @@ class CollectionClient:
     def list_by(self, values: Mapping[str, Any]) -> tuple[Exchange, list[Any]] | None:
         """Lists the items by these values of parameters; None where there is no list in the response."""
         role = self.requests.needed("list")
-        request = self.requests.plain(role)
-        query = {**dict(request.query), **{name: written(it) for name, it in values.items()}}
-        exchange = self.send(request._replace(query=tuple(query.items())))
+        exchange = self.send(self.requests.plain(role).asking(values))
         items = _list_in(exchange, role)
         return None if items is None else (exchange, items)
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Final, NamedTuple
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, unquote, urlencode
 
 from understudy.collections.bodies import (
     JSON_PATCH,
@@ -33,8 +33,8 @@ from understudy.exchange.messages import Exchange
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.media_types import URLENCODED, is_json
-from understudy.openapi.operations import Operation
-from understudy.openapi.parameter_writing import written
+from understudy.openapi.operations import FieldEncoding, Operation
+from understudy.openapi.parameter_writing import form_pairs, query_texts, text_of, written
 from understudy.openapi.sampler import PLAUSIBLE_REQUEST, Sampler
 from understudy.openapi.schemas import Schemas
 from understudy.verify.permits import NotPermitted
@@ -51,6 +51,7 @@ class PreparedRequest(NamedTuple):
         headers: The content type among them.
         body: What is sent: JSON, or the fields of a form; None without a body.
         sent: The members of the item in the body.
+        encodings: How fields of a form are written, by name.
     """
 
     method: str
@@ -59,11 +60,18 @@ class PreparedRequest(NamedTuple):
     headers: Mapping[str, str] = {}
     body: Any = None
     sent: Mapping[str, Any] = {}
+    encodings: Mapping[str, FieldEncoding] = {}
 
     @property
     def url(self) -> str:
         """The path and the query."""
         return f"{self.path}?{urlencode(self.query)}" if self.query else self.path
+
+    def asking(self, values: Mapping[str, Any]) -> "PreparedRequest":
+        """Returns the request with these values of query parameters beside its others."""
+        others = (pair for pair in self.query if pair[0] not in values)
+        pairs = ((name, written(value)) for name, value in values.items())
+        return self._replace(query=(*others, *pairs))
 
     @property
     def content(self) -> dict[str, Any]:
@@ -71,13 +79,10 @@ class PreparedRequest(NamedTuple):
         arguments = {"query": self.query, "headers": self.headers}
         if self.body is None:
             return arguments
-        is_form = self.headers.get("content-type") == URLENCODED
-        return {**arguments, **({"form": _pairs(self.body)} if is_form else {"json": self.body})}
-
-
-def _pairs(members: Mapping[str, Any]) -> list[tuple[str, str]]:
-    items = [(n, it) for n, v in members.items() for it in (v if isinstance(v, list) else [v])]
-    return [(name, written(value)) for name, value in items if not isinstance(value, dict)]
+        if self.headers.get("content-type") != URLENCODED:
+            return {**arguments, "json": self.body}
+        fields = form_pairs(self.body, self.encodings)
+        return {**arguments, "form": [tuple(map(unquote, field)) for field in fields]}
 
 
 _NUMBERS: Final = re.compile(r"(?<![\w.])-?\d{1,15}(?![\w.])")
@@ -164,12 +169,13 @@ class RequestMaker:
         path = PATH_PARAMETER.sub(lambda match: quote(texts[match[1]], safe=""), operation.path)
         needed = [it for it in operation.parameters if it.required and it.schema is not None]
         query = tuple(
-            (it.name, written(self._sample(it.schema, it.name)))
+            pair
             for it in needed
             if it.location == "query"
+            for pair in query_texts(it, self._sample(it.schema, it.name))
         )
         headers = {
-            it.name.lower(): written(self._sample(it.schema, it.name))
+            it.name.lower(): text_of(it, self._sample(it.schema, it.name), str)
             for it in needed
             if it.location == "header" and it.name.lower() != "if-match"
         }
@@ -207,7 +213,10 @@ class RequestMaker:
         if body is None:
             return None
         sent = value_at(body, role.request_path)
-        return plain._replace(headers=_typed(plain, media_type), body=body, sent=sent)
+        made = plain._replace(headers=_typed(plain, media_type), body=body, sent=sent)
+        content = role.operation.request_body.content if role.operation.request_body else {}
+        declared = content.get(media_type)
+        return made if declared is None else made._replace(encodings=declared.encoding)
 
     def body_schema(self, role: ResourceOperation) -> tuple[str, Node | None]:
         """Returns the media type that is sent, and the schema of the body; empty without one."""

@@ -44,6 +44,11 @@ class Parameter:
     keeps_reserved: bool = False
     examples: tuple[Any, ...] = field(default=(), compare=False)  # of any type: no part of a key
 
+    @property
+    def is_spread(self) -> bool:
+        """True if the members of an object are parameters by themselves, so that an empty one is nothing."""
+        return self.style == "form" and self.explode and not self.is_json
+
 
 def _all_parameters(
     document: Document, path: str, path_item: Node, operation: Node

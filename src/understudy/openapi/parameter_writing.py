@@ -1,11 +1,11 @@
 """Writes values into a path, query, header, cookie or form by their style (OpenAPI 3.0.3, 4.7.12.2)."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
-from understudy.openapi.operations import Parameter
+from understudy.openapi.operations import FieldEncoding, Parameter
 
 _SEPARATORS = {"spaceDelimited": "%20", "pipeDelimited": "|"}
 
@@ -43,6 +43,40 @@ def query_pairs(parameter: Parameter, value: Any) -> tuple[tuple[str, str], ...]
         return tuple((encoded(str(k)), encoded(written(v))) for k, v in items)
     separator = _SEPARATORS.get(parameter.style, ",")
     return ((name, separator.join(encoded(written(item)) for item in _flat(value))),)
+
+
+def query_texts(parameter: Parameter, value: Any) -> tuple[tuple[str, str], ...]:
+    """Returns the names and values that a query parameter is written as, before they are encoded."""
+    return tuple((unquote(name), unquote(text)) for name, text in query_pairs(parameter, value))
+
+
+def form_pairs(
+    members: Mapping[str, Any], encodings: Mapping[str, FieldEncoding]
+) -> Iterator[tuple[str, str]]:
+    """Yields the percent-encoded names and values that the members of a form are written as.
+
+    Where the document has no style for a member, each item of a list is its own field, and an object is JSON.
+    """
+    for name, value in members.items():
+        encoding = encodings.get(name, FieldEncoding())
+        if encoding.style and isinstance(value, list | dict):
+            field = Parameter(
+                name,
+                "query",
+                required=True,
+                style=encoding.style,
+                explode=encoding.explode,
+                schema=None,
+            )
+            yield from query_pairs(field, value)
+        else:
+            for item in items_of(value):
+                yield encoded(name), encoded(written(item))
+
+
+def items_of(value: Any) -> list[Any]:
+    """Returns the items of a list, each of which is its own field in a form."""
+    return value if isinstance(value, list) else [value]
 
 
 def _deep_pairs(name: str, value: Any) -> Iterator[tuple[str, str]]:

@@ -303,7 +303,7 @@ class Sampler:
         kept = set(names)
         names = [name for name in dict.fromkeys([*declared, *required]) if name in kept]
         names += place.dependents(names)
-        fewest = place.fewest("minProperties")
+        fewest = self._fewest(place, names)
         self._budget.count(max(fewest, len(names)))
         names += self._further(place, names, fewest)
         made = {name: self._below(place.member(name), name, place) for name in dict.fromkeys(names)}
@@ -316,12 +316,14 @@ class Sampler:
         yield from accepted_objects(made, required, place, accepts, self._schemas)
 
     def _optional(self, place: SchemaPlace, declared: Iterable[str]) -> list[str]:
-        names = [n for n in declared if place.allows(n) and not self._is_left_out(place, n)]
-        if names or self._style.is_plain or place.values("maxProperties"):
-            return names
+        return [n for n in declared if place.allows(n) and not self._is_left_out(place, n)]
+
+    def _fewest(self, place: SchemaPlace, names: Sequence[str]) -> int:
+        """Returns the number of members that an object needs; a map that is sent has one to show."""
         others = [*place.nodes("additionalProperties"), *place.nodes("patternProperties")]
         is_map = any(isinstance(node.value, dict) and node.value for node in others)
-        return self._further(place, [], 1) if is_map else []
+        is_shown = is_map and self._style.is_for_requests and not (names or place.above)
+        return max(place.fewest("minProperties"), int(is_shown))
 
     def _without_left_out(self, value: Any, place: SchemaPlace) -> Any:
         """Returns an example without the members that this direction leaves out."""

@@ -7,9 +7,12 @@ import pytest
 from tests.verify.exchanges import exchange_of
 
 from understudy.collections.known_items import ItemModel
+from understudy.collections.model import ResourceOperation
 from understudy.collections.pages import PagedList, paged_list
+from understudy.collections.requests import ItemMembers, RequestMaker
 from understudy.exchange.messages import Response
 from understudy.openapi.loader import document_of
+from understudy.openapi.media_types import URLENCODED
 from understudy.openapi.operations import operations
 from understudy.openapi.schemas import Schemas
 
@@ -23,6 +26,9 @@ BY_BOTH = PagedList(
     cursor="page_token",
     is_filtered=False,
 )
+
+
+PLACE = {"type": "object", "required": ["x"], "properties": {"x": {"const": 4}}}
 
 
 @pytest.mark.parametrize(
@@ -67,3 +73,35 @@ def test_a_text_called_from_filters_and_chooses_no_page(kind, offset):
     }
     document = document_of(raw, Path("beds.yaml"))
     assert paged_list(operations(document)[0], Schemas(document), {}).offset == offset
+
+
+def test_what_an_operation_requires_is_written_in_its_style():
+    """As JSON, the service would take the list and the object for texts."""
+    parameters = [
+        {"name": "kind", "schema": {"type": "array", "minItems": 2, "items": {"enum": ["a", "b"]}}},
+        {"name": "at", "style": "deepObject", "schema": PLACE},
+    ]
+    raw = {
+        "openapi": "3.1.0",
+        "paths": {
+            "/jars": {
+                "post": {
+                    "parameters": [{**it, "in": "query", "required": True} for it in parameters],
+                    "requestBody": {
+                        "content": {
+                            URLENCODED: {
+                                "schema": {"type": "object", "properties": {"at": PLACE}},
+                                "encoding": {"at": {"style": "deepObject"}},
+                            }
+                        }
+                    },
+                }
+            }
+        },
+    }
+    maker = RequestMaker(document_of(raw, Path("jars.yaml")), 0, "1")
+    role = ResourceOperation("create", operations(maker.document)[0])
+    request = maker.item(role, {}, ItemMembers())
+    assert request is not None
+    assert request.query == (("kind", "a"), ("kind", "b"), ("at[x]", "4"))
+    assert request.content["form"] == [("at[x]", "4")]

@@ -29,6 +29,9 @@ DECLARED = [
     parameter("query", "pipeDelimited", "false", LIST),
     parameter("query", "spaceDelimited", "false", LIST),
     parameter("query", "form", "false", PLACE),
+    parameter(
+        "query", "form", "true", "{type: object}"
+    ),  # which is sent without members, as nothing
     parameter("header", "simple", "true", PLACE),
 ]
 

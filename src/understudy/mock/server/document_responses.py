@@ -27,7 +27,6 @@ from understudy.mock.server.endpoint import Endpoint, GeneratedResponse
 from understudy.mock.server.json_bodies import json_bytes
 from understudy.mock.server.recent import Recent
 from understudy.mock.server.request_context import RequestContext
-from understudy.mock.server.xml_bodies import XmlWriter
 from understudy.openapi.loader import Node
 from understudy.openapi.media_types import (
     JSON_SEQUENCES,
@@ -40,6 +39,7 @@ from understudy.openapi.media_types import (
 from understudy.openapi.operations import DeclaredResponse, MediaType, Operation
 from understudy.openapi.sampler import AT_ONCE, DYNAMIC, EFFORTS, Effort, Sampler
 from understudy.openapi.schemas import Schemas
+from understudy.openapi.xml_writing import XmlWriter
 
 # Makes small true files for responses of media types that are not text: pictures, PDF, archives.
 # A client decodes what it gets, which it cannot do with a made-up text.

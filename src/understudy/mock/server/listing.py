@@ -7,7 +7,6 @@ in a command are ones that the schemas accept.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
-from urllib.parse import urlencode
 
 from understudy.errors import LimitExceeded
 from understudy.exchange.curl import plain_command
@@ -20,7 +19,7 @@ from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Node
 from understudy.openapi.media_types import JSON, URLENCODED
 from understudy.openapi.operations import MediaType, Parameter, security_schemes
-from understudy.openapi.parameter_writing import encoded, query_pairs, text_of
+from understudy.openapi.parameter_writing import encoded, form_pairs, query_pairs, text_of
 from understudy.openapi.sampler import PLAUSIBLE_REQUEST, Sampler
 
 
@@ -147,7 +146,8 @@ def _body(endpoint: Endpoint) -> list[str]:
     media = offered[media_type]
     value = _media_value(endpoint, media)
     if media_type == URLENCODED:
-        return ["-d", urlencode(_fields(value))]
+        fields = form_pairs(value if isinstance(value, dict) else {}, media.encoding)
+        return ["-d", "&".join(f"{name}={text}" for name, text in fields)]
     if media_type == MULTIPART:
         return _parts(endpoint, media, value)
     is_json = media_type == JSON or media_type.endswith("+json")

@@ -422,6 +422,9 @@ class ParameterReader:
         """
         value = self._value(texts)
         if value is ABSENT:
+            is_object = self._parameter.is_spread and self._types == {"object"}
+            if self.required and is_object and not self._refuses({}):
+                return {}  # as one without members is written
             if self.required:
                 msg = f"{self._label} is missing; it is required."
                 raise BadRequest(msg, code="missing_parameter")
