@@ -106,6 +106,7 @@ class _Draft:
         self._add_replace_at_collection(identifier)
         self._add_actions()
         self._weigh()
+        self._add_other_changes()
         own = next(iter(self._place.own), None)
         return ResourceCollection(
             path=own.path if own else _above(self._item_path or self._place.key),
@@ -230,6 +231,19 @@ class _Draft:
             if is_without or (share is not None and share < _SHARED and not is_patch):
                 return
         self._operations.append(ResourceOperation(role, operation, steps, response))
+
+    def _add_other_changes(self) -> None:
+        """Adds changes by members that items do not show, such as a list of operations.
+
+        They speak for nothing, but what responds of an item that is read has to be about that item.
+        """
+        roles = {it.role for it in self._operations}
+        taken = {it.key for it in self._operations}
+        methods = ("PUT", "PATCH") if "create" in roles else ("PATCH",)
+        for operation in self._place.items if "read" in roles else ():
+            if operation.method in methods and (operation.method, operation.path) not in taken:
+                response = self._response(operation)
+                self._operations.append(ResourceOperation("update", operation, (), response))
 
     def _add_replace_at_collection(self, identifier: str | None) -> None:
         """Adds ``PUT /pets`` and ``PATCH /pets``, whose body has the identifier."""

@@ -273,15 +273,9 @@ def update(bound: BoundCall) -> HandlerResponse | None:
     if item is None:
         return None
     expect_match(bound, item)
-    if bound.call.media_type == JSON_PATCH and isinstance(bound.body, list):
-        result = patched(item.body, bound.body)
-        if not isinstance(result, dict):
-            msg = "The patch replaces the item by a value that is not an object."
-            raise BadRequest(msg, code="invalid_patch")
-        fixed = {name: value for name, value in item.body.items() if not _is_writable(bound, name)}
-        changed = {**result, **fixed}
+    if isinstance(bound.body, list):
+        changed = _patched(bound, item)
         sent = {name: changed[name] for name in changed if changed[name] != item.body.get(name)}
-        _expect_valid(bound, item, changed)
     else:
         sent = _writable(bound, bound.sent)
         nulls = {name: None for name, value in sent.items() if _keeps_null(bound, name, value)}
@@ -291,6 +285,28 @@ def update(bound: BoundCall) -> HandlerResponse | None:
     expect_references(bound, sent)
     expect_unique(bound, sent, item)
     return _changed(bound, item, changed)
+
+
+def _patched(bound: BoundCall, item: Item) -> Mapping[str, Any]:
+    """Returns the members of an item after a JSON patch, which is often called plain JSON.
+
+    A list that is not declared as a patch changes nothing where it is none of this item.
+
+    Raises:
+        BadRequest: The patch cannot be applied, or its result breaks the schema.
+        Conflict: A test of the patch fails.
+    """
+    fixed = {name: value for name, value in item.body.items() if not _is_writable(bound, name)}
+    try:
+        result = patched(item.body, bound.body)
+        changed = {**result, **fixed} if isinstance(result, dict) else None
+        _expect_valid(bound, item, changed)
+    except (BadRequest, Conflict) as problem:
+        if bound.call.media_type == JSON_PATCH:
+            raise
+        bound.call.notes.append(f"nothing is changed: {problem}")
+        return item.body
+    return changed or fixed
 
 
 def act(bound: BoundCall) -> HandlerResponse | None:
@@ -360,7 +376,10 @@ def _fitting(bound: BoundCall, item: Item, body: Mapping[str, Any]) -> dict[str,
     return fitting
 
 
-def _expect_valid(bound: BoundCall, item: Item, body: Mapping[str, Any]) -> None:
+def _expect_valid(bound: BoundCall, item: Item, body: Mapping[str, Any] | None) -> None:
+    if body is None:
+        msg = "The patch replaces the item by a value that is not an object."
+        raise BadRequest(msg, code="invalid_patch")
     schema = bound.shape.schema
     if schema is None:
         return
