@@ -261,6 +261,9 @@ class BoundCall:
     def expect_parents(self) -> None:
         """Accepts a request whose parents exist, as far as their collections are known.
 
+        Below a parent that does not exist, and is perhaps a word such as ``default``, items are created
+        where the document has no word for a refusal. Then all that is done with them goes on.
+
         Raises:
             NotFound: One does not exist, and the document says how that is reported.
         """
@@ -270,7 +273,11 @@ class BoundCall:
         for number, parent in enumerate(self.resource.parents):
             if parent.collection is None or not (self.declares(404)):
                 continue
-            if self.records.get(parent.collection, parents[:number], parents[number]) is None:
+            address = (parent.collection, parents[:number], parents[number])
+            if self.records.get(*address) is not None:
+                continue
+            was_deleted = self.records.was_deleted(*address)
+            if was_deleted or not self.records.has_had(self.resource.path, parents):
                 msg = f"The item {parents[number]!r} of {parent.collection} does not exist."
                 raise NotFound(msg, code="not_found")
 

@@ -427,6 +427,12 @@ class ItemRecords:
         key = f"{path} {key_of(parents, identifier)}"
         return self.world.get(DELETED_ITEMS, key) is not None
 
+    def has_had(self, path: str, parents: Sequence[str]) -> bool:
+        """Tells whether any item of a collection is below these parents, or was and is deleted."""
+        start = f"{path} {key_of(parents, '')}"
+        deleted = (key for key, _ in self.world.items(DELETED_ITEMS))
+        return bool(self._below(path, parents)) or any(key.startswith(start) for key in deleted)
+
     def delete(self, resource: Resource, item: Item) -> dict[str, int]:
         """Deletes an item with all that is below it.
 

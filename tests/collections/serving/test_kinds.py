@@ -151,3 +151,53 @@ def test_what_exists_once_is_not_shown_where_a_change_responds_with_a_text(tmp_p
     ask = asking(Mock(Settings(document=document_with(tmp_path, paths, "    A: {}"))))
     assert isinstance(ask("PUT", "/settings", json={"a": "b"}).json(), str)
     assert ask("GET", "/settings").json() == {"a": "b"}
+
+
+def test_a_change_of_an_item_by_other_members_is_about_the_item(tmp_path) -> None:
+    """Made up, the response would be about another item than the one that is read and deleted."""
+    shown = "responses: {'200': {description: a, content: {application/json: {schema: {$ref: '#/components/schemas/P'}}}}}"
+    sent = "requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/%s'}}}}"
+    paths = (
+        f"  /p:\n    post: {{{sent % 'P'}, {shown}}}\n"
+        "  /p/{id}:\n    parameters: [{name: id, in: path, required: true, schema: {type: integer}}]\n"
+        f"    get: {{{shown}}}\n    patch: {{{sent % 'Steps'}, {shown}}}\n    put: {{{sent % 'Mark'}, {shown}}}\n"
+    )
+    schemas = (
+        "    P: {type: object, properties: {id: {type: integer, readOnly: true}, name: {type: string}}}\n"
+        "    Steps: {type: array, items: {type: object, properties: {op: {type: string}, path: {type: string}}}}\n"
+        "    Mark: {type: object, properties: {isRead: {type: boolean}}}"
+    )
+    ask = asking(Mock(Settings(document=document_with(tmp_path, paths, schemas))))
+    place = f"/p/{ask('POST', '/p', json={'name': 'Rex'}).json()['id']}"
+    assert ask("PUT", place, json={"isRead": True}).json()["name"] == "Rex"
+    for path, value in (
+        ("/name", "Max"),
+        ("/name", 7),
+        ("/none", 1),
+    ):  # of which one can be applied
+        patch = [{"op": "replace", "path": path, "value": value}]
+        assert ask("PATCH", place, json=patch).json()["name"] == "Max"
+    assert ask("GET", place).json()["name"] == "Max"
+
+
+def test_what_is_created_below_a_parent_that_is_not_known_is_listed_until_it_is_deleted(tmp_path):
+    """A word such as ``default`` may name the parent, and no refusal of the creation is declared."""
+    order = "{$ref: '#/components/schemas/Order'}"
+    one = f"'200': {{description: a, content: {{application/json: {{schema: {order}}}}}}}"
+    some = f"{{application/json: {{schema: {{type: array, items: {order}}}}}}}"
+    none = "'404': {description: none}"
+    paths = (
+        f"  /shops:\n    get: {{responses: {{'200': {{description: a, content: {some}}}}}}}\n"
+        f"  /shops/{{shop}}:\n    get: {{responses: {{{one}, {none}}}}}\n"
+        f"  /shops/{{shop}}/orders:\n    get: {{responses: {{'200': {{description: a, content: {some}}}, {none}}}}}\n"
+        f"    post: {{requestBody: {{content: {{application/json: {{schema: {order}}}}}}}, responses: {{{one}}}}}\n"
+        "  /shops/{shop}/orders/{id}:\n"
+        f"    get: {{responses: {{{one}, {none}}}}}\n    delete: {{responses: {{'204': {{description: a}}, {none}}}}}\n"
+    )
+    schemas = "    Order: {type: object, properties: {id: {type: string, readOnly: true}, size: {type: integer}}}"
+    ask = asking(Mock(Settings(document=document_with(tmp_path, paths, schemas))))
+    assert ask("GET", "/shops/default/orders").status_code == 404
+    made = ask("POST", "/shops/default/orders", json={"size": 1}).json()
+    assert ask("GET", "/shops/default/orders").json() == [made]
+    assert ask("DELETE", f"/shops/default/orders/{made['id']}").status_code == 204
+    assert ask("GET", "/shops/default/orders").json() == []
