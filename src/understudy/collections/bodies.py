@@ -472,6 +472,8 @@ def identifier_member(
         name = by_name.get(candidate)
         if name is None or not _agree(schemas, typed, members[name]):
             continue
+        if candidate == "code" != canonical(parameter) and "message" in by_name:
+            continue  # of the result, and of no item
         like = f"named like the parameter {{{parameter}}}"
         reason = like if candidate == canonical(parameter) else f"for {{{parameter}}}"
         return name, weight, f"the member {name} identifies an item, {reason}"
@@ -484,7 +486,8 @@ def _agree(schemas: Schemas, parameter: Node | None, member: Node) -> bool:
     if types and not types & {"string", "integer", "number"}:
         return False
     expected = types_of(schemas, parameter)
-    return not (types and expected == {"integer"} and types == {"string"})
+    is_number = bool(expected) and expected <= {"integer", "number"}
+    return not (is_number and types == {"string"})
 
 
 def path_parameter_schema(operation: Operation, name: str) -> Node | None:

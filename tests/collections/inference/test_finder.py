@@ -91,6 +91,26 @@ def test_a_put_without_a_body_makes_a_member_where_it_can_be_deleted(tmp_path):
     assert [it.role for it in blocks.operations] == ["list", "replace", "delete"]
 
 
+@pytest.mark.parametrize(
+    ("members", "kind", "identifier"),
+    [
+        ("code: {type: string}, title: {type: string}", "string", "code"),
+        ("code: {type: string}, message: {type: string}", "string", None),  # of the result
+        ("id: {type: string}", "number", None),  # which no path takes
+    ],
+)
+def test_a_member_identifies_an_item_if_it_is_of_the_item_and_fits_its_path(
+    members, kind, identifier, tmp_path
+):
+    path = tmp_path / "blocks.yaml"
+    text = BLOCKS.replace("id: {type: integer}, username: {type: string}", members)
+    text = text.replace("schema: {type: string}", f"schema: {{type: {kind}}}")
+    path.write_text(text.replace("username", "blockId"))
+    model = find_resources(load(path))
+    found = (*model.collections, *model.uncertain)
+    assert [getattr(it, "identifier", "") for it in found] == [identifier]
+
+
 def test_a_put_without_an_item_creates_none(tmp_path):
     path = tmp_path / "blocks.yaml"
     path.write_text(BLOCKS.replace("delete:", "head:"))
