@@ -28,7 +28,8 @@ def test_a_broken_rule_heads_its_failures_in_a_sentence():
     (case,) = islice(edge_cases("getQrCode", kind="valid"), 1)
     why = "failed: rule qr-default-size: expected [80, 80], actual [120, 120]"
     tally = Tally()
-    list(tally.through([replace(case, outcome=why)], only_failing=False))
+    other = why.replace("120", "121")
+    list(tally.through([replace(case, outcome=it) for it in (why, other)], only_failing=False))
     (cause,) = report_of(tally, URLS, STARTED).sections[0].causes
     assert cause.heading.startswith("A QR code is 80 pixels wide and high")
     assert cause.name == "qr-default-size (getQrCode)"

@@ -5,7 +5,8 @@ from openapi_core.exceptions import OpenAPIError
 
 from understudy.api.bundled_target import TARGET
 from understudy.exchange.messages import ANONYMOUS_IDENTITY, Exchange, Request, Response
-from understudy.verify.document_checks import OpenApiCoreValidator
+from understudy.openapi.operations import operations
+from understudy.verify.document_checks import DocumentValidator, OpenApiCoreValidator
 from understudy.verify.shapes import bundled
 
 RAW = {**bundled("service.yaml").raw, "servers": [{"url": TARGET.base_url}]}
@@ -63,3 +64,12 @@ def test_what_is_kept_of_the_document_changes_no_error() -> None:
 )
 def test_an_error_names_what_is_not_as_declared(judged: Exchange, named: str) -> None:
     assert error(OpenApiCoreValidator(RAW), judged).partition(":")[0] == named
+
+
+def test_an_error_of_a_long_value_says_what_is_wrong_in_a_line() -> None:
+    judge = DocumentValidator(bundled("service.yaml"), TARGET.base_url)
+    operation = next(it for it in operations(bundled("service.yaml")) if it.path == "/me/avatars")
+    said = judge.error(exchange("/me/avatars", 200, b'{"a": "%s"}' % (b"b" * 900)), operation)
+    assert said.startswith('the body: {"a":"bbb')
+    assert said.endswith('is not of type "array"')
+    assert len(said) < 300

@@ -111,7 +111,9 @@ def _cause_of(case: Case, why: str) -> str:
     if SERVER_ERROR.match(reason):
         return f"{case.operation} {reason.partition(',')[0]}"
     if reason.startswith("rule "):
-        return f"{case.operation} {reason}"
+        from understudy.verify.findings import without_values  # --send has loaded it
+
+        return f"{case.operation} {without_values(reason)}"
     return f"{case.operation} {reason} ({case.part}, {case.source})"
 
 

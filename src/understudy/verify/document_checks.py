@@ -244,7 +244,7 @@ class DocumentValidator:
             return "the body is not JSON"
         for error in self._schemas.validator(schema).iter_errors(exchange.body):
             place = "/".join(str(step) for step in error.instance_path)
-            return f"{place or 'the body'}: {error.message}"
+            return f"{place or 'the body'}: {_shortened(error.message)}"
         return ""
 
     def _header_error(self, exchange: Exchange, response: DeclaredResponse) -> str:
@@ -280,6 +280,15 @@ def _media_of(exchange: Exchange, response: DeclaredResponse) -> MediaType | Non
     """Returns the declared body that a response has, by its media type or a range such as ``*/*``."""
     name = declared_for(exchange.response.media_type, response.content)
     return None if name is None else response.content[name]
+
+
+_LONGEST = 200
+"""Characters of an error, which begins with the value and ends with what is wrong with it."""
+
+
+def _shortened(message: str) -> str:
+    is_long = len(message) > _LONGEST
+    return f"{message[: _LONGEST // 2]} … {message[-_LONGEST // 2 :]}" if is_long else message
 
 
 def _text(error: object) -> str:
