@@ -62,7 +62,7 @@ class StartedMock:
 
 @dataclass(frozen=True, slots=True)
 class OpenOptions:
-    """Open a capsule in a running mock, or in a new one.
+    """Open a capsule, a world in one file, in a mock.
 
     Without --mock, a mock that responds at --port is used; where none does, one is started, and runs
     until Ctrl-C. The mock must have the fixtures and the document that the capsule was made with. Its
