@@ -5,6 +5,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
@@ -16,6 +17,14 @@ from tests.needs import js_package, program
 from understudy.cli import main
 
 ADA, BEN = {"Authorization": "Bearer ada-full"}, {"Authorization": "bearer ben-full"}
+SIGNING_IN = {
+    "client_id": "browser-app",
+    "redirect_uri": "http://127.0.0.1:5173/",
+    "response_type": "token",
+    "scope[0]": "auth",
+    "scope[1]": "avatar-profile:read",
+    "mock_approve": "ada",
+}
 HASH = "b5fc85e55755f9e0d030a10ab4429b6b2944855f9a0d60077fe832becbc41d72"
 REQUESTS: list[tuple[str, str, dict[str, str]]] = [
     ("GET", "/profiles/ada", {}),
@@ -85,12 +94,17 @@ def test_handlers_answer_as_the_mock_that_they_were_made_of(
     merge = {"operation": "getProfile", "when": {"path": {"profileIdentifier": "ben"}}}
     stub = {**merge, "response": {"merge": {"location": "Elsewhere"}}}
     patient.post(f"{site}/__admin/stubs", json=stub).raise_for_status()
+    back = httpx.get(f"{running.auth_url}/oauth2/authorize", params=SIGNING_IN).headers["location"]
+    token = parse_qs(urlsplit(back).fragment)["access_token"][0]
+    assert token != token.lower()
+    issued = {"Authorization": f"Bearer {token}"}
+    reads_of_all = [*REQUESTS, *((method, path, issued) for method, path, _ in REQUESTS)]
     words = ["generate", "--format", "msw", "--base-url", running.base_url]
     done = CliRunner().invoke(main, [*words, "--out", str(tmp_path / f"handlers.{kind}")])
     assert done.exit_code == 0, done.output
     others = [("PATCH", "/me/profile", ADA), ("GET", "/qr-code/ada", {})]
-    *reads, written, picture = answers(tmp_path, kind, [*REQUESTS, *others])
-    for (method, path, headers), (status, kept, text) in zip(REQUESTS, reads, strict=True):
+    *reads, written, picture = answers(tmp_path, kind, [*reads_of_all, *others])
+    for (method, path, headers), (status, kept, text) in zip(reads_of_all, reads, strict=True):
         own = httpx.request(method, running.base_url + path, headers=headers)
         expected = own.text.replace(running.base_url, "http://api.example/v3")
         assert (status, kept) == (own.status_code, None), path

@@ -176,7 +176,8 @@ def _rows(
                 if len(row) > _PICTURE:
                     break  # one picture serves for all
             else:
-                yield " ".join((filled, *(person for _ in names), token)).lower(), row
+                place = " ".join((filled, *(person for _ in names))).lower()
+                yield f"{place} {token}", row
 
 
 def _thinned(rows: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
