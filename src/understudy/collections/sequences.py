@@ -391,11 +391,15 @@ class CollectionSequences:
         plan, _ = self._steps.plan(role)
         is_creating = role is self.order[-1].by
         plain, passed_over = plan.plain_request, 0
-        needed, is_chosen = set(plain.variables), not self.order[-1].item.variable
+        needed = set(plain.variables)
+        creation = self.order[-1]
+        is_chosen = not creation.item.variable or None in creation.parents
         for case in cases(plan, seed, kinds & {"valid"} if is_creating else kinds):
             is_plain = case.category == "plain" and role.role != "action"
             is_about_item = needed <= set(case.request.variables)
-            if is_chosen:  # by the client, so that another path is of another item
+            if (
+                is_chosen
+            ):  # by the client, or its parent is not known: another path is of another item
                 is_about_item = is_about_item and case.request.path == plain.path
             if not is_plain and is_about_item:
                 passed_over = 0

@@ -154,6 +154,16 @@ def test_further_sequences_try_edge_cases_on_an_item_that_exists(kind: str):
         assert named[0].kind == kind, title
 
 
+def test_every_step_is_below_the_parent_that_no_operation_creates(tmp_path: Path):
+    path = tmp_path / "shop.yaml"
+    path.write_text(
+        SHOP.replace("post:\n      operationId: createShop", "head:\n      operationId: s")
+    )
+    steps = [step for it in sequences(path, "createOrder", count=30) for step in it]
+    targets = [it.request.target for it in steps if it.request.target.startswith("/shops")]
+    assert len({target.split("/")[2] for target in targets}) == 1
+
+
 def test_a_refused_change_leaves_the_item_as_it_was():
     made = sequences(TODO, "changeTodo", count=40, kind="invalid")
     steps = next(it for it in made if it[2].operation == "changeTodo")
