@@ -411,6 +411,11 @@ def _fitting(bound: BoundCall, schema: Node, body: dict[str, Any]) -> dict[str, 
     if validator(schema).is_valid(body):
         return body
     wrong = {n for n in body if n in members and not validator(members[n]).is_valid(body[n])}
+    texts = {n: text_of(body[n]) for n in wrong if isinstance(body[n], int)}
+    texts = {n: text for n, text in texts.items() if validator(members[n]).is_valid(text)}
+    body, wrong = {**body, **texts}, wrong - texts.keys()  # a number here, and there its text
+    if validator(schema).is_valid(body):
+        return body
     missing = {n for n in bound.shape.schemas.required_names(schema) if n not in body}
     sampled = Sampler(bound.call.schemas, bound.world.identifiers.seed).value(schema)
     for names in (wrong | missing, wrong | (sampled.keys() - body.keys())):

@@ -201,3 +201,20 @@ def test_what_is_created_below_a_parent_that_is_not_known_is_listed_until_it_is_
     assert ask("GET", "/shops/default/orders").json() == [made]
     assert ask("DELETE", f"/shops/default/orders/{made['id']}").status_code == 204
     assert ask("GET", "/shops/default/orders").json() == []
+
+
+def test_an_identifier_that_one_response_has_as_a_text_is_the_number_of_the_others(tmp_path):
+    def shown(schema: str) -> str:
+        return f"responses: {{'200': {{description: a, content: {{application/json: {{schema: {schema}}}}}}}}}"
+
+    item = "{$ref: '#/components/schemas/P'}"
+    made = "{type: object, required: [id], properties: {id: {type: string}, size: {type: integer}}}"
+    paths = (
+        f"  /p:\n    post: {{requestBody: {{content: {{application/json: {{schema: {item}}}}}}}, {shown(made)}}}\n"
+        "  /p/{id}:\n    parameters: [{name: id, in: path, required: true, schema: {type: number}}]\n"
+        f"    get: {{{shown(item)}}}\n"
+    )
+    schemas = "    P: {type: object, properties: {id: {type: integer, readOnly: true}, size: {type: integer}}}"
+    ask = asking(Mock(Settings(document=document_with(tmp_path, paths, schemas))))
+    identifier = ask("POST", "/p", json={"size": 7}).json()["id"]
+    assert ask("GET", f"/p/{identifier}").json() == {"id": int(identifier), "size": 7}
