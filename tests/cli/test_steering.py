@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 from tests import patient
 from tests.cli.conftest import PATIENCE, UNDERSTUDY, Running
+from tests.verify.byte_server import Server
 
 from understudy.cli import main
 from understudy.verify.admin_client import AdminClient
@@ -201,6 +202,18 @@ ASKS = (
 def execute(*arguments: str) -> "subprocess.CompletedProcess[str]":
     command = [str(UNDERSTUDY), "exec", *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("body", [b"{}", b"<!doctype html>", b"[" * 100_000])
+@pytest.mark.parametrize(
+    "command", ["journal", "journal --follow", "explain last", "exercised", "stub", "export away"]
+)
+def test_a_server_that_is_not_a_mock_is_said_to_be_none(command: str, body: bytes) -> None:
+    responds = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+    with closing(Server(lambda _connection: responds)) as other:
+        refused = CliRunner().invoke(main, [*command.split(), "--mock", other.address])
+    assert refused.exit_code == 2
+    assert f"{other.address}/__admin/health does not respond as a mock does" in refused.stderr
 
 
 def test_a_command_finds_a_mock_of_its_own_in_its_environment(monkeypatch) -> None:

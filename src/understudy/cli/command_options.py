@@ -242,10 +242,15 @@ class RunningMock:
     )
 
     def client(self) -> Any:
-        """Returns the ``AdminClient`` for the mock; the command's end closes it."""
+        """Returns the ``AdminClient`` for the mock; the command's end closes it.
+
+        Raises:
+            StartupError: No mock responds at the address, or it refused.
+        """
         # httpx takes 0.1 s to import, which `serve` need not wait for.
         from understudy.verify.admin_client import AdminClient
 
         admin = AdminClient(self.url, self.world, self.admin_token)
         click.get_current_context().call_on_close(admin.close)
+        admin.expect_mock()
         return admin

@@ -75,10 +75,10 @@ def read_capsule(path: Path) -> CapsuleFile:
 def is_running(url: str) -> bool:
     """Tells whether something responds at an address."""
     try:
-        httpx.get(f"{url}/__admin/health", trust_env=False)
+        with httpx.stream("GET", f"{url}/__admin/health", trust_env=False):
+            return True
     except httpx.TransportError:
         return False
-    return True
 
 
 def open_in_running(capsule: CapsuleFile, running: RunningMock) -> list[str]:

@@ -118,7 +118,7 @@ def understudy(request: pytest.FixtureRequest) -> Iterator[Any]:
 
     client = _client(request.config)
     try:
-        client.call("GET", "/health")
+        client.expect_mock()
     except StartupError as error:
         running = request.config.stash.get(_RUNNING, None)
         failure = None if running is None else running.failure

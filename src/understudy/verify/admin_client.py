@@ -5,8 +5,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import httpx
+import orjson
 
 from understudy.errors import StartupError
+from understudy.verify.transport import bounded
 
 _FIRST_ERROR = 400
 
@@ -44,6 +46,25 @@ class AdminClient:
         verify = ssl.create_default_context() if url.startswith("https:") else False
         self._client = httpx.Client(headers=headers, timeout=30, trust_env=False, verify=verify)
 
+    def expect_mock(self) -> None:
+        """Accepts the address of a mock, and of no other server.
+
+        Raises:
+            StartupError: No mock responds there, or it refused; the text is the mock's own.
+        """
+        path = f"{self.url}/__admin/health"
+        try:
+            # Whatever responds is read within a bound, and not decompressed.
+            with self._client.stream("GET", path, headers={"Accept-Encoding": "identity"}) as found:
+                content = bounded(found.iter_raw())
+        except httpx.HTTPError as error:
+            raise self._absent(error) from error
+        if found.status_code >= _FIRST_ERROR:
+            raise StartupError(_reason(found, content, self._option))
+        if b'"healthy"' not in content:
+            msg = f"{path} does not respond as a mock does; name a mock's address with {self._option} URL."
+            raise StartupError(msg)
+
     def call(self, method: str, path: str, **options: Any) -> Any:
         """Calls an operation.
 
@@ -75,7 +96,7 @@ class AdminClient:
         except httpx.HTTPError as error:
             raise self._absent(error) from error
         if response.status_code >= _FIRST_ERROR:
-            raise StartupError(_reason(response, self._option))
+            raise StartupError(_reason(response, response.content, self._option))
         return response
 
     def follow(self, wanted: Mapping[str, str]) -> Iterator[Any]:
@@ -91,8 +112,7 @@ class AdminClient:
         try:
             with self._client.stream("GET", path, params=wanted, timeout=None) as response:
                 if response.status_code >= _FIRST_ERROR:
-                    response.read()
-                    raise StartupError(_reason(response, self._option))
+                    raise StartupError(_reason(response, response.read(), self._option))
                 for line in response.iter_lines():
                     if line.startswith("data: "):
                         yield httpx.Response(200, content=line.removeprefix("data: ")).json()
@@ -113,9 +133,9 @@ class AdminClient:
         )
 
 
-def _reason(response: httpx.Response, option: str) -> str:
+def _reason(response: httpx.Response, content: bytes, option: str) -> str:
     try:
-        return str(response.json()["detail"])
+        return str(orjson.loads(content)["detail"])
     except (ValueError, KeyError, TypeError):
         root = f"{response.url.scheme}://{response.url.netloc.decode()}"
         return (
