@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from understudy.errors import StartupError
 from understudy.interface.facts import (
@@ -16,6 +17,7 @@ from understudy.interface.facts import (
 )
 from understudy.interface.rules import load_rules
 from understudy.openapi.bundled import openapi_directory
+from understudy.terminal import printable
 
 RULES = load_rules(openapi_directory() / "rules.yaml")
 DAY = "2026-11-22"
@@ -50,6 +52,13 @@ def path(tmp_path: Path) -> Path:
 def test_a_file_is_read_as_it_was_written(path: Path) -> None:
     path.write_text(facts_text(FACTS), encoding="utf-8")
     assert load_facts(path, RULES) == FACTS
+
+
+def test_what_a_deployment_says_reorders_no_line_of_the_file(path: Path) -> None:
+    hostile = replace(FACTS, unsettled=(Unsettled("guessing-slowed", "it says \u202e\x9b2J"),))
+    path.write_text(facts_text(hostile), encoding="utf-8")
+    assert printable(path.read_text("utf-8")) == path.read_text("utf-8")
+    assert load_facts(path, RULES) == hostile
 
 
 def test_a_file_of_a_version_that_did_not_say_how_sure_it_was_is_read(path: Path) -> None:

@@ -15,6 +15,7 @@ from msgspec import Struct, ValidationError, convert, to_builtins
 from understudy.errors import StartupError, nearest
 from understudy.interface.rules import Rule, switch_of
 from understudy.openapi.yaml_files import read_yaml
+from understudy.terminal import printable
 
 AS_ASSUMED: Final = "as assumed"
 """The reading of a deployment that does what the catalogue chose."""
@@ -159,8 +160,16 @@ def facts_text(facts: Facts) -> str:
     """Returns facts as the text of their file."""
     head = f"# What {facts.deployment} does where the interface leaves a question open.\n"
     head += "# Written by understudy learn; for serve --facts and verify --facts.\n"
-    body = yaml.safe_dump(to_builtins(facts), sort_keys=False, allow_unicode=True, width=LINE)
-    return head + body
+    text = _dumped(facts, is_unicode=True)
+    # What steers a terminal is escaped by YAML: whoever reviews the file sees all of it.
+    return head + (text if printable(text) == text else _dumped(facts, is_unicode=False))
+
+
+def _dumped(facts: Facts, *, is_unicode: bool) -> str:
+    text: str = yaml.safe_dump(
+        to_builtins(facts), sort_keys=False, allow_unicode=is_unicode, width=LINE
+    )
+    return text
 
 
 def _fault(fact: Fact, rules: Mapping[str, Rule]) -> str:
