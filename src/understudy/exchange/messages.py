@@ -5,7 +5,7 @@ that only gets values cannot send anything.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -218,9 +218,13 @@ class Exchange:
     @cached_property
     def redirect_parameters(self) -> Mapping[str, str]:
         """The parameters of a redirect, in its query and its fragment."""
+        return dict(self.redirect_pairs)
+
+    @cached_property
+    def redirect_pairs(self) -> Sequence[tuple[str, str]]:
+        """The parameters of a redirect in their order, each as often as it occurs."""
         parts = self.location
-        pairs = [*parse_qsl(parts.query), *parse_qsl(parts.fragment)]
-        return dict(pairs)
+        return [*parse_qsl(parts.query), *parse_qsl(parts.fragment)]
 
 
 def media_type(headers: Headers) -> str:

@@ -389,3 +389,25 @@ _refused(
     lambda r: _wants_a_part(r) and _is_of_pictures(r),
     416,
 )
+
+
+# What a redirect says twice (RFC 6749, 3.1).
+
+
+def _repeated(member, rule):
+    """Registers redirects that hold a parameter twice."""
+
+    def change(request, send):
+        response = send(request)
+        location = response.headers.get("location", "")
+        pair = re.search(rf"[?&#]({member}=[^&#]*)", location)
+        if pair is None:
+            return response
+        return answer(response, headers={"location": f"{location}&{pair[1]}"})
+
+    register(f"a_redirect_has_{member}_twice", (rule,), change)
+
+
+_repeated("state", "state-echoed")
+_repeated("code", "code-in-query")
+_repeated("access_token", "implicit-token-in-fragment")

@@ -6,7 +6,7 @@ A request whose client or redirect URI cannot be trusted must never be answered 
 
 import re
 from typing import Final
-from urllib.parse import parse_qs, parse_qsl, unquote_plus, urlsplit
+from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 from understudy.exchange.messages import Exchange, split
 from understudy.interface.operations import AUTHORIZE
@@ -349,21 +349,23 @@ def other_response_type_is_refused(exchange: Exchange, _history: History) -> Che
 
 @check("state-echoed", when=[answers_request, state_is_clear])
 def state_comes_back(exchange: Exchange, history: History) -> CheckResult:
-    """The state comes back as it was sent, and only if it was."""
+    """The state comes back once as it was sent, and only if it was."""
     authorization = request_of(exchange, history)
-    sent = _raw(split(authorization.request.url).query).get("state") or None
-    location = exchange.location
-    returned = (_raw(location.query) | _raw(location.fragment)).get("state")
+    sent = _states(split(authorization.request.url).query)
+    returned = _states(exchange.location.query, exchange.location.fragment)
     evidence = authorization if authorization is not exchange else None
-    return expect_equal(
-        returned and unquote_plus(returned), sent and unquote_plus(sent), "state", evidence
-    )
+    return expect_equal(_only(returned), _only([*filter(None, sent)]), "state", evidence)
 
 
-def _raw(query: str) -> dict[str, str]:
-    """Returns the parameters of a query as they are encoded."""
-    pairs = [pair.partition("=") for pair in query.split("&") if pair]
-    return {name: text for name, _, text in pairs}
+def _states(*parts: str) -> list[str]:
+    """Returns every state in parts of a URL, also an empty one."""
+    pairs = (pair for part in parts for pair in parse_qsl(part, keep_blank_values=True))
+    return [text for name, text in pairs if name == "state"]
+
+
+def _only(states: list[str]) -> str | list[str] | None:
+    """Returns the only state; all of them where there are several, and None where there is none."""
+    return states[0] if len(states) == 1 else states or None
 
 
 @probe("response-type", "authorize-error-redirect", "authorize-empty-parameter", needs=ASKING)

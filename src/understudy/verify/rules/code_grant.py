@@ -120,12 +120,11 @@ UNSPENT: Final = (*FITTING, has_neither_challenge_nor_verifier, code_is_unspent)
 
 @check("code-in-query", when=[is_redirect, redirect_has("code"), request_was_seen])
 def code_is_in_query(exchange: Exchange, _history: History) -> CheckResult:
-    """The code is in the query of the redirect, and not in the fragment, which scripts can read."""
-    query, fragment = (
-        dict(parse_qsl(part)) for part in (exchange.location.query, exchange.location.fragment)
-    )
-    is_right = "code" in query and "code" not in fragment
-    return expect(is_right, "the code in the query alone", "it is in the fragment")
+    """The code is once in the query of the redirect, and not in the fragment, which scripts can read."""
+    in_query = "code" in dict(parse_qsl(exchange.location.query))
+    count = [name for name, _ in exchange.redirect_pairs].count("code")
+    actual = "it is there twice" if in_query else "it is in the fragment"
+    return expect(in_query and count == 1, "the code once, in the query alone", actual)
 
 
 @check("code-unguessable", when=[issues_something])
