@@ -222,7 +222,9 @@ def _pseudonym_in_form(variables: AbstractSet[str], pair: re.Match[str]) -> str:
     """Returns a field with its secret masked; one that is a variable within blanks, as it is."""
     value = unquote_plus(pair[2])
     return (
-        pair[0] if value.strip(" \0") in variables else f"{pair[1]}={_pseudonym(value, variables)}"
+        pair[0]
+        if value.strip(" \0\n") in variables
+        else f"{pair[1]}={_pseudonym(value, variables)}"
     )
 
 

@@ -49,11 +49,15 @@ def application_of(exchange: Exchange, history: History) -> TargetApplication | 
     return app if is_right else None
 
 
+_ENDS: Final = frozenset({"", "?", "#", "&"})
+"""What may follow a redirect URI, which may have a query of its own."""
+
+
 def is_back(exchange: Exchange, app: TargetApplication) -> bool:
-    """Tells whether a response leads back to the application."""
-    location = exchange.response.header("location")
-    is_there = bool(app.redirect_uri) and location.startswith(app.redirect_uri or "")
-    return exchange.status in REDIRECTS and is_there
+    """Tells whether a response leads back to the application, and not to an address below its own."""
+    uri, location = app.redirect_uri or "", exchange.response.header("location")
+    is_there = bool(uri) and location.startswith(uri)
+    return exchange.status in REDIRECTS and is_there and location[len(uri) :][:1] in _ENDS
 
 
 def is_granted(exchange: Exchange) -> bool:

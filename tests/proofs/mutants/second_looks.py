@@ -7,11 +7,14 @@ import io
 import re
 from datetime import datetime, timedelta
 from hashlib import sha256
+from urllib.parse import urlencode
 
 import httpx
 import orjson
 from PIL import Image
 from tests.proofs.mutants.edge import (
+    AUTHORIZATION,
+    AUTHORIZE,
     LIST,
     LOOKUP,
     OWN,
@@ -27,6 +30,7 @@ from tests.proofs.mutants.edge import (
     is_profile,
     mutant,
     path_of,
+    query_of,
     register,
     said,
     who,
@@ -411,3 +415,67 @@ def _repeated(member, rule):
 _repeated("state", "state-echoed")
 _repeated("code", "code-in-query")
 _repeated("access_token", "implicit-token-in-fragment")
+
+
+# Addresses that redirects lead to, and words of other kinds that a server takes.
+
+
+@mutant("redirect-uri-registered")
+def redirects_lead_below_the_registered_address(request, send):
+    response = send(request)
+    location = response.headers.get("location", "")
+    below = re.sub(r"/callback([?#])", r"/callback/\1", location)
+    return answer(response, headers={"location": below}) if location else response
+
+
+def _by_password(name, rule, is_taken):
+    """Registers a token for what is not one of the grants."""
+
+    def change(request, send):
+        if path_of(request) == TOKEN and is_taken(request):
+            owner = {"username": "ada", "password": "ada-password", "grant_type": "password"}
+            given = {**form_of(request), **query_of(request), **owner}
+            return send(form(asking(request, method="POST", query=dict.fromkeys(given)), **given))
+        return send(request)
+
+    register(name, (rule,), change)
+
+
+_tidied(
+    "secrets_lose_a_line_end",
+    "token-client-credentials",
+    "client_secret",
+    lambda t: t[:-1] if t.endswith("\n") else t,
+)
+
+
+@mutant("token-post-only")
+def tokens_come_by_get(request, send):
+    if path_of(request) == TOKEN and query_of(request).get("grant_type"):
+        headers = {"content-type": "application/x-www-form-urlencoded"}
+        whole = urlencode(query_of(request)).encode()
+        return send(httpx.Request("POST", AUTHORIZATION + TOKEN, headers=headers, content=whole))
+    return send(request)
+
+
+@mutant("response-type")
+def a_response_type_is_one_of_several_words(request, send):
+    words = query_of(request).get("response_type", "").split()
+    if at(request, "GET", AUTHORIZE) and len(words) > 1:
+        return send(asking(request, query={"response_type": words[0]}))
+    return send(request)
+
+
+@mutant("profile-by-hash-or-slug")
+def a_slug_is_a_pattern(request, send):
+    text = path_of(request).removeprefix(LOOKUP)
+    if at(request, "GET", LOOKUP) and "_" in text and re.fullmatch(text.replace("_", "."), "ada"):
+        return send(asking(request, path=f"{LOOKUP}ada"))
+    return send(request)
+
+
+@mutant("qr-centre-icon")
+def version_1_has_no_icons(request, send):
+    if at(request, "GET", QR) and query_of(request).get("version", "1") == "1":
+        return send(asking(request, query={"type": "none"}))
+    return send(request)

@@ -126,12 +126,11 @@ same_client_found_by_other_name = found(
 
 
 def is_part_of_a_name(exchange: Exchange, history: History) -> bool:
-    """Tells whether the identifier is the beginning of the account's slug or of a hash of it."""
-    known = history.known
-    names = {known.slug, *known.own_hashes}
-    return exchange.value not in names and any(
-        name is not None and name.startswith(exchange.value) for name in names if exchange.value
-    )
+    """Tells whether the identifier is a part of the account's slug or of a hash of it, or a pattern of one."""
+    known, text = history.known, exchange.value
+    names = {name for name in (known.slug, *known.own_hashes) if name}
+    part = text.removesuffix("_")
+    return text not in names and any(name.startswith(part) for name in names if part)
 
 
 is_private_profile = tells(
@@ -208,10 +207,10 @@ def hash_is_of_primary_address(exchange: Exchange, history: History) -> CheckRes
 
 @check("profile-by-hash-or-slug", on=[LOOKUP], when=[is_part_of_a_name, credentials_are_certain])
 def part_of_a_name_finds_nobody(exchange: Exchange, history: History) -> CheckResult:
-    """A profile is found by a whole hash or slug, not by the beginning of one."""
+    """A profile is found by a whole hash or slug, not by what is nearly one."""
     profile, primary = profile_in(exchange), history.known.own_hashes[:1]
     is_own = bool(profile) and profile.get("hash") in primary
-    return expect(not is_own, "no profile for a part of its slug or hash", profile.get("hash"))
+    return expect(not is_own, "no profile for what is nearly its slug or hash", profile.get("hash"))
 
 
 @check("profile-private", on=[LOOKUP], when=[is_private_profile, credentials_are_certain])
@@ -287,8 +286,10 @@ def lookups_of_unknown_identifiers(client: ProbeClient) -> Parts:
 
 @probe("profile-by-hash-or-slug", needs=("slug", "hashes"))
 def lookups_by_parts_of_a_name(client: ProbeClient) -> Parts:
-    """Looks up by the beginning of the slug and of a hash."""
-    yield client.get(f"/profiles/{(client.known.slug or '')[:-1] or MADE_UP}")
+    """Looks up by the beginning of the slug and of a hash, and by what a search takes for the slug."""
+    part = (client.known.slug or "")[:-1]
+    nearly = (part or MADE_UP, f"{part}_")
+    yield [client.get(f"/profiles/{identifier}") for identifier in nearly]
     yield client.get(f"/profiles/{client.known.own_hashes[0][:32]}")
 
 

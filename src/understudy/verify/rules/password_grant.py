@@ -136,7 +136,9 @@ def nearly_right_secrets(client: ProbeClient) -> Parts:
         if name in {"client_secret", "password"}:
             for wrong in ("", *nearly_in_form(right)):
                 yield post(client, password_form(client.app, **{name: wrong}))
-    yield post(client, password_form(client.app, grant_type="Password"))
+    ended = f"{client.app.client_secret}\n"
+    others = ({"grant_type": "Password"}, {"client_secret": ended})
+    yield [post(client, password_form(client.app, **fields)) for fields in others]
 
 
 @probe("password-grant-owner-only", needs=("auth_url", "app", "tokens", "other_person"))

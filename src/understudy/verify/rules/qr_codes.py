@@ -317,7 +317,8 @@ def codes_of_every_appearance(client: ProbeClient) -> Parts:
     """Draws the same code in squares and in dots, and with each icon."""
     client.recall(f"/profiles/{client.known.slug}", is_lasting=True)
     size, logo = fitting(client, LARGE), _logo(client)
-    for version, icon in (("1", "none"), ("3", "none"), ("3", "user"), ("3", logo)):
+    # Each version with two icons, of which one is common: all three are told apart.
+    for version, icon in (("1", logo), ("1", "user"), ("3", "user"), ("3", "none")):
         yield draw(client, size=size, version=version, type=icon, utm_campaign="autumn")
 
 

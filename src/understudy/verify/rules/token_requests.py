@@ -209,8 +209,9 @@ def guessing_is_slowed(exchange: Exchange, _history: History) -> CheckResult:
 
 @probe("token-post-only", "method-not-allowed-allow", needs=("auth_url",))
 def token_request_by_get(client: ProbeClient) -> None:
-    """Asks the token endpoint by GET."""
-    client.auth("GET", "/oauth2/token")
+    """Asks the token endpoint by GET, with a form that would be let in where the target file has one."""
+    query = password_form(client.app) if client.app.username is not None else None
+    client.auth("GET", "/oauth2/token", query=query)
 
 
 @probe("token-form-encoded", needs=CLIENT)
@@ -229,11 +230,14 @@ def token_requests_in_json(client: ProbeClient) -> Parts:
     needs=CLIENT,
 )
 def unknown_clients_and_grant_types(client: ProbeClient) -> Parts:
-    """Sends no grant type that exists, and a client that does not."""
+    """Sends no grant type that gives a token here, and a client that does not exist."""
     yield post(client, form_of(client.app, CODE, grant_type=""))
     yield post(client, form_of(client.app, CODE, client_id=f"{MADE_UP}-client"))
-    for grant_type in (None, "client_credentials"):
-        yield post(client, form_of(client.app, CODE, grant_type=grant_type))
+    yield post(client, form_of(client.app, CODE, grant_type=None))
+    # A server that refreshes a token does so for one that it issued.
+    held = {"refresh_token": client.token("owner")}
+    others = ({"grant_type": "client_credentials"}, {"grant_type": "refresh_token", **held})
+    yield [post(client, form_of(client.app, CODE, **fields)) for fields in others]
 
 
 @probe("token-credentials-in-form", needs=CLIENT)
