@@ -50,7 +50,7 @@ def application_of(exchange: Exchange, history: History) -> TargetApplication | 
 
 
 _ENDS: Final = frozenset({"", "?", "#", "&"})
-"""What may follow a redirect URI, which may have a query of its own."""
+"""The characters that may follow a redirect URI, which may have a query of its own; none at its end."""
 
 
 def is_back(exchange: Exchange, app: TargetApplication) -> bool:
