@@ -58,3 +58,14 @@ def test_a_change_that_is_carried_out_at_an_unknown_time_is_no_finding(tmp_path)
     outcome = judge(open_deployment(DeploymentOptions(document=path), {}), RunOptions())
     assert [it.summary for it in (*outcome.findings, *outcome.notes)] == []
     assert CREATE_READABLE in {it.rule.id for it in outcome.rules if it.status == "passed"}
+
+
+def test_an_identifier_that_a_creation_shows_as_text_is_the_number_that_is_read(tmp_path):
+    made = "{description: made, content: {application/json: {schema: "
+    as_text = "{type: object, required: [id], properties: {id: {type: string}}}"
+    numbered = BERTHS.replace("{id: {type: string}", "{id: {type: integer}")
+    path = tmp_path / "berths.yaml"
+    path.write_text(numbered.replace(f"{made}*berth", f"{made}{as_text}"))
+    outcome = judge(open_deployment(DeploymentOptions(document=path), {}), RunOptions())
+    assert [it.summary for it in (*outcome.findings, *outcome.notes)] == []
+    assert CREATE_READABLE in {it.rule.id for it in outcome.rules if it.status == "passed"}
