@@ -53,6 +53,11 @@ _generous(
     "a_code_works_twice", ("code-single-use",), lambda r, s: "exchanged before" in str(said(s))
 )
 _generous(
+    "tokens_are_refreshed",
+    ("token-grant-type",),
+    lambda r, s: form_of(r).get("grant_type") == "refresh_token" and "refresh_token" in form_of(r),
+)
+_generous(
     "codes_never_end",
     ("code-lifetime", "code-time-limited"),
     lambda r, s: "expired" in str(said(s)),

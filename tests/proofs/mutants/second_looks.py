@@ -428,19 +428,6 @@ def redirects_lead_below_the_registered_address(request, send):
     return answer(response, headers={"location": below}) if location else response
 
 
-def _by_password(name, rule, is_taken):
-    """Registers a token for what is not one of the grants."""
-
-    def change(request, send):
-        if path_of(request) == TOKEN and is_taken(request):
-            owner = {"username": "ada", "password": "ada-password", "grant_type": "password"}
-            given = {**form_of(request), **query_of(request), **owner}
-            return send(form(asking(request, method="POST", query=dict.fromkeys(given)), **given))
-        return send(request)
-
-    register(name, (rule,), change)
-
-
 _tidied(
     "secrets_lose_a_line_end",
     "token-client-credentials",
