@@ -13,7 +13,7 @@ from tests.mock.renewal import renew
 from tests.mock.service.test_image_processing import picture
 
 from understudy.limits import ARCHIVE_BYTES
-from understudy.mock.admin import capsules
+from understudy.mock.fixtures import loading
 from understudy.mock.server.clock import Clock
 from understudy.mock.server.request_context import RequestContext
 
@@ -179,7 +179,7 @@ def test_a_zip_file_without_a_capsule_is_refused(driver: Driver) -> None:
 
 def test_a_capsule_beyond_the_limit_is_refused(driver: Driver, monkeypatch) -> None:
     capsule = saved(driver)
-    monkeypatch.setattr(capsules, "ARCHIVE_BYTES", ARCHIVE_BYTES._replace(most=10))
+    monkeypatch.setattr(loading, "ARCHIVE_BYTES", ARCHIVE_BYTES._replace(most=10))
     refused = driver.ask("POST", "/__admin/capsule", content=capsule, headers=ZIP)
     assert refused.status_code == 413
 

@@ -58,6 +58,14 @@ def test_what_was_exported_can_be_put_into_another_world(lived_in: Driver) -> No
     )
 
 
+def locked(archive: bytes) -> bytes:
+    """Returns an archive of one entry, which is marked as having a password."""
+    local, central = archive.index(b"PK\3\4") + 6, archive.index(b"PK\1\2") + 8
+    changed = bytearray(archive)
+    changed[local] = changed[central] = 1
+    return bytes(changed)
+
+
 def packed(**files: str) -> bytes:
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w") as archive:
@@ -74,6 +82,11 @@ def packed(**files: str) -> bytes:
         (packed(**{"people__x.yaml": "slug: x\nabot: y\nemails: []"}), "did you mean 'about'"),
         (packed(**{"..__..__etc__passwd": "x"}), "leads out of the fixtures directory"),
         (packed(**{"images__C:\\a.png": "x"}), "leads out of the fixtures directory"),
+        (locked(packed(**{"people__x.yaml": "slug: x"})), "has a password"),
+        (
+            packed(people__x="1", people__y="2").replace(b"people/y", b"people/x"),
+            "2 entries 'people/x'. Keep one",
+        ),
     ],
 )
 def test_what_is_no_fixtures_directory_is_refused_and_changes_nothing(

@@ -22,7 +22,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
 from understudy.errors import BadRequest, Conflict, NotFound, Problem, StartupError
-from understudy.limits import ARCHIVE_BYTES, FAULTS, IMPORT_SECONDS, Count
+from understudy.limits import FAULTS, IMPORT_SECONDS, Count
 from understudy.mock.admin.capsule_secrets import SecretReferences, SecretResolver
 from understudy.mock.admin.context import AdminContext, AdminHandlers
 from understudy.mock.admin.faults import InvalidStub, check_fault, check_stub
@@ -30,6 +30,7 @@ from understudy.mock.admin.requests import operation_id
 from understudy.mock.fixtures.loading import (
     BAD_ARCHIVE,
     archive_entry,
+    opened_archive,
     pack_world,
     unpack_fixtures,
 )
@@ -216,14 +217,12 @@ def unpack(content: bytes) -> Capsule:
     """Reads the file of a capsule.
 
     Raises:
-        BadRequest: It is not such a file.
+        BadRequest: It is not such a file, or has a password.
         LimitExceeded: It is too large.
     """
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            entry = archive.getinfo(ENTRY)
-            ARCHIVE_BYTES.check(entry.file_size)
-            return msgspec.json.decode(archive.read(entry), type=Capsule)
+        with opened_archive(content) as archive:
+            return msgspec.json.decode(archive.read(ENTRY), type=Capsule)
     except KeyError as error:
         msg = f"The zip file contains no {ENTRY}; a capsule is made by GET /__admin/capsule."
         raise BadRequest(msg) from error
