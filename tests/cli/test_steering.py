@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -14,9 +15,11 @@ import pytest
 from click.testing import CliRunner, Result
 from tests import patient
 from tests.cli.conftest import PATIENCE, UNDERSTUDY, Running
+from tests.proofs.reference import broken
 from tests.verify.byte_server import Server
 
 from understudy.cli import main
+from understudy.verify import admin_client
 from understudy.verify.admin_client import AdminClient
 
 
@@ -214,6 +217,14 @@ def test_a_server_that_is_not_a_mock_is_said_to_be_none(command: str, body: byte
         refused = CliRunner().invoke(main, [*command.split(), "--mock", other.address])
     assert refused.exit_code == 2
     assert f"{other.address}/__admin/health does not respond as a mock does" in refused.stderr
+
+
+def test_a_server_that_responds_byte_by_byte_is_said_to_be_none(monkeypatch) -> None:
+    monkeypatch.setattr(admin_client, "_TIMEOUT", timedelta(seconds=0.5))
+    with broken.dripping() as addresses:
+        refused = CliRunner().invoke(main, ["journal", "--mock", addresses.site])
+    assert refused.exit_code == 2
+    assert "the response took longer than 0.5 s and was cut" in refused.stderr
 
 
 def test_a_command_finds_a_mock_of_its_own_in_its_environment(monkeypatch) -> None:

@@ -2,15 +2,19 @@
 
 import ssl
 from collections.abc import Iterator, Mapping
+from datetime import timedelta
 from typing import Any
 
 import httpx
 import orjson
 
 from understudy.errors import StartupError
-from understudy.verify.transport import bounded
+from understudy.verify.transport import DeploymentTransport
 
 _FIRST_ERROR = 400
+
+_TIMEOUT = timedelta(seconds=30)
+"""The total timeout of the response that shows whether there is a mock."""
 
 
 class AdminClient:
@@ -43,8 +47,10 @@ class AdminClient:
         headers |= {"Authorization": f"Bearer {token}"} if token else {}
         # a default context trusts $SSL_CERT_FILE too, such as the authority of `serve --tls`; plain
         # HTTP needs none, which takes longer to make than a request, and redirects are not followed
-        verify = ssl.create_default_context() if url.startswith("https:") else False
-        self._client = httpx.Client(headers=headers, timeout=30, trust_env=False, verify=verify)
+        self._trusted = ssl.create_default_context() if url.startswith("https:") else None
+        self._client = httpx.Client(
+            headers=headers, timeout=30, trust_env=False, verify=self._trusted or False
+        )
 
     def expect_mock(self) -> None:
         """Accepts the address of a mock, and of no other server.
@@ -53,15 +59,17 @@ class AdminClient:
             StartupError: No mock responds there, or it refused; the text is the mock's own.
         """
         path = f"{self.url}/__admin/health"
+        asking = self._client.build_request("GET", path)
         try:
-            # Whatever responds is read within a bound, and not decompressed.
-            with self._client.stream("GET", path, headers={"Accept-Encoding": "identity"}) as found:
-                content = bounded(found.iter_raw())
+            # Whatever responds is read within bounds of bytes and of time.
+            with DeploymentTransport(_TIMEOUT, self._trusted) as transport:
+                found = transport.handle_request(asking)
         except httpx.HTTPError as error:
             raise self._absent(error) from error
         if found.status_code >= _FIRST_ERROR:
-            raise StartupError(_reason(found, content, self._option))
-        if b'"healthy"' not in content:
+            found.request = asking
+            raise StartupError(_reason(found, found.content, self._option))
+        if b'"healthy"' not in found.content:
             msg = f"{path} does not respond as a mock does; name a mock's address with {self._option} URL."
             raise StartupError(msg)
 

@@ -223,9 +223,13 @@ class DeploymentTransport(ValueTransport):
 
     Args:
         timeout: The total timeout of one response.
+        trusted: The authorities that are trusted; None for those of httpx, or of the environment.
     """
 
-    def __init__(self, timeout: timedelta = TOTAL_TIMEOUT) -> None:
+    def __init__(
+        self, timeout: timedelta = TOTAL_TIMEOUT, trusted: ssl.SSLContext | None = None
+    ) -> None:
+        self._trusted = trusted
         self._seconds = timeout.total_seconds()
         self._deadline = Deadline()
         self._pool = {**_POOL, "network_backend": TimedBackend(self._deadline)}
@@ -239,7 +243,7 @@ class DeploymentTransport(ValueTransport):
             StartupError: The authorities that the environment names cannot be read.
         """
         try:
-            trusted = httpx.create_ssl_context()
+            trusted = self._trusted or httpx.create_ssl_context()
         except OSError as error:  # ssl.SSLError is one
             named = [f"{it}={os.environ[it]}" for it in _AUTHORITIES if it in os.environ]
             why = error.strerror or error
