@@ -263,11 +263,13 @@ def unreadable(path: object, error: OSError | UnicodeDecodeError, remedy: str = 
 
 
 _AT_LINE = re.compile(r"\(at line (\d+),")
-_BARE_TEXT = re.compile(r"\s*([\w.-]+)\s*=\s*([^\s\"'\[{#][^#]*?)\s*(?:#.*)?")
+_BARE_TEXT = re.compile(r"\s*([\w.-]+)\s*=\s*[^\s\"'\[{#].*")
 
 
 def not_toml(path: Path, error: Exception, remedy: str) -> str:
     """Returns what is to be written where TOML's reader stopped, before what it says itself.
+
+    The value that stands there is not repeated, as it may be a secret.
 
     Args:
         path: The file.
@@ -277,12 +279,12 @@ def not_toml(path: Path, error: Exception, remedy: str) -> str:
     place = _AT_LINE.search(str(error))
     if place is None:
         return f"{path} is not valid TOML. {remedy} ({error})"
-    line = path.read_text("utf-8-sig", "replace").splitlines()[int(place[1]) - 1]
+    line = path.read_text("utf-8-sig", "replace").split("\n")[int(place[1]) - 1]
     if bare := _BARE_TEXT.fullmatch(line):
-        remedy = f'A text needs quotes: {bare[1]} = "{bare[2]}"'
+        remedy = f'A text needs quotes: {bare[1]} = "…"'
     else:
         remedy += f" ({error})"
-    return f"{path}:{place[1]} is not valid TOML: {line.strip():.60}\n{remedy}"
+    return f"{path}:{place[1]} is not valid TOML. {remedy}"
 
 
 def nearest(word: str, known: Sequence[str]) -> str:

@@ -205,7 +205,8 @@ KEYS = {
     '[budget]\nanonymous = "lots"': '[budget] anonymous = "lots" must be a whole number.',
     "[known]\nslug = 7": "[known] slug = 7 must be a text.",
     '[permit]\nuploads = "yes"': '[permit] uploads = "yes" must be true or false.',
-    "auth_url = http://x": 'A text needs quotes: auth_url = "http://x"',
+    "auth_url = http://x": 'A text needs quotes: auth_url = "…"',
+    'api_key = "k-secret': "at line 2, column 20))",
     'bas_url = "x"': "there is no key 'bas_url'; did you mean 'base_url'?\n",
 }
 
@@ -217,6 +218,7 @@ def test_a_wrong_value_of_a_target_is_said_with_its_key(tmp_path: Path, text: st
     refused = run("verify", "--target", path)
     assert refused.exit_code == 2
     assert refused.stderr.endswith(says if says.endswith("\n") else f"{says}\n")
+    assert "secret" not in refused.stderr
 
 
 def test_a_file_that_is_no_document_is_said_to_be_none(tmp_path: Path):
@@ -242,7 +244,7 @@ def test_an_archive_without_its_members_is_refused_in_plain_words(tmp_path: Path
         (
             "--target",
             "plain words",
-            ":1 is not valid TOML: plain words\n`understudy verify --templ",
+            ":1 is not valid TOML. `understudy verify --template` prints",
         ),
         ("--har", "{", "is not an HTTP archive (HAR 1.2). Save one in a browser's"),
         ("--baseline", "[1]", "is neither a JSON report of verify nor a TOML file in which each"),
