@@ -210,7 +210,7 @@ def guessing_is_slowed(exchange: Exchange, _history: History) -> CheckResult:
 @probe("token-post-only", "method-not-allowed-allow", needs=("auth_url",))
 def token_request_by_get(client: ProbeClient) -> None:
     """Asks the token endpoint by GET, with a form that would be let in where the target file has one."""
-    query = password_form(client.app) if client.app.username is not None else None
+    query = password_form(client.app) if client.app.username is not None else ()
     client.auth("GET", "/oauth2/token", query=query)
 
 
@@ -235,7 +235,7 @@ def unknown_clients_and_grant_types(client: ProbeClient) -> Parts:
     yield post(client, form_of(client.app, CODE, client_id=f"{MADE_UP}-client"))
     yield post(client, form_of(client.app, CODE, grant_type=None))
     # A server that refreshes a token does so for one that it issued.
-    held = {"refresh_token": client.token("owner")}
+    held = {"refresh_token": client.token("owner")} if client.has("owner") else {}
     others = ({"grant_type": "client_credentials"}, {"grant_type": "refresh_token", **held})
     yield [post(client, form_of(client.app, CODE, **fields)) for fields in others]
 
