@@ -14,6 +14,17 @@ from understudy.verify.checks import CHECKS
 CHECKED = {rule for registered in CHECKS for rule in registered.rules}
 ALONE = {mutant.rules[0] for mutant in MUTANTS if len(mutant.rules) == 1}
 """Rules that some mutant breaks alone: that it is caught says that their checks can fail."""
+SIGHTED_EARLY = {
+    "/me/associated-email is read with the manage scope",
+    "addresses_are_cached_without_their_caller",
+    "avatars_are_limited_too",
+    "every_token_lists_the_avatars_of_the_first_account",
+    "links is kept from API keys",
+    "payments leaks to the public",
+    "reading_needs_the_manage_scope",
+    "the_state_is_trimmed",
+}
+"""Mutants of all kinds that a run sees before its last request."""
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +80,9 @@ def test_the_unbroken_mock_breaks_no_rule():
     assert [finding.summary for finding in outcome.findings] == []
 
 
-@pytest.mark.parametrize("mutant", MUTANTS[::100], ids=lambda mutant: mutant.name)
-def test_a_run_that_stops_at_the_first_sighting_counts_as_a_whole_one_does(mutant):
+@pytest.mark.parametrize("name", sorted(SIGHTED_EARLY))
+def test_a_run_that_stops_at_the_first_sighting_counts_as_a_whole_one_does(name):
+    mutant = next(it for it in MUTANTS if it.name == name)
     whole, short = (verified(mutant, is_hour=True, is_short=short) for short in (False, True))
     assert first_sighting(mutant, short) == first_sighting(mutant, whole)
     assert short.requests < whole.requests
