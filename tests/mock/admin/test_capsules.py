@@ -177,6 +177,17 @@ def test_a_zip_file_without_a_capsule_is_refused(driver: Driver) -> None:
     assert (refused.status_code, "capsule.json" in refused.json()["detail"]) == (400, True)
 
 
+def test_a_capsule_that_is_no_bzip2_although_it_says_so_is_refused(driver: Driver) -> None:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        archive.writestr("capsule.json", "{}")
+    content = bytearray(made.getvalue())
+    local, central = content.index(b"PK\3\4") + 8, content.index(b"PK\1\2") + 10
+    content[local] = content[central] = zipfile.ZIP_BZIP2
+    refused = driver.ask("POST", "/__admin/capsule", content=bytes(content), headers=ZIP)
+    assert (refused.status_code, "by deflate" in refused.json()["detail"]) == (400, True)
+
+
 def test_a_capsule_beyond_the_limit_is_refused(driver: Driver, monkeypatch) -> None:
     capsule = saved(driver)
     monkeypatch.setattr(loading, "ARCHIVE_BYTES", ARCHIVE_BYTES._replace(most=10))
