@@ -34,6 +34,14 @@ def test_a_document_that_was_mended_needs_no_mending() -> None:
     assert changes(document) == []
 
 
+def test_what_stands_beside_a_reference_that_is_left_out_is_mended() -> None:
+    content = yaml.safe_load(SWAGGER)
+    content["paths"]["/a/{id}"]["get"] = {"$ref": 1}
+    content["paths"]["/a/{id}"]["parameters"][0]["format"] = {}
+    document = document_of(content, Path("api.yaml"))
+    assert changes(document) == []
+
+
 def changes(document: Document) -> list[str]:
     """Returns the rules by which a mended document would be changed again."""
     again = copy.deepcopy(document.raw)

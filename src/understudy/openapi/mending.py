@@ -139,7 +139,8 @@ class _Walk:
             return
         if place.kind == "callback" and "$ref" in place.value:
             yield from self._reference(place)
-            return
+            if not _is_described(place):
+                return
         is_component = (
             place.pointer.startswith("#/components/") and place.pointer.count("/") == _TOP
         )
@@ -161,7 +162,7 @@ class _Walk:
             mend_schema(self._losses, place)
         if kind in REFERENCED and "$ref" in place.value:
             yield from self._reference(place)
-            if kind != "schema":
+            if kind != "schema" and not _is_described(place):
                 return
         if kind == "discriminator":
             yield from self._mapping(place)
@@ -317,6 +318,12 @@ class _Walk:
 
 def _keys(holder: Any) -> Any:
     return holder if isinstance(holder, dict) else range(len(holder))
+
+
+def _is_described(place: Position) -> bool:
+    """Tells whether a place describes something itself, once its reference has been read."""
+    is_kept = place.key in _keys(place.holder)
+    return is_kept and bool(place.value) and "$ref" not in place.value
 
 
 def _fits(value: Any, kind: str) -> bool:
