@@ -16,8 +16,11 @@ from hypothesis import HealthCheck, settings
 from tests.leftovers import Leftovers, Orphans
 from tests.needs import closing_line
 
-settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("house")
+settings.register_profile(
+    "fresh", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.register_profile("house", settings.get_profile("fresh"), derandomize=True)
+settings.load_profile("house")  # one commit is judged alike on every machine
 
 os.environ.setdefault(
     "HYPOTHESIS_STORAGE_DIRECTORY", str(Path(__file__).parents[1] / "build" / "hypothesis")
