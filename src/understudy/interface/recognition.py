@@ -125,7 +125,7 @@ def _declared_names(schemas: Schemas, operation: Operation) -> frozenset[str]:
 
 def _members(schemas: Schemas, media: MediaType) -> Iterator[str]:
     """Yields the members of a body, and of the items of a list, through what is composed or around it."""
-    pending = [media.schema]
+    pending = [media.schema, *schemas.members(media.schema).values()]
     visited: set[str] = set()
     while pending:
         schema = pending.pop()

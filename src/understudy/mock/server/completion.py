@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
+from zlib import crc32
 
 from understudy.mock.server.api import Complete
 from understudy.mock.server.call import BODY, NO_ARGUMENTS
@@ -16,6 +17,12 @@ _DATE_LENGTH: Final = len("2026-03-14")
 _TOTALS: Final = ("total", "count", "total_count", "totalCount", "total_items", "totalItems")
 """Names of members that say how many items a list has."""
 
+_WHOLE: Final = {
+    **dict.fromkeys(("has_more", "hasMore", "has_next", "hasNext"), False),
+    **dict.fromkeys(("next", "next_cursor", "nextCursor", "next_page", "nextPage"), None),
+}
+"""Names of members that say whether a list goes on, and that it does not."""
+
 _BESIDE_A_PRICE: Final = frozenset({"currency", "subtotal", "tax", "shipping", "discount", "price"})
 """Names of members beside which ``total`` is a sum of money."""
 
@@ -27,9 +34,10 @@ class Completion:
     """Makes a body fit its schema, member by member, as far as it can.
 
     A required member that is missing, or empty where its schema takes no empty text, is made of those
-    beside it, has the value of the argument of its name, or is sampled. A list stands in the object that
-    the document declares around it, and a date has a time if it has to. Any other member that its schema
-    refuses is left as it is.
+    beside it, has the value of the argument of its name, or is sampled. A list or an object stands in the
+    object that the document declares around it, a date has a time and a number is a text if they have to.
+    What a closed object does not declare is left out, and any other member that its schema refuses is
+    left as it is.
 
     Args:
         schemas: The document's validators.
@@ -46,9 +54,10 @@ class Completion:
         arguments: Mapping[str, Any] = NO_ARGUMENTS,
     ) -> None:
         self._schemas = schemas
-        self._sampler = Sampler(schemas, seed)
+        self._seed = seed
         self._completions = completions
-        self._known = dict(arguments)
+        content = arguments.get(BODY)
+        self._known = {**(content if isinstance(content, dict) else {}), **arguments}
 
     def completed(self, body: Any, schema: Node) -> Any:
         """Returns a body with what it lacks; the one given is not changed."""
@@ -57,10 +66,17 @@ class Completion:
             if items is not None:
                 return [self.completed(item, items) for item in body]
             body = self._wrapped(body, schema)
-        if isinstance(body, str) and not self._is_valid(body, schema):
-            dated = (body[:_DATE_LENGTH], f"{body}T00:00:00Z")
-            return next((it for it in dated if self._is_valid(it, schema)), body)
-        return self._with_members(body, schema) if isinstance(body, dict) else body
+        if isinstance(body, dict):
+            name = name_around(self._schemas, body, schema)
+            if name is not None:
+                shared = body.keys() & self._schemas.members(schema, ALL).keys()
+                body = {**{it: body[it] for it in body if it in shared}, name: body}
+            return self._with_members(body, schema)
+        if isinstance(body, str | int | float) and not self._is_valid(body, schema):
+            text = str(body)
+            written = (text[:_DATE_LENGTH], f"{text}T00:00:00Z") if text is body else (text,)
+            return next((it for it in written if self._is_valid(it, schema)), body)
+        return body
 
     def _with_members(self, body: dict[str, Any], schema: Node) -> dict[str, Any]:
         required = self._schemas.required_names(schema)
@@ -69,13 +85,15 @@ class Completion:
         for name in dict.fromkeys((*body, *required)):
             member = declared.get(name)
             if member is None:  # required and not declared: any value is right
-                members.setdefault(name, self._sampler.value(Node("", {}), name))
+                members.setdefault(name, self._sampler(members).value(Node("", {}), name))
                 continue
             if body.get(name, "") != "":
                 members[name] = self.completed(body[name], member)
             elif name in required and not (name in body and self._is_valid("", member)):
                 members[name] = self.made(name, member, members)
-        return members
+        is_closed = members.keys() - declared.keys() and not self._is_valid(members, schema)
+        known = {name: members[name] for name in members if name in declared}
+        return known if is_closed and self._is_valid(known, schema) else members
 
     def _wrapped(self, items: Sequence[Any], schema: Node) -> Any:
         """Returns a list as a member of the object that is declared around it, and learns its length."""
@@ -84,26 +102,54 @@ class Completion:
         lists = [name for name in members if "array" in self._schemas.types(members[name])]
         lists.sort(key=lambda name: name not in required)
         if lists:
-            self._known |= dict.fromkeys(_TOTALS, len(items))
+            self._known |= {**_WHOLE, **dict.fromkeys(_TOTALS, len(items))}
         return {lists[0]: items} if lists else items
 
     def made(self, name: str, schema: Node, beside: Mapping[str, Any]) -> Any:
         """Returns a member that is missing beside others; by no name, a whole body."""
         make = self._completions.get(name)
-        made = (None if make is None else make(beside), self._known.get(name))
-        candidates = (it for value in made if value is not None for it in (value, str(value)))
+        made = [] if make is None else [make(beside)]
+        candidates = [it for value in made if value is not None for it in (value, str(value))]
+        if name in self._known:
+            candidates += self._known[name], str(self._known[name])
         fitting = [it for it in candidates if self._is_valid(it, schema)]
         if fitting:
             return fitting[0]
-        sample = self._sampler.value(schema, name)
+        sample = self._sampler(beside).value(schema, name)
         if not isinstance(sample, dict):
             return sample
         members = self._schemas.members(schema, ALL)
-        known = members.keys() & sample.keys() & self._known.keys()
-        return {**sample, **{name: self.made(name, members[name], sample) for name in known}}
+        known = self._known.keys() | self._completions
+        known |= {it for it in sample if isinstance(sample[it], dict)}
+        around = {**beside, **sample}
+        inner = sample.keys() & members.keys() & known
+        return {**sample, **{it: self.made(it, members[it], around) for it in inner}}
+
+    def _sampler(self, beside: Mapping[str, Any]) -> Sampler:
+        """Returns what makes members up: for records whose first members differ, other ones."""
+        first = next(iter(beside.values()), "")
+        key = str(first) if isinstance(first, str | int) else ""
+        return Sampler(self._schemas, self._seed + crc32(key.encode()))
 
     def _is_valid(self, value: Any, schema: Node) -> bool:
         return self._schemas.validator(schema).is_valid(value)
+
+
+def name_around(schemas: Schemas, body: Mapping[str, Any], schema: Node) -> str | None:
+    """Returns the name of the member as which an object stands in the one that is declared around it.
+
+    That is one which the object does not have, and which declares more of the object's members than the
+    schema itself does.
+    """
+    members = schemas.members(schema, ALL)
+    shared = {
+        name: len(body.keys() & schemas.members(member, ALL).keys())
+        for name, member in members.items()
+        if name not in body
+    }
+    name = max(shared, key=shared.__getitem__, default=None)
+    own = len(body.keys() & members.keys())
+    return None if name is None or shared[name] <= own else name
 
 
 def echoed(

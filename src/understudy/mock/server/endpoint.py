@@ -20,11 +20,12 @@ from understudy.mock.server.call import (
     bind,
     shape,
 )
-from understudy.mock.server.completion import Completion
+from understudy.mock.server.completion import Completion, name_around
 from understudy.mock.server.declared_responses import DeclaredErrors, DeclaredHeaders, usual_errors
 from understudy.mock.server.parameters import ParameterReader, first_error
 from understudy.mock.server.recent import Recent
 from understudy.openapi.credentials import BEARER, BEARER_TYPES, Credential, credentials_of
+from understudy.openapi.loader import Node
 from understudy.openapi.media_types import without_options
 from understudy.openapi.operations import DeclaredResponse, Operation, operations, security_schemes
 from understudy.openapi.schemas import ALL, Schemas
@@ -102,7 +103,14 @@ class ResponseValidator:
             return self._undeclared_type(declared, response.media_type)
         if isinstance(response.body, bytes) or media.schema is None:
             return None
-        validator = self._schemas.validator(media.schema)
+        return self._fault_by(media.schema, response)
+
+    def _fault_by(self, schema: Node, response: HandlerResponse) -> str | None:
+        body = response.body.value if isinstance(response.body, SharedBody) else response.body
+        around = isinstance(body, dict) and name_around(self._schemas, body, schema)
+        if around:  # keeps no validator: each such body is to be moved there, required or not
+            return f"the document has such a body as the member {around!r}"
+        validator = self._schemas.validator(schema)
         self._validators[response.status, response.media_type] = validator
         return _fault(response.body, validator)
 
@@ -393,13 +401,15 @@ def _by_shape(named: Mapping[tuple[str, str], Value]) -> dict[tuple[str, str], V
 
 
 def _declared(operation: Operation, schemas: Schemas, body: BodyReader | None) -> OperationSummary:
-    """Returns the summary of an operation."""
+    """Returns the summary of an operation: of a body in an envelope, what stands in it too."""
     successes = sorted(status for status in operation.responses if status.startswith("2"))
     contents = [operation.responses[status].content for status in successes]
     found = (media.schema for content in contents for media in content.values())
     schema = next((it for it in found if it is not None), None)
+    members = schemas.members(schema, ALL)
+    inner = max((schemas.members(it, ALL) for it in members.values()), key=len, default={})
     return OperationSummary(
         sent=body.members if body else frozenset(),
-        returned=frozenset(schemas.members(schema, ALL)),
+        returned=frozenset((*members, *(inner if len(inner) >= len(members) else ()))),
         statuses=frozenset(operation.responses),
     )

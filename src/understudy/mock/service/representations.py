@@ -239,6 +239,15 @@ def _placeholder_url(beside: Mapping[str, Any]) -> str | None:
     return avatar_url(site_url, beside["hash"]) if site_url and "hash" in beside else None
 
 
+def _identifier(beside: Mapping[str, Any]) -> str | int | None:
+    """Returns what identifies the service of an account, or the account that a profile belongs to."""
+    return beside.get("service_type") or _account(beside)
+
+
+def _name(beside: Mapping[str, Any]) -> str | None:
+    return beside.get("service_label")
+
+
 def _account(beside: Mapping[str, Any]) -> int | None:
     """Returns the number of the account that a profile belongs to."""
     slug = str(beside.get("profile_url", "")).rpartition("/")[2]
@@ -248,7 +257,8 @@ def _account(beside: Mapping[str, Any]) -> int | None:
 COMPLETIONS: Final[Mapping[str, Complete]] = {
     "slug": _slug,
     "avatar_url": _placeholder_url,
-    "id": _account,
+    "id": _identifier,
+    "name": _name,
     "user_id": _account,
 }
 """Members that newer documents require of profiles, and what makes them of the others."""
