@@ -10,6 +10,10 @@ from typing import Any
 from understudy.openapi.yaml_files import read_yaml
 
 _EXPRESSION = re.compile(r"\$\{\{ *(.+?) *\}\}")
+_ADDRESS = "https://code.example/artifacts/1"
+_OUTPUTS = {"actions/upload-artifact": {"artifact-url": _ADDRESS}}
+"""What other actions would put out, by their names."""
+
 _FILES = ("GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_STEP_SUMMARY")
 _SHELL = ("bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c")
 
@@ -73,7 +77,10 @@ class Runner:
     ) -> None:
         if "uses" in step:
             with_ = {name: _filled(text, values) for name, text in step["with"].items()}
-            ran.used[step["uses"].partition("@")[0]] = with_
+            name = step["uses"].partition("@")[0]
+            ran.used[name] = with_
+            for output, text in _OUTPUTS.get(name, {}).items():
+                values[f"steps.{step['id']}.outputs.{output}"] = text
             return
         files = {name: self._temporary / name for name in _FILES}
         for path in files.values():

@@ -170,10 +170,27 @@ def test_verify_annotates_summarizes_uploads_and_ends_as_the_run_did(act, record
     assert json.loads(Path(uploaded).read_text())["version"] == "2.1.0"
 
 
+def test_the_reports_are_kept_as_an_artifact_that_summary_and_comment_link(act, recording):
+    ran = act(command="verify", options=f"--har {recording} --base-url http://127.0.0.1:8080/v3")
+    kept = ran.used["actions/upload-artifact"]
+    assert (kept["name"], kept["path"]) == ("understudy-verify", ran.outputs["reports"])
+    link = f"[Download the whole report]({ran.outputs['artifact-url']}), and open `verify.html`.\n"
+    assert ran.outputs["artifact-url"].startswith("https://")
+    assert ran.summary.endswith(link)
+    assert (Path(kept["path"]) / "verify.md").read_text().endswith(link)
+
+
+def test_without_a_name_no_artifact_is_kept(act, recording):
+    options = f"--har {recording} --base-url http://127.0.0.1:8080/v3"
+    ran = act(command="verify", options=options, artifact="")
+    assert (ran.exit_code, "actions/upload-artifact" in ran.used) == (1, False)
+    assert "Download" not in ran.summary
+
+
 def test_verify_that_cannot_begin_uploads_nothing(act):
     ran = act(command="verify", options="--har absent.har", upload_sarif="true")
     assert (ran.exit_code, ran.outputs["reports"]) == (2, "")
-    assert "github/codeql-action/upload-sarif" not in ran.used
+    assert not ran.used
 
 
 @pytest.fixture(scope="module")
