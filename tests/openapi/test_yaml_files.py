@@ -109,6 +109,29 @@ def test_a_syntax_error_is_named_by_line_and_column(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("a: 1\nb: [1, 2\nc: 3\n", "3:2 .*the list or object of line 2 is not closed before"),
+        ("a: 'x\nb: 1\n", "3:1 .*the quoted text of line 1 has no end; close it"),
+        ("a: @b\n", "1:4 .*no value begins with this character; quote the value"),
+        ("a:\n\tb: 1\n", "2:1 .*indent with spaces"),
+        ("a: b: c\n", "1:5 .*a colon stands where no key can end; quote the value"),
+        ("a: 'it's'\n", "1:8 .*quote the whole value"),
+        ("a: 1\nb\n", "3:1 .*the key of line 2 has no colon"),
+        ("- a\nb: 1\n", "2:1 .*no item of the list of line 1; begin it with `- `"),
+        ('a: "\\q"\n', "1:5 .*double the backslash"),
+        ("a: *\n", "1:5 .*a name stands behind"),
+        ("%no\na: 1\n", "1:4 .*a line that begins with % is a directive"),
+    ],
+)
+def test_a_syntax_error_is_said_with_its_place_and_what_to_do(
+    tmp_path: Path, text: str, says: str
+) -> None:
+    with pytest.raises(StartupError, match=rf"file\.yaml:{says}"):
+        read(tmp_path, text)
+
+
+@pytest.mark.parametrize(
     "content",
     [b"a: \xff\xfe", b"a: \x00", b"? [a]\n: 1"],
     ids=["not UTF-8", "a zero byte", "a list as key"],

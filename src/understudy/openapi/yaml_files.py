@@ -323,14 +323,41 @@ def parse_yaml(content: bytes, path: Path, repeated: list[str] | None = None) ->
     except (yaml.YAMLError, UnicodeDecodeError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else f"{path}"
-        what = getattr(error, "problem", None) or error
-        if isinstance(error, ReaderError):  # of a file that is not text at all
-            what = "it has characters that no text has; name a text file in UTF-8"
-        msg = f"{where} is not readable as YAML: {what}."
+        msg = f"{where} is not readable as YAML: {_in_words(error)}."
         raise StartupError(msg) from error
     if levels_of(value, YAML_DEPTH.most) > YAML_DEPTH.most:
         raise beyond(YAML_DEPTH, path)
     return value
+
+
+_REMEDIES: Final = {
+    "cannot start any token": "no value begins with this character; quote the value, and indent with spaces",
+    "tab character": "a tab stands where spaces indent; replace it by spaces",
+    "expected ',' or": "the list or object of line {line} is not closed before; close it, or write a comma",
+    "end of stream": "the quoted text of line {line} has no end; close it with its quote",
+    "expected key": "this belongs to no key; indent it as its neighbours, or quote the whole value",
+    "mapping values": "a colon stands where no key can end; quote the value, or indent the line as its neighbours",
+    "sequence entries": "a list begins in the line of its key; begin it in a line of its own",
+    "expected '-'": "this is no item of the list of line {line}; begin it with `- `, or indent it otherwise",
+    "expected ':'": "the key of line {line} has no colon; write `key: value`",
+    "escape character": "YAML has no such escape; double the backslash, or use single quotes",
+    "directive": "a line that begins with % is a directive; quote it",
+    "incompatible": "the file asks for another version of YAML; leave out its line %YAML",
+    "alphabetic": "a name stands behind * and &; quote the value",
+    "node content": "no value begins with this character; quote the value",
+    "comment or line break": "only a line break or a comment stands behind | and >; quote the value",
+}
+"""What to do about a mistake, by a part of what the parser says of it."""
+
+
+def _in_words(error: Exception) -> str:
+    """Returns what is wrong and what to do; the parser's own words where nothing else is known."""
+    if isinstance(error, (ReaderError, UnicodeDecodeError)):  # of a file that is not text at all
+        return "it has characters that no text has; name a text file in UTF-8"
+    what = str(getattr(error, "problem", None) or error)
+    begun = getattr(error, "context_mark", None)
+    remedy = next((text for part, text in _REMEDIES.items() if part in what), what)
+    return remedy.replace("{line}", str(begun.line + 1) if begun else "before").rstrip(".")
 
 
 def _parse(content: bytes, path: Path, repeated: list[str] | None) -> Any:
