@@ -85,5 +85,5 @@ def test_markdown_shows_what_a_deployment_sends_as_text(outcome: Outcome) -> Non
     text = FORMATS["markdown"](report_of(replace(outcome, findings=(finding,)), {}))
     assert r"actual: \<img src=x\> \| \[a\](b) \`c\` d" in text
     assert "```sh\ncurl -i" in text
-    assert "### A QR code is 80 pixels wide and high where no size is asked for." in text
+    assert "### Broken: A QR code is 80 pixels wide and high where no size is asked for." in text
     assert "rule qr-default-size" in text

@@ -150,7 +150,10 @@ def report_of(outcome: Outcome, secrets: Secrets) -> Report:
     """
     filling = _Filling(outcome, secrets)
     findings = tuple(
-        replace(filling.cause(cause.findings, by_rule(cause.consequences)), words=cause.words)
+        replace(
+            filling.cause(cause.findings, by_rule(cause.consequences)),
+            words=cause.words or f"Broken: {cause.findings[0].rule.statement}",
+        )
         for cause in by_cause(outcome.findings)
     )
     notes = tuple(filling.cause(group) for group in by_rule(outcome.notes))
