@@ -156,7 +156,9 @@ class RequestMaker:
         self.schemas = Schemas(self.document)
 
     def plain(self, operation: Operation, values: Mapping[str, str]) -> PreparedRequest:
-        """Returns a request without a body: the path, and the parameters that are required.
+        """Returns a request with the path and the parameters that are required.
+
+        It has no body, but for the one that the document requires of a DELETE.
 
         Args:
             operation: The operation.
@@ -179,7 +181,14 @@ class RequestMaker:
             for it in needed
             if it.location == "header" and it.name.lower() != "if-match"
         }
-        return PreparedRequest(operation.method, path, query, headers)
+        request = PreparedRequest(operation.method, path, query, headers)
+        body = operation.request_body
+        if operation.method != "DELETE" or body is None or not body.required:
+            return request
+        media_type, schema = _content(operation)
+        if not media_type:
+            return request
+        return request._replace(headers=_typed(request, media_type), body=self._sample(schema))
 
     def path_value(self, operation: Operation, name: str) -> Any:
         """Returns a value for a path parameter that a client chooses, such as a new identifier."""
@@ -220,12 +229,7 @@ class RequestMaker:
 
     def body_schema(self, role: ResourceOperation) -> tuple[str, Node | None]:
         """Returns the media type that is sent, and the schema of the body; empty without one."""
-        body = role.operation.request_body
-        content = body.content if body is not None else {}
-        usual = [n for n in content if (is_json(n) or n == "*/*") and n != JSON_PATCH]
-        for name in (*usual, *(n for n in (URLENCODED, JSON_PATCH) if n in content)):
-            return ("application/json" if name == "*/*" else name), content[name].schema
-        return "", None
+        return _content(role.operation)
 
     def members(self, role: ResourceOperation) -> dict[str, Node]:
         """Returns the members that a client may send in the item of a request."""
@@ -343,6 +347,15 @@ class RequestMaker:
         return written(self._sample(path_parameter_schema(operation, name), name)) or "a"
 
 
+def _content(operation: Operation) -> tuple[str, Node | None]:
+    body = operation.request_body
+    content = body.content if body is not None else {}
+    usual = [n for n in content if (is_json(n) or n == "*/*") and n != JSON_PATCH]
+    for name in (*usual, *(n for n in (URLENCODED, JSON_PATCH) if n in content)):
+        return ("application/json" if name == "*/*" else name), content[name].schema
+    return "", None
+
+
 def _typed(request: PreparedRequest, media_type: str) -> dict[str, str]:
     return {**request.headers, "content-type": media_type}
 
@@ -350,6 +363,10 @@ def _typed(request: PreparedRequest, media_type: str) -> dict[str, str]:
 _MARK: Final = "understudy-identifier"
 _NOT_FREE: Final = ("enum", "format", "pattern", "const")
 """Keywords of texts that may mean something to the service, such as a status."""
+
+
+def _address(request: PreparedRequest) -> str:
+    return request.url.replace(_MARK, PLACEHOLDER)
 
 
 @dataclass(frozen=True)
@@ -474,25 +491,27 @@ class CollectionRequests:
         """
         listing, replace = self.collection.operation("list"), self.collection.operation("replace")
         is_below = replace is not None and replace.operation.path == self.collection.path
+        delete, read = self._template("delete"), self._template("read")
         return PendingItem(
             create=request.path,
             who=who,
-            delete=self._template("delete"),
-            read=self._template("read"),
+            delete=None if delete is None else _address(delete),
+            read=None if read is None else _address(read),
             list=None if listing is None else self.plain(listing).url,
             steps=() if listing is None else listing.response_path or (),
             identifier=self.collection.identifier or "",
             texts={name: text for name, text in sent.items() if isinstance(text, str)},
             replaces=self.plain(replace).path if replace is not None and is_below else None,
+            headers={} if delete is None else dict(delete.headers),
+            body=None if delete is None else delete.body,
         )
 
-    def _template(self, role: Role) -> str | None:
-        """Returns the address of an operation on an item, with a place for its identifier."""
+    def _template(self, role: Role) -> PreparedRequest | None:
+        """Returns a request to an item whose identifier is not known yet."""
         operation = self.collection.operation(role)
         if operation is None:
             return None
-        request = self.maker.plain(operation.operation, self.values(operation, _MARK))
-        return request.url.replace(_MARK, PLACEHOLDER)
+        return self.maker.plain(operation.operation, self.values(operation, _MARK))
 
     def values(self, role: ResourceOperation, identifier: str | None = None) -> dict[str, str]:
         """Returns the texts of the path parameters of an operation."""

@@ -150,12 +150,14 @@ class ItemUndo:
             return [f"{path}: {refusal}"]
 
     def _delete(self, item: CreatedItem) -> list[str]:
-        exchange = self._client.send("DELETE", item.path, item.who)
+        exchange = self._client.send(
+            "DELETE", item.path, item.who, headers=item.headers, json=item.body
+        )
         if not exchange.response.is_success and exchange.status not in GONE:
             return [f"{item.path} was not deleted: status {exchange.status}"]
         self._journal.items.remove(item)
         if item.read is not None and exchange.response.is_success:
-            read = self._client.get(item.read, item.who)
+            read = self._client.get(item.read, item.who, headers=item.headers)
             if read.response.is_success:
                 self._leave("which are read although they were deleted", item.read)
         return []
@@ -176,7 +178,7 @@ class ItemUndo:
         if pending.list is None or pending.delete is None:
             self._journal.pending_items.remove(pending)
             return unknown
-        exchange = self._client.get(pending.list, pending.who)
+        exchange = self._client.get(pending.list, pending.who, headers=pending.headers)
         if not exchange.response.is_success:
             return [f"{pending.list} cannot be read: status {exchange.status}"]
         listed = _value_at(exchange.body, pending.steps)

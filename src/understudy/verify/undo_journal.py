@@ -171,12 +171,16 @@ class CreatedItem(Struct, frozen=True):
         who: The credential that it was created with.
         read: The path that it is read at; None where none reads it.
         replaces: The path of a PUT whose body names the item; None where it has its own address.
+        headers: Headers that the document requires of DELETE.
+        body: The JSON body that it requires of DELETE; None without one.
     """
 
     path: str
     who: str
     read: str | None = None
     replaces: str | None = None
+    headers: dict[str, str] = {}
+    body: Any = None
 
 
 class PendingItem(Struct, frozen=True):
@@ -192,6 +196,8 @@ class PendingItem(Struct, frozen=True):
         identifier: The member that identifies an item.
         texts: The texts that were sent, by the names that they are read under.
         replaces: The path of a PUT whose body names the item.
+        headers: As of ``CreatedItem``.
+        body: As of ``CreatedItem``.
     """
 
     create: str
@@ -203,13 +209,15 @@ class PendingItem(Struct, frozen=True):
     identifier: str = ""
     texts: dict[str, str] = {}
     replaces: str | None = None
+    headers: dict[str, str] = {}
+    body: Any = None
 
     def created(self, identifier: str) -> CreatedItem:
         """Returns the item under the identifier that the service gave it."""
         text = quote(identifier, safe="")
         read = None if self.read is None else self.read.replace(PLACEHOLDER, text)
         path = (self.delete or self.create).replace(PLACEHOLDER, text)
-        return CreatedItem(path, self.who, read, self.replaces)
+        return CreatedItem(path, self.who, read, self.replaces, self.headers, self.body)
 
 
 class SingleBefore(Struct, frozen=True):

@@ -137,3 +137,38 @@ def test_in_mode_own_nothing_is_created_that_cannot_be_deleted(service, tmp_path
     outcome = verified(service, document, target(mode="full"))
     assert items_of(service) != []
     assert any("which has no DELETE" in line for line in outcome.remaining)
+
+
+HEADED = """
+      parameters:
+        - {name: X-Client, in: header, required: true, schema: {type: string, enum: [verify]}}
+      requestBody:
+        required: true
+        content: {application/json: {schema: {type: object, required: [reason], properties: {reason: {type: string}}}}}
+"""
+
+
+def test_an_item_is_deleted_with_all_that_the_document_requires_of_it(
+    service, journal, tmp_path, monkeypatch
+):
+    path = tmp_path / "harbours.yaml"
+    text = HARBOURS.read_text()
+    assert text.count("    delete:\n") == 2
+    path.write_text(text.replace("    delete:\n", f"    delete:{HEADED}"))
+    plain = Service.respond
+
+    def strict(service, request):
+        is_bare = request.headers.get("x-client") != "verify" or b'"reason"' not in request.content
+        return (
+            httpx.Response(400)
+            if request.method == "DELETE" and is_bare
+            else plain(service, request)
+        )
+
+    monkeypatch.setattr(Service, "respond", strict)
+    state = killed(service, journal, path)
+    collection_client(state, state.model.collections[1], "test").create()
+    assert len(items_of(service)) == 2
+    carry_out(deployed(service, path, journal=journal), RunOptions(rules=("answers",)))
+    assert items_of(service) == []
+    assert not verified(service, path).not_restored
