@@ -310,14 +310,24 @@ _COMPUTED: Final = frozenset({"location", "content-location", "etag", "link"})
 
 
 def status_for(bound: BoundCall, *, is_created: bool = False) -> int:
-    """Returns the success to respond with: 201 for what was created, where it is declared."""
-    declared = [int(it) for it in bound.role.operation.responses if it.isdecimal()]
-    successes = sorted(status for status in declared if status in _SUCCESSES)
+    """Returns the success to respond with: 201 for what was created, where it is declared.
+
+    Another is preferred where that alone shows the item that a POST created.
+    """
+    responses = bound.role.operation.responses
+    successes = sorted(int(it) for it in responses if it.isdecimal() and int(it) in _SUCCESSES)
     if is_created and CREATED in successes:
-        return CREATED
+        is_shown = bound.role.role != "create" or _shows(responses[str(CREATED)])
+        showing = [] if is_shown else [it for it in successes if responses[str(it)].content]
+        return next(iter(showing), CREATED)
     return next((status for status in successes if is_created or status != CREATED), None) or next(
         iter(successes), _OK
     )
+
+
+def _shows(declared: DeclaredResponse) -> bool:
+    """Tells whether a response says what was created: by its content, or by a header."""
+    return bool(declared.content) or any(it.name.lower() in _COMPUTED for it in declared.headers)
 
 
 def response(

@@ -33,7 +33,7 @@ from understudy.collections.model import (
 from understudy.collections.names import canonical
 from understudy.collections.seeding import load_seed_data, seeded
 from understudy.errors import BadRequest, Conflict, NotFound, Problem, StartupError
-from understudy.limits import JSON_VALUES
+from understudy.limits import JSON_INTEGER, JSON_VALUES
 from understudy.mock.server.call import DocumentCall, HandlerResponse, InferredState
 from understudy.mock.server.json_bodies import merged
 from understudy.mock.server.parameters import convert, first_error
@@ -102,7 +102,7 @@ def chosen_identifier(bound: BoundCall, sent: Mapping[str, Any]) -> Any:
     """
     name = bound.shape.identifier
     value = sent.get(name) if name else None
-    if name is None or value is None:
+    if name is None or value is None or value == "":  # no path names an item without a text
         return None
     member = bound.shape.members.get(name)
     if (member is not None and member.is_read_only) or not isinstance(value, str | int | float):
@@ -421,11 +421,13 @@ def _identifier_in_path(bound: BoundCall) -> Any:
     """
     value = bound.address.value
     member = bound.shape.members.get(bound.shape.identifier or "")
-    if member is None:
+    is_stored = not isinstance(value, int) or abs(value) <= JSON_INTEGER.most
+    if member is None and is_stored:
         return value
-    typed = convert(text_of(value), frozenset(types_of(bound.shape.schemas, member.schema)))
-    if bound.shape.schemas.validator(member.schema).is_valid(typed):
-        return typed
+    if member is not None and is_stored:
+        typed = convert(text_of(value), frozenset(types_of(bound.shape.schemas, member.schema)))
+        if bound.shape.schemas.validator(member.schema).is_valid(typed):
+            return typed
     msg = f"No item of {bound.resource.path} can be identified by {value!r:.80}."
     raise NotFound(msg, code="not_found")
 

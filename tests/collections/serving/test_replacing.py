@@ -108,3 +108,50 @@ def test_a_creation_that_declares_no_body_keeps_what_an_item_can_have(tmp_path, 
     assert status == 201
     assert log.keys() == {"id", "text"}
     assert (log["text"] == "Rain") is is_kept
+
+
+def test_no_item_has_a_number_that_no_json_of_ours_can_say(tmp_path: Path):
+    declared = "responses: {'201': {description: Made.}, "
+    paths = PATHS.replace("put:\n", "put:\n      operationId: put\n")
+    one = "{'200': {description: Changed., content: {application/json: {schema: {$ref: '#/components/schemas/Room'}}}}}"
+    path = document_with(
+        tmp_path, paths.replace(f"responses: {one}", f"{declared}{one[1:]}"), SCHEMAS
+    )
+    rooms = Mock(Settings(document=path)).resource
+
+    async def answer(identifier: int) -> int:
+        wire = httpx.ASGITransport(rooms)
+        async with httpx.AsyncClient(transport=wire, base_url="http://127.0.0.1:8080") as client:
+            return (await client.put(f"/rooms/{identifier}", json={"name": "Red"})).status_code
+
+    assert [asyncio.run(answer(it)) for it in (2**63 - 1, 2**63, 10**36)] == [201, 404, 404]
+
+
+CREATED_TWICE = """
+  /tags:
+    post:
+      requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/Tag'}}}}
+      responses:
+        '200': {description: Made., content: {application/json: {schema: {$ref: '#/components/schemas/Tag'}}}}
+        '201': {description: Saved.}
+  /tags/{id}:
+    get:
+      parameters: [{name: id, in: path, required: true, schema: {type: string}}]
+      responses: {'200': {description: One., content: {application/json: {schema: {$ref: '#/components/schemas/Tag'}}}}}
+"""
+TAG = """
+    Tag: {type: object, properties: {id: {type: string}, name: {type: string}}}
+"""
+
+
+@pytest.mark.parametrize("sent", [{"name": "blue"}, {"name": "blue", "id": ""}])
+def test_a_creation_is_answered_so_that_the_item_can_be_read(tmp_path: Path, sent: dict[str, str]):
+    tags = Mock(Settings(document=document_with(tmp_path, CREATED_TWICE, TAG))).resource
+
+    async def read() -> object:
+        wire = httpx.ASGITransport(tags)
+        async with httpx.AsyncClient(transport=wire, base_url="http://127.0.0.1:8080") as client:
+            made = (await client.post("/tags", json=sent)).json()
+            return (await client.get(f"/tags/{made['id']}")).json()["name"]
+
+    assert asyncio.run(read()) == "blue"
