@@ -196,3 +196,25 @@ def test_an_operation_that_declares_no_response_is_served(serve) -> None:
     response = serve(text, api={"handlers": {}}).get("/a")
     assert response.status_code == 200
     assert "x-mock-violation" not in response.headers
+
+
+def test_a_search_for_any_of_several_finds_the_first() -> None:
+    """The list is declared in two parts, and the first says nothing of its items."""
+    anything = {
+        "type": "object",
+        "properties": {"items": {"type": "array", "minItems": 1, "items": {}}},
+    }
+    book = {"type": "object", "required": ["genre"], "properties": {"genre": {"type": "string"}}}
+    listed = {"properties": {"items": {"type": "array", "items": book}}}
+    genres = {"type": "array", "items": {"type": "string"}}
+    genre = {"name": "genre", "in": "query", "schema": genres}
+
+    def found(schema: dict[str, Any]) -> Any:
+        responses = {"200": content("application/json", schema=schema)}
+        search = {"get": {"parameters": [genre], "responses": responses}}
+        document = Document(Path("api.yaml"), {"openapi": "3.0.3", "paths": {"/books": search}})
+        asked = {"genre": ["maps", "poems"]}
+        return sample_response(operations(document)[0], Schemas(document), 7, asked).body
+
+    assert found({"type": "array", "minItems": 1, "items": book}) == [{"genre": "maps"}]
+    assert isinstance(found({"allOf": [anything, listed]})["items"][0]["genre"], str)

@@ -174,7 +174,7 @@ def echoed(
         if "integer" not in kinds or not _BESIDE_A_PRICE.isdisjoint(members):
             del totals["total"]
         items = _with_values_of_items(body[lists[0]], members.get(lists[0]), schemas, queried)
-        body = _with_values({**body, lists[0]: items}, schema, schemas, totals)
+        body = _with_values(body, schema, schemas, {lists[0]: items, **totals})
     names = PATH_PARAMETER.findall(operation.path)
     sent = {name: arguments[name] for name in names if name in arguments}
     if names and _IDENTIFIER.search(names[-1]) and names[-1] in sent:
@@ -186,12 +186,20 @@ def echoed(
 def _with_values(
     body: dict[str, Any], schema: Node, schemas: Schemas, values: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Returns an object with the values of its members that its schema accepts."""
+    """Returns an object with the values of its members that its schema accepts.
+
+    Of a list where a member has one value, as a search for any of several has, the first is taken.
+    """
     accepts = schemas.validator(schema).is_valid
-    for name in body.keys() & values.keys():
-        changed = {**body, name: values[name]}
-        body = changed if accepts(changed) else body
+    for name in [it for it in values if it in body]:
+        value = values[name]
+        candidates = ({**body, name: it} for it in (value, *_first(value)))
+        body = next(filter(accepts, candidates), body)
     return body
+
+
+def _first(value: Any) -> list[Any]:
+    return value[:1] if isinstance(value, list) else []
 
 
 def _with_values_of_items(
