@@ -251,6 +251,10 @@ paths:
         content:
           text/xml: {schema: {type: object, required: [size], properties: {size: {type: integer, xml: {name: Size}}}, xml: {name: Label}}}
       responses: {'200': {description: OK}}
+  /pings:
+    post:
+      requestBody: {content: {text/plain: {example: ''}}}
+      responses: {'200': {description: OK}}
   /parts:
     post:
       requestBody: {required: true, content: {multipart/form-data: {schema: *order}}}
@@ -294,3 +298,9 @@ def test_xml_is_written_by_its_schema_and_an_object_as_parameters_of_its_members
     assert bytes(plain.request.body or b"").endswith(b"<Label><Size>1</Size></Label>")
     assert (plain.kind, plain.request.target) == ("valid", "/labels?member_1=1")
     assert (left_out.kind, left_out.request.target) == ("open", "/labels")
+
+
+def test_a_body_without_a_byte_has_no_media_type_to_be_refused_for(shared) -> None:
+    refused = [it.description for it in shared["POST /pings"] if it.kind == "invalid"]
+    assert refused
+    assert not [it for it in refused if it.startswith("Content-Type")]

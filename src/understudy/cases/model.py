@@ -375,8 +375,11 @@ class Case:
 
     @property
     def items(self) -> tuple[str, ...]:
-        """Names of the variables that earlier steps of its sequence capture."""
-        return tuple(name for name in self.request.variables if name in ITEMS)
+        """Names of the variables that earlier steps of its sequence capture: of the request and the assertions."""
+        asserted = () if self.step is None else (it.variable for it in self.step.assertions)
+        own = () if self.step is None else {it.variable for it in self.step.captures}
+        names = dict.fromkeys((*self.request.variables, *asserted))
+        return tuple(name for name in names if name in ITEMS and name not in own)
 
     @property
     def has_failed(self) -> bool:

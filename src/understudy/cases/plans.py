@@ -453,7 +453,7 @@ class Planner:
         if schema is not None and media_type == MULTIPART:
             for name in self._plain.file_fields(schema):
                 yield from uploads.mutations(context, schema, name)
-        if media_type:
+        if media_type and context.plain.request().body:
             yield from protocol.content_types(context, media_type)
         taken = self._paths.allowed(decoded_path(context.plain.request().path))
         yield from protocol.mutations(

@@ -224,3 +224,11 @@ def test_sequences_that_are_sent_pass_at_the_mock():
     validator = jsonschema_rs.validator_for(json.loads(SCHEMA.read_text()))
     assert [step["id"] for step in read(done) if not validator.is_valid(step)] == []
     assert "30 sequences, with" in done.stderr
+
+
+def test_a_step_that_is_judged_by_an_item_needs_the_step_that_creates_it(shop: Path):
+    listed = "      responses: {'200': {description: a, content: {application/json: {schema: {type: array, items: {$ref: '#/components/schemas/Shop'}}}}}}"
+    shop.write_text(SHOP.replace("  /shops:\n", f"  /shops:\n    get:\n{listed}\n"))
+    steps = sequences(shop, "createShop")[0]
+    assert [it.items for it in steps if it.request.method == "POST"] == [()]
+    assert [it.items for it in steps if it.request.target == "/shops"][1:] == [("ITEM_1",)] * 2
