@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import orjson
 
@@ -370,8 +370,21 @@ def _headers(bound: BoundCall, declared: DeclaredResponse, own: Mapping[str, str
     }
     if not declared.content and bound.role.role == "create":
         names.add("location")  # else nothing would say where the item is (RFC 9110, 15.3.2)
-    computed = {name: text for name, text in own.items() if name in names}
+    schemas = {it.name.lower(): it.schema for it in declared.headers}
+    computed = {
+        name: _suited(bound, schemas.get(name), text) for name, text in own.items() if name in names
+    }
     return tuple({**sampled, **computed}.items())
+
+
+def _suited(bound: BoundCall, schema: Node | None, text: str) -> str:
+    """Returns a computed header as its schema takes it: of an address, if need be, the end alone."""
+    accepts = None if schema is None else bound.call.schemas.validator(schema).is_valid
+    if accepts is None or accepts(text):
+        return text
+    steps = urlsplit(text).path.split("/")
+    ends = (f"/{'/'.join(steps[at:])}" for at in range(1, len(steps)))
+    return next(filter(accepts, (*ends, steps[-1])), text)
 
 
 def enveloped(bound: BoundCall, schema: Node | None, value: Any) -> Any:

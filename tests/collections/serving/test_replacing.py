@@ -155,3 +155,27 @@ def test_a_creation_is_answered_so_that_the_item_can_be_read(tmp_path: Path, sen
             return (await client.get(f"/tags/{made['id']}")).json()["name"]
 
     assert asyncio.run(read()) == "blue"
+
+
+POINTS = """
+  /v1/points:
+    post:
+      requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/Tag'}}}}
+      responses:
+        '201': {description: Made., headers: {Location: {schema: {type: string, pattern: '^/points/[a-z0-9]+$'}}}}
+  /v1/points/{id}:
+    get:
+      parameters: [{name: id, in: path, required: true, schema: {type: string}}]
+      responses: {'200': {description: One., content: {application/json: {schema: {$ref: '#/components/schemas/Tag'}}}}}
+"""
+
+
+def test_a_location_has_the_form_that_is_declared(tmp_path: Path):
+    points = Mock(Settings(document=document_with(tmp_path, POINTS, TAG))).resource
+
+    async def location() -> str:
+        wire = httpx.ASGITransport(points)
+        async with httpx.AsyncClient(transport=wire, base_url="http://127.0.0.1:8080") as client:
+            return (await client.post("/v1/points", json={"id": "north"})).headers["location"]
+
+    assert asyncio.run(location()) == "/points/north"
