@@ -7,7 +7,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from understudy.cli import main
-from understudy.cli.losses import print_losses
+from understudy.cli.losses import print_losses, print_missing_base
 from understudy.cli.serve import _mock
 from understudy.mock.app import Mock
 from understudy.mock.server.request_context import Addresses
@@ -100,6 +100,21 @@ def test_a_name_in_a_document_begins_no_line_of_the_output(capsys) -> None:
     print_losses(document.path, document.losses)
     lines = capsys.readouterr().err.splitlines()
     assert {line.partition(":")[0] for line in lines} == {"api.yaml"}
+
+
+@pytest.mark.parametrize(
+    ("url", "named"),
+    [
+        ("http://a.example", "--base-url http://a.example/api"),
+        ("http://a.example/", "--base-url http://a.example/api"),
+        ("http://a.example/v2", ""),
+    ],
+)
+def test_an_address_without_the_path_of_the_server_is_noted(capsys, url: str, named: str) -> None:
+    content = yaml.safe_load(DOCUMENT) | {"servers": [{"url": "https://b.example/api"}]}
+    print_missing_base(document_of(content, Path("api.yaml")), url)
+    printed = capsys.readouterr().err
+    assert printed.endswith(f"404, name {named}\n") if named else not printed
 
 
 EXAMPLES = """

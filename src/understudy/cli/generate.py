@@ -22,7 +22,7 @@ from understudy.cli.command_options import MOCK_URL
 from understudy.cli.commands import GenerateOptions
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.interrupts import noted
-from understudy.cli.losses import print_losses
+from understudy.cli.losses import print_losses, print_missing_base
 from understudy.cli.reporting import deliver
 from understudy.cli.writing import expect_writable
 from understudy.collections.sequences import generate_sequences, sequence_source
@@ -216,6 +216,8 @@ def _send(options: GenerateOptions, interrupted: Event, environment: Mapping[str
     from understudy.record.recorder import people_of_reports
 
     deployment = logged_in(open_deployment(options.where, environment))
+    if deployment.document is not None:
+        print_missing_base(deployment.document, deployment.target.base_url)
     people = people_of_reports(deployment, options.where.target_file)
     if people is None:
         with sending(deployment, _report_left) as source:
@@ -325,7 +327,8 @@ def _end(tally: Tally) -> ExitCode:
         echo(f"Exit code 1: {counted(failed, 'case')} failed.", err=True)
         return ExitCode.FINDINGS
     if tally.outcomes and not passed:
-        echo("Exit code 2: no case could be sent and judged.", err=True)
+        remedy = "give what is missing in a target file (--target), or correct --base-url"
+        echo(f"Exit code 2: no case could be sent and judged; {remedy}.", err=True)
         return ExitCode.UNUSABLE
     return ExitCode.DONE
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 from understudy.interface.facts import Facts, contradictory, load_facts
 from understudy.interface.rules import Rule
@@ -27,6 +28,16 @@ def print_losses(path: Path, losses: Sequence[Diagnostic]) -> None:
             fg="yellow",
             err=True,
         )
+
+
+def print_missing_base(document: Document, url: str) -> None:
+    """Prints that an address has no path where the servers of a document have one, in one line."""
+    if document.base_path and not urlsplit(url).path.strip("/"):
+        line = (
+            f"note: {url} has no path, and the document's server has {document.base_path}; if every "
+            f"response is a 404, name --base-url {url.rstrip('/')}{document.base_path}"
+        )
+        echo(printable_line(line), fg="yellow", err=True)
 
 
 def print_wrong_examples(document: Document) -> None:

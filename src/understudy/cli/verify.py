@@ -14,7 +14,7 @@ from understudy.cli.commands import VerifyOptions
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.init_target import ask_for_target, template
 from understudy.cli.interrupts import noted
-from understudy.cli.losses import print_losses
+from understudy.cli.losses import print_losses, print_missing_base
 from understudy.cli.options import words_of
 from understudy.cli.progress import shown
 from understudy.cli.reporting import Plan, console_of, end, prepared, reported
@@ -82,6 +82,7 @@ def _judged(options: VerifyOptions, environment: Mapping[str, str]) -> int:
     deployment = open_deployment(options.where, environment)
     if deployment.document is not None:
         print_losses(deployment.document.path, deployment.document.losses)
+        print_missing_base(deployment.document, deployment.target.base_url)
     console = console_of(options.reporting)
     if options.har is None:
         deployment = logged_in(deployment)

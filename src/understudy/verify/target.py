@@ -557,6 +557,8 @@ SECRET_KEYS: Final = {
 
 def named_in_target(variable: str) -> str:
     """Returns the key of a target file that holds a variable of a case; its own name without one."""
+    if variable == "BASIC_CREDENTIAL":
+        return "[application] username and password"
     table, key = SECRET_KEYS.get(variable, ("", variable))
     return f"[{table}] {key}" if table else key
 
