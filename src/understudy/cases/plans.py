@@ -510,11 +510,12 @@ _STATE = frozenset({"401", "403", "404", "409", "410", "412", "423", "428"})
 def _by_state(success: ExpectedResponse, operation: Operation) -> ExpectedResponse:
     """Returns the response to a valid request to another service, whose state may refuse it.
 
-    An item that a path names need not exist, and one that is created may exist already, whether or not
-    the document declares the refusal.
+    An item that a path names, or the body of a change, need not exist, and one that is created may exist
+    already, whether or not the document declares the refusal.
     """
-    names_item = any(parameter.location == "path" for parameter in operation.parameters)
-    missing = {"404", "410"} if names_item else set()
+    in_path = any(parameter.location == "path" for parameter in operation.parameters)
+    in_body = operation.method in {"PUT", "PATCH", "DELETE"} and operation.request_body is not None
+    missing = {"404", "410"} if in_path or in_body else set()
     taken = {"409"} if operation.method in {"POST", "PUT"} else set()
     allowed = sorted((_STATE & {*operation.responses}) | missing | taken)
     return success._replace(statuses=tuple(dict.fromkeys((*success.statuses, *allowed))))

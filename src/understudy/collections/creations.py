@@ -7,7 +7,13 @@ from typing import Any, Final, NamedTuple
 
 from understudy.cases.drafts import Draft, JsonLiteral, dumps
 from understudy.cases.model import ITEMS, VARIABLE, CaseRequest, encoded_variable, variable
-from understudy.collections.bodies import read_names, request_schema, schema_at, sent_members
+from understudy.collections.bodies import (
+    read_names,
+    request_schema,
+    response_schema,
+    schema_at,
+    sent_members,
+)
 from understudy.collections.model import (
     ResourceCollection,
     ResourceModel,
@@ -287,6 +293,15 @@ class ItemBodies:
     def item_members(self) -> Mapping[str, Node]:
         """Returns the members of an item as it is read."""
         return self._schemas.members(self._collection.schema)
+
+    def listed_members(self, role: ResourceOperation) -> Mapping[str, Node]:
+        """Returns the members of the items of a list; none where the document leaves them open."""
+        schema = response_schema(role.operation)
+        if schema is None or role.response_path is None:
+            return {}
+        listed = schema_at(self._schemas, schema, role.response_path)
+        items = None if listed is None else self._schemas.items(listed)
+        return {} if items is None else self._schemas.members(items)
 
 
 def _others(value: Any, enumeration: Any) -> Iterator[Any]:

@@ -210,6 +210,9 @@ class ItemSteps:
             return []
         if not self._lists_all(role):
             return []
+        members = self.bodies.listed_members(role)
+        if members and identifier not in members:  # an item of the list is shown by other members
+            return []
         kind = "contains" if is_there else "lacks"
         assertion = self._identified(kind, role.response_path, identifier)
         return [self.plain(role)._replace(assertions=(assertion,))]

@@ -65,7 +65,8 @@ class CurrentSequence:
             exchange: Its request and response.
             outcome: The outcome by its status and by the document.
         """
-        if outcome.startswith("failed"):
+        is_refused = bool(step.captures) and not exchange.response.is_success  # as a conflict is
+        if outcome.startswith("failed") or is_refused:
             return outcome
         values = captured(step, exchange.body, exchange.response.header("location"))
         self.items.update(values)

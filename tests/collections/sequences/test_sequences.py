@@ -232,3 +232,10 @@ def test_a_step_that_is_judged_by_an_item_needs_the_step_that_creates_it(shop: P
     steps = sequences(shop, "createShop")[0]
     assert [it.items for it in steps if it.request.method == "POST"] == [()]
     assert [it.items for it in steps if it.request.target == "/shops"][1:] == [("ITEM_1",)] * 2
+
+
+def test_a_list_whose_items_lack_the_identifier_is_not_searched_for_it(shop: Path):
+    listed = "      responses: {'200': {description: a, content: {application/json: {schema: {type: array, items: {type: object, properties: {name: {type: string}}}}}}}}"
+    shop.write_text(SHOP.replace("  /shops:\n", f"  /shops:\n    get:\n{listed}\n"))
+    steps = sequences(shop, "createShop")[0]
+    assert [line for line in lines(steps) if line == "GET /shops"] == []
