@@ -67,6 +67,13 @@ def test_generated_requests_that_nobody_sent_yet_are_sent(tmp_path):
     assert [(it.operation, it.status) for it in replayed] == [("GET /qr-code/{}", 200)]
 
 
+def test_an_archive_without_exchanges_is_refused_before_anything_is_sent(tmp_path):
+    path = tmp_path / "empty.har"
+    path.write_text('{"log": {"entries": []}}')
+    with closing(deployment()) as opened, pytest.raises(StartupError, match="no exchange"):
+        comparison_phases(opened, number=0, archive=path)
+
+
 def test_an_archive_that_is_none_is_refused_before_anything_is_sent(tmp_path):
     path = tmp_path / "none.har"
     path.write_text("{}", encoding="utf-8")

@@ -50,7 +50,7 @@ def read_recording(
         is_sent: False to read requests without a response too, as `understudy generate` writes them.
 
     Raises:
-        StartupError: The file cannot be read, or is not an archive.
+        StartupError: The file cannot be read, is not an archive, or holds no exchange.
     """
     try:
         entries = orjson.loads(path.read_bytes())["log"]["entries"]
@@ -61,7 +61,11 @@ def read_recording(
         missing = f", as it has no member {error}" if isinstance(error, KeyError) else ""
         msg = f"{path} is not an HTTP archive (HAR 1.2){missing}. {_SAVE_ONE}"
         raise StartupError(msg) from error
-    return [exchange for exchange in exchanges if exchange.response.status or not is_sent]
+    read = [exchange for exchange in exchanges if exchange.response.status or not is_sent]
+    if not read:
+        msg = f"--har {path} holds no exchange. {_SAVE_ONE}"
+        raise StartupError(msg)
+    return read
 
 
 def _exchange(number: int, entry: dict[str, Any], target: Target, routes: Routes) -> Exchange:
@@ -183,9 +187,6 @@ def judge_recorded(archive: Path, deployment: Deployment, rules: Sequence[str]) 
     target, document = deployment.target, deployment.document or bundled("service.yaml")
     evaluator = evaluator_of(target, document, rules)
     exchanges = tuple(read_recording(archive, target, routes_of(target, document)))
-    if not exchanges:
-        msg = f"--har {archive} holds no exchange. {_SAVE_ONE}"
-        raise StartupError(msg)
     if not any(each.site for each in exchanges):
         others = sorted({urlsplit(each.request.url).netloc for each in exchanges})
         msg = (
