@@ -117,3 +117,28 @@ def test_a_wrong_credential_beside_a_right_one_is_no_finding(tmp_path):
         judge(deployment, RunOptions(("generated",), phases=[("cases", generated(2))])).findings
         == ()
     )
+
+
+ADDRESSES = """
+openapi: 3.0.3
+info: {title: Streams, version: '1'}
+paths:
+  /streams:
+    get: {operationId: list, responses: {'200': {description: ok, content: {application/json: {schema: {type: array}}}}}}
+  /streams/{id}:
+    get:
+      parameters: [{name: id, in: path, required: true, schema: {type: string}}]
+      responses: {'200': {description: ok}}
+"""
+
+
+def test_an_address_in_a_response_that_is_no_url_ends_nothing(tmp_path):
+    path = tmp_path / "streams.yaml"
+    path.write_text(ADDRESSES)
+    deployment = open_deployment(DeploymentOptions(document=path), {})
+    wire = httpx.MockTransport(lambda _: httpx.Response(200, json=["http://[/streams/1"]))
+    options = RunOptions(("generated",), phases=[("cases", generated(2))])
+    run = start(replace(deployment, transport=wire), options)
+    run_phases(run)
+    assert len(run.exchanges) > 4
+    assert run.evaluator.internal_errors == []

@@ -185,7 +185,11 @@ class _Generation:
                 "cache": {"enabled": False},
                 "suppress-health-check": ["too_slow"],  # a slow machine is not a fault of a rule
                 "generation": {"database": "none", "max-examples": self._cases},
-                "phases": {"coverage": {"unexpected-methods": []} if is_reading else {}},
+                "phases": {
+                    "coverage": {"unexpected-methods": []} if is_reading else {},
+                    # Addresses in responses are not followed: one like http://[ ends the whole phase.
+                    "stateful": {"inference": {"algorithms": ["dependency-analysis"]}},
+                },
                 "checks": {
                     # an identifier that fits the schema and does not exist is refused as well
                     "positive_data_acceptance": {"expected-statuses": accepted}
