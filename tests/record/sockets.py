@@ -24,12 +24,14 @@ class Served:
         port: Its port.
         recording: The proxy.
         lines: What it says.
+        server: What serves it.
         upstream: What stands behind it.
     """
 
     port: int
     recording: Recording
     lines: list[str]
+    server: uvicorn.Server
     upstream: asyncio.Server
 
     async def sent(self, *fields: str, host: str = "127.0.0.1") -> bytes:
@@ -85,7 +87,7 @@ async def served(respond: Respond) -> AsyncIterator[Served]:
     while not server.started:
         await asyncio.sleep(0)
     try:
-        yield Served(port, recording, lines, upstream)
+        yield Served(port, recording, lines, server, upstream)
     finally:
         server.should_exit = server.force_exit = True
         await running

@@ -1,12 +1,14 @@
 """What an app gets of upstreams that send what no client can be sent, and of WebSockets."""
 
 import asyncio
+import math
 
 import pytest
 from tests.record.sockets import sends, served
 from tests.record.upstreams import UPSTREAMS
 
 CLOSE = "Connection: close"
+LIVE = ("GET /v3/live HTTP/1.1", "Host: 127.0.0.1")
 UPGRADE = ("Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13")
 
 
@@ -105,5 +107,43 @@ def test_a_websocket_of_an_upstream_that_is_gone_is_a_502():
             content = await proxy.sent(*UPGRADE)
             assert content.startswith(b"HTTP/1.1 502 ")
             assert b"cannot be reached (ConnectionRefusedError)" in content
+
+    asyncio.run(exchanged())
+
+
+async def echoes(head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Responds to a request, or lets a WebSocket send one byte and sends it back."""
+    if b"upgrade: websocket" in head:
+        writer.write(b"HTTP/1.1 101 Switching Protocols\r\n\r\n")
+        writer.write(await reader.readexactly(1))
+    else:
+        writer.write(UPSTREAMS["sound"][0])
+
+
+def test_no_timer_of_the_requests_before_it_ends_a_websocket():
+    async def exchanged() -> None:
+        async with served(echoes) as proxy:
+            reader, writer = await proxy.connect()
+            await reader.readuntil(b"ok")
+            (before,) = proxy.server.server_state.connections
+            writer.write("\r\n".join([*LIVE, *UPGRADE, "", ""]).encode())
+            assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 101 ")
+            before._active_at = -math.inf
+            before.timeout_keep_alive_handler()  # as the loop calls it after five seconds
+            writer.write(b"x")
+            assert await reader.read() == b"x"
+            writer.close()
+
+    asyncio.run(exchanged())
+
+
+def test_a_websocket_that_is_asked_for_too_early_waits_for_no_response_of_another_request():
+    async def exchanged() -> None:
+        async with served(sends(UPSTREAMS["sound"][0])) as proxy:
+            reader, writer = await proxy.connect("", *LIVE, *UPGRADE)
+            for _ in range(2):  # an ordinary request each, in their order
+                assert (await reader.readuntil(b"ok")).startswith(b"HTTP/1.1 200 ")
+            writer.close()
+            assert proxy.recording.judge.counts.websockets == 0
 
     asyncio.run(exchanged())

@@ -1,13 +1,17 @@
 """Over real sockets: a response that never ends is cut, whatever part of it does not."""
 
+from contextlib import closing
 from datetime import timedelta
 
+import httpx
 import pytest
 from msgspec.structs import replace
 from tests.proofs.reference import broken
 from tests.verify.conftest import PATIENT
 
 from understudy.api.bundled_target import TARGET
+from understudy.api.opening import open_deployment
+from understudy.api.options import DeploymentOptions
 from understudy.exchange.messages import Request
 from understudy.verify import transport
 from understudy.verify.clock import machine_clock
@@ -36,6 +40,21 @@ def answered(deployment, patience: timedelta) -> None:
 def test_an_answer_that_comes_byte_by_byte_is_cut(deployment):
     with pytest.raises(Unreachable, match=r"the response took longer than 0\.5 s and was cut"):
         answered(deployment, SOON)
+
+
+@pytest.mark.parametrize("deployment", [broken.dripping, broken.dripping_head])
+def test_an_answer_that_comes_byte_by_byte_is_cut_where_the_time_of_the_run_ends(
+    deployment, monkeypatch
+):
+    monkeypatch.setattr(transport, "AFTER_END", SOON)
+    with deployment() as addresses:
+        options = DeploymentOptions(base_url=addresses.site, max_time=timedelta(0))
+        request = Request("GET", f"{addresses.site}/v3")
+        with (
+            closing(open_deployment(options, {})) as opened,
+            pytest.raises(httpx.ReadTimeout, match=r"took longer than 0\.5 s and was cut"),
+        ):
+            received(opened.transport, request)
 
 
 def test_an_answer_without_end_is_cut():

@@ -22,7 +22,7 @@ from understudy.verify.deployment import Deployment, deployment_of, ledger_of, l
 from understudy.verify.run import gateway_of
 from understudy.verify.shapes import bundled
 from understudy.verify.target import Login, expect_sendable
-from understudy.verify.transport import received
+from understudy.verify.transport import DeploymentTransport, received
 from understudy.verify.undo import Undo
 from understudy.verify.undo_journal import read_journal
 
@@ -51,6 +51,8 @@ def open_deployment(
     deployment = _as_another_service(deployment)
     requests, time = limits_of(deployment, options)
     allowance = replace(deployment.allowance, requests=requests, is_over=over_after(time))
+    if time is not None and isinstance(deployment.transport, DeploymentTransport):
+        deployment.transport.end_after(time)
     return replace(deployment, allowance=allowance)
 
 

@@ -100,6 +100,7 @@ class TimedBackend(httpcore.SyncBackend):
 
     def connect_tcp(self, *place: Any, **options: Any) -> httpcore.NetworkStream:
         """Opens a connection."""
+        options["timeout"] = self._deadline.bounded(options.get("timeout"))
         return TimedStream(super().connect_tcp(*place, **options), self._deadline)
 
 
@@ -171,6 +172,9 @@ def bounded(chunks: Iterable[bytes]) -> bytes:
 TOTAL_TIMEOUT = timedelta(seconds=60)
 """The total timeout of one response, from its request to its last byte."""
 
+AFTER_END = timedelta(seconds=5)
+"""The same where the time of the run is over: of what was under way, and of what undoes changes."""
+
 WITH_BODY: Final = frozenset({"PATCH", "POST", "PUT"})
 """Methods whose request says that its body is empty (RFC 9110, 8.6)."""
 
@@ -230,7 +234,8 @@ class DeploymentTransport(ValueTransport):
         self, timeout: timedelta = TOTAL_TIMEOUT, trusted: ssl.SSLContext | None = None
     ) -> None:
         self._trusted = trusted
-        self._seconds = timeout.total_seconds()
+        self._timeout = timeout
+        self._end = inf
         self._deadline = Deadline()
         self._pool = {**_POOL, "network_backend": TimedBackend(self._deadline)}
         self._plain = httpcore.ConnectionPool(**self._pool)
@@ -251,6 +256,15 @@ class DeploymentTransport(ValueTransport):
             raise StartupError(msg) from error
         return httpcore.ConnectionPool(trusted, **self._pool)
 
+    def end_after(self, span: timedelta) -> None:
+        """Cuts responses soon after a span from now, as then the run is over."""
+        self._end = monotonic() + span.total_seconds()
+
+    def _seconds(self) -> float:
+        """Returns the seconds in which a response must be whole."""
+        left = max(self._end - monotonic(), AFTER_END.total_seconds())
+        return min(self._timeout.total_seconds(), left)
+
     def respond(self, request: Request) -> Response:
         """Sends a request, and returns its response, which is cut when the timeout ends.
 
@@ -269,14 +283,15 @@ class DeploymentTransport(ValueTransport):
             content=request.body,
             extensions={"timeout": _TIMEOUT},
         )
-        self._deadline.at = monotonic() + self._seconds
+        seconds = self._seconds()
+        self._deadline.at = monotonic() + seconds
         try:
             with _errors_of_httpx():
                 return _exchanged(pool, sending)
         except httpx.TimeoutException as error:
             if self._deadline.at - monotonic() > _CLOSE:
                 raise
-            msg = f"the response took longer than {self._seconds:g} s and was cut"
+            msg = f"the response took longer than {seconds:.3g} s and was cut"
             raise httpx.ReadTimeout(msg) from error
 
     def close(self) -> None:

@@ -167,6 +167,7 @@ class HttpConnection(HttpToolsProtocol):
         self._served = served if served is not None and served.entrance is None else None
         self._is_in_head = True
         self._is_refused = False
+        self._is_handed_over = False
         self._head_bytes = 0
         self._head_until: float | None = None
         self._head_timer: asyncio.TimerHandle | None = None
@@ -217,7 +218,7 @@ class HttpConnection(HttpToolsProtocol):
         except (
             httptools.HttpParserUpgrade
         ):  # a client that offers HTTP/2 gets HTTP/1.1 (RFC 9110, 7.8)
-            if self._should_upgrade():
+            if self._is_handed_over:
                 self.handle_websocket_upgrade()  # another protocol takes the connection over
                 return
         if self._pieces is not None:  # only the application can wait for the rest of the body
@@ -306,7 +307,8 @@ class HttpConnection(HttpToolsProtocol):
         self.app = continuation or self.config.loaded_app
         before = self.cycle
         super().on_headers_complete()
-        if self.cycle is not before:  # else it asks for a WebSocket
+        self._is_handed_over = self.cycle is before  # as it asks for a WebSocket
+        if not self._is_handed_over:
             self._cycles = [*self.unfinished(), self.cycle]
         for piece in pieces:
             super().on_body(piece)
@@ -324,6 +326,10 @@ class HttpConnection(HttpToolsProtocol):
         self.server_state.total_requests += 1
         if not is_kept:
             self.transport.close()
+
+    def _should_upgrade(self) -> bool:
+        """Tells whether another protocol takes over; responses that are due come first (RFC 9112, 9.3.2)."""
+        return not self.unfinished() and super()._should_upgrade()
 
     def _take_host_of_target(self) -> None:
         """Replaces the host by that of a target in absolute form, which counts (RFC 9112, 3.2.2)."""
@@ -385,7 +391,9 @@ class HttpConnection(HttpToolsProtocol):
             timer.cancel()
 
     def timeout_keep_alive_handler(self) -> None:
-        """Ends the connection if nothing came for too long."""
+        """Ends the connection if nothing came for too long, unless another protocol has it."""
+        if self._is_handed_over:
+            return
         left = self._active_at + self.timeout_keep_alive - monotonic()
         if left > 0:
             self.timeout_keep_alive_task = self.loop.call_later(
