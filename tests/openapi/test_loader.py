@@ -9,6 +9,8 @@ import pytest
 import yaml
 
 from understudy.errors import StartupError
+from understudy.limits import YAML_VALUES
+from understudy.openapi import loader
 from understudy.openapi.loader import Document, Node, apply_overlays, base_paths, load
 
 
@@ -286,6 +288,24 @@ def test_an_action_that_cannot_be_carried_out_is_named(
     path = overlay(tmp_path, action)
     with pytest.raises(StartupError, match=rf"{path.name}: action 1:? {reason}|{reason}"):
         apply_overlays(deepcopy(ROOT), [path])
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        {"target": "$..*", "update": {"a": {"b": {"c": 1}}}},
+        {"target": "$.info", "update": {"a": ["b"] * 400}},
+        {"target": "$.info", "copy": "$.info"},
+    ],
+)
+def test_an_overlay_that_adds_too_much_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, action: dict[str, Any]
+) -> None:
+    monkeypatch.setattr(loader, "YAML_VALUES", YAML_VALUES._replace(most=1000), raising=False)
+    path = overlay(tmp_path, *[action] * 6, version="1.1.0")
+    root = {"info": {"list": ["a"] * 100}}
+    with pytest.raises(StartupError, match=r"overlay-0\.yaml is beyond the limit yaml-values"):
+        apply_overlays(root, [path])
 
 
 @pytest.mark.parametrize("content", ["[]", "{overlay: 2.0.0}", "{overlay: 1.0.0, actions: {}}"])

@@ -7,6 +7,8 @@ import pytest
 from tests.record.sockets import sends, served
 from tests.record.upstreams import UPSTREAMS
 
+from understudy.mock.server.protocol import HttpConnection
+
 CLOSE = "Connection: close"
 LIVE = ("GET /v3/live HTTP/1.1", "Host: 127.0.0.1")
 UPGRADE = ("Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13")
@@ -128,6 +130,7 @@ def test_no_timer_of_the_requests_before_it_ends_a_websocket():
             (before,) = proxy.server.server_state.connections
             writer.write("\r\n".join([*LIVE, *UPGRADE, "", ""]).encode())
             assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 101 ")
+            assert isinstance(before, HttpConnection)
             before._active_at = -math.inf
             before.timeout_keep_alive_handler()  # as the loop calls it after five seconds
             writer.write(b"x")

@@ -16,13 +16,14 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from understudy.errors import StartupError
+from understudy.limits import YAML_VALUES
 from understudy.openapi.diagnostics import Diagnostic, loss
 from understudy.openapi.mending import mend
 from understudy.openapi.operation_mends import declare_path_queries, mend_operations
 from understudy.openapi.pointers import escape
 from understudy.openapi.references import FILES, with_text_keys
 from understudy.openapi.swagger import converted
-from understudy.openapi.yaml_files import read_yaml
+from understudy.openapi.yaml_files import beyond, read_yaml
 
 _OVERLAY_VERSIONS = ("1.0.", "1.1.")
 
@@ -38,13 +39,14 @@ def apply_overlays(root: dict[str, Any], overlays: Sequence[Path]) -> list[Diagn
         A loss for each action that changes nothing, as its target matches nothing.
 
     Raises:
-        StartupError: A file is not an overlay; the text names file and action.
+        StartupError: A file is not an overlay, or adds too much; the text names file and action.
     """
     return [unmatched for path in overlays for unmatched in _applied(root, path)]
 
 
 def _applied(root: dict[str, Any], path: Path) -> list[Diagnostic]:
     unmatched = []
+    added = 0
     for number, action in enumerate(_actions(path)):
         place = f"{path}: action {number + 1}"
         matches = _find(action.get("target"), root, place)
@@ -55,6 +57,9 @@ def _applied(root: dict[str, Any], path: Path) -> list[Diagnostic]:
             _remove(matches, place)
         else:
             value = _value(action, root, place)
+            added += len(matches) * _size(value, YAML_VALUES.most)
+            if added > YAML_VALUES.most:  # each action may double what the next one finds
+                raise beyond(YAML_VALUES, path)
             for match in matches:
                 _update(match, value, place)
     return unmatched
@@ -102,6 +107,17 @@ def _value(action: dict[str, Any], root: dict[str, Any], place: str) -> Any:
         msg = f"{place}: copy {action['copy']!r} must match one value, and matches {len(sources)}."
         raise StartupError(msg)
     return sources[0].obj
+
+
+def _size(value: Any, most: int) -> int:
+    """Returns how many values there are in one, itself included; no more than one above `most`."""
+    count, left = 0, [value]
+    while left and count <= most:
+        count += 1
+        item = left.pop()
+        if isinstance(item, dict | list):
+            left += item.values() if isinstance(item, dict) else item
+    return count
 
 
 def _remove(matches: list[Any], place: str) -> None:
