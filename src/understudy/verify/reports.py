@@ -68,6 +68,11 @@ class FindingsOfCause:
     consequences: list[Finding] = field(default_factory=list)
     words: str = ""
 
+    @property
+    def heading(self) -> str:
+        """The cause in words; where it is not known, the rule that is broken."""
+        return self.words or f"Broken: {self.findings[0].rule.statement}"
+
 
 def by_rule(findings: Iterable[Finding]) -> list[list[Finding]]:
     """Returns the findings of each rule, in the order in which the rules first occur."""
@@ -150,10 +155,7 @@ def report_of(outcome: Outcome, secrets: Secrets) -> Report:
     """
     filling = _Filling(outcome, secrets)
     findings = tuple(
-        replace(
-            filling.cause(cause.findings, by_rule(cause.consequences)),
-            words=cause.words or f"Broken: {cause.findings[0].rule.statement}",
-        )
+        replace(filling.cause(cause.findings, by_rule(cause.consequences)), words=cause.heading)
         for cause in by_cause(outcome.findings)
     )
     notes = tuple(filling.cause(group) for group in by_rule(outcome.notes))
