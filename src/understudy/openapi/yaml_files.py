@@ -347,7 +347,7 @@ _REMEDIES: Final = {
     "node content": "no value begins with this character; quote the value",
     "comment or line break": "only a line break or a comment stands behind | and >; quote the value",
 }
-"""What to do about a mistake, by a part of the parser's message."""
+"""Maps a part of what the parser says to what is wrong and what to do."""
 
 
 def _in_words(error: Exception) -> str:
