@@ -1,14 +1,16 @@
 """Under a definition that nests its bodies, every response is as it declares, and means what it says."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 from openapi_core import Config, OpenAPI
 from tests.mock.service.conftest import SITE
-from tests.mock.service.test_newer_service import ME, NOBODY, PORTRAIT, SEARCH
-from tests.mock.service.test_oracle import ADA_AVATAR, ADA_HASH, Answered, Asked
+from tests.mock.service.test_newer_service import ME, NOBODY, SEARCH
+from tests.mock.service.test_oracle import ADA_AVATAR, ADA_HASH, PORTRAIT, Answered, Asked
 
 from understudy.mock.app import Mock
 from understudy.mock.settings import Settings
@@ -18,7 +20,9 @@ KEY, WRONG_KEY = "app_key=ada-api-key", "app_key=wrong"
 AVATAR = f"/me/avatars/{ADA_AVATAR}"
 BEN = "ben-full"
 MERGE = {"json": {"rating": "PG"}, "headers": {"Content-Type": "application/merge-patch+json"}}
-READERS = {"application/problem+json": lambda content, **_: json.loads(content)}
+READERS: dict[str, Callable[[bytes], Any]] = {
+    "application/problem+json": lambda content, **_: json.loads(content)
+}
 
 
 @pytest.fixture(params=["on", "off"], scope="session")
