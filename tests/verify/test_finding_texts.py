@@ -36,6 +36,14 @@ def test_a_check_writes_values_as_json(judge, response, actual):
     assert judge(exchange, HISTORY).actual == actual
 
 
+def test_a_type_of_json_is_json():
+    typed = (("content-type", "application/problem+json"),)
+    exchange = exchange_of(
+        "/me/profile", operation=OWN_PROFILE, response=Response(401, typed, b"{}")
+    )
+    assert body_is_json(exchange, HISTORY).holds
+
+
 def test_what_differs_is_written_with_both_values():
     assert as_pairs({"location": ("Port", ""), "links": (None, [1])}) == (
         'location: was "Port", is ""; links: was null, is [1]'

@@ -23,6 +23,7 @@ from understudy.interface.operations import (
     UPDATE_PROFILE,
     UPLOAD_AVATAR,
 )
+from understudy.openapi.media_types import is_json
 from understudy.verify.account_history import (
     ABLE,
     changes_in,
@@ -252,8 +253,8 @@ def _shown(exchange: Exchange) -> str:
 )
 def body_is_json(exchange: Exchange, _history: History) -> CheckResult:
     """A body is JSON, and says so in its content type."""
-    is_json = exchange.response.media_type == "application/json" and exchange.body is not NO_JSON
-    return expect(is_json, "a body of JSON", _shown(exchange))
+    says_so = is_json(exchange.response.media_type)
+    return expect(says_so and exchange.body is not NO_JSON, "a body of JSON", _shown(exchange))
 
 
 @check("error-members", on=RESOURCE, when=[is_error, is_json_object], is_shape=True)
