@@ -428,6 +428,9 @@ class CollectionRequests:
         Raises:
             NotPermitted: The document takes no item there that could be made.
         """
+        if role.operation.path == self.collection.path:  # its body names an item that exists
+            msg = f"{self.collection.path} has no operation that creates an item"
+            raise NotPermitted(msg)
         parameter = role.path_names[-1]
         value = self.maker.path_value(role.operation, parameter)
         return value, self._with_item(role, str(value), self._identifying(role, value))

@@ -69,3 +69,16 @@ def test_an_identifier_that_a_creation_shows_as_text_is_the_number_that_is_read(
     outcome = judge(open_deployment(DeploymentOptions(document=path), {}), RunOptions())
     assert [it.summary for it in (*outcome.findings, *outcome.notes)] == []
     assert CREATE_READABLE in {it.rule.id for it in outcome.rules if it.status == "passed"}
+
+
+def test_a_put_that_names_its_item_in_the_body_creates_none(tmp_path):
+    lines = [it for it in BERTHS.splitlines() if not it.startswith("    put:")]
+    path = tmp_path / "berths.yaml"
+    text = "\n".join(lines).replace("    post:", "    put:").replace("'201'", "'200'")
+    path.write_text(
+        text.replace("required: [ship], properties: {", "properties: {id: {type: string}, ")
+    )
+    outcome = judge(
+        open_deployment(DeploymentOptions(document=path), {}), RunOptions(rules=(CREATE_READABLE,))
+    )
+    assert (outcome.findings, outcome.internal_errors) == ((), ())
