@@ -10,6 +10,9 @@ from click.testing import CliRunner, Result
 from tests.drift.documents.edits import EDITS, Edit
 
 from understudy.cli import main
+from understudy.cli.drift import ending
+from understudy.cli.exit_codes import ExitCode
+from understudy.drift.drift_report import DriftReport
 from understudy.interface.facts import Fact, Facts, facts_text
 from understudy.mock.settings import Settings
 from understudy.testing.background import Background
@@ -126,6 +129,19 @@ def test_what_the_budget_does_not_allow_is_told_and_can_end_the_command_with_3(t
     result = drift(*options, "--fail-on", "not-checked")
     assert result.exit_code == 3, result.output
     assert "rules not checked: the hour's budget for requests without a token" in result.output
+
+
+@pytest.mark.parametrize(
+    ("deployment", "requests", "code"),
+    [
+        ("http://a.example", 0, ExitCode.UNUSABLE),
+        ("http://a.example", 1, ExitCode.DONE),
+        ("", 0, 0),
+    ],
+)
+def test_a_run_that_compared_nothing_ends_with_2(deployment, requests, code):
+    report = DriftReport(deployment, "the mock", requests, [], [], [], [], [], [])
+    assert ending(report, frozenset({"findings"})).code == code
 
 
 def test_facts_of_several_files_are_followed_and_their_contradictions_named(target, tmp_path):

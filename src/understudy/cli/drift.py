@@ -182,17 +182,24 @@ def _keep(documents: DocumentsOfRun, path: Path | None, report: DriftReport) -> 
 
 
 def ending(report: DriftReport, wanted: frozenset[str]) -> Ending:
-    """Returns 1 for what ``--fail-on`` names or was not undone, 3 for what was left unchecked."""
+    """Returns the code of a run and its reason.
+
+    It is 1 for what ``--fail-on`` names or was not undone, 3 for what was left unchecked, and 2 where
+    nothing was compared.
+    """
     if "nothing" in wanted:
         return Ending(ExitCode.DONE)
     left = len(report.not_checked)
-    return first_reason(
+    ended = first_reason(
         (ExitCode.FINDINGS, "findings" in wanted and len(report.findings), "finding"),
         (ExitCode.FINDINGS, "notes" in wanted and len(report.notes), "note"),
         (ExitCode.FINDINGS, len(report.not_restored), "change that was not undone"),
         (ExitCode.INCOMPLETE, len(report.stopped), "run that ended early"),
         (ExitCode.INCOMPLETE, "not-checked" in wanted and left, "reason for unchecked rules"),
     )
+    if report.deployment and not report.requests and ended.code == ExitCode.DONE:
+        return Ending(ExitCode.UNUSABLE, "no request was compared, so nothing is known")
+    return ended
 
 
 WHAT_IS_COMPARED = frozenset(

@@ -30,6 +30,7 @@ USES: Final = {
         ExitCode.FINDINGS: "there are differences that `--fail-on` names, in behaviour or in documents"
         " (by default those that the contract does not leave open, and changes that break clients),"
         " or a change was not undone",
+        ExitCode.UNUSABLE: "the run could not begin, or compared no request at all",
         ExitCode.INCOMPLETE: "a run was stopped; or, with `--fail-on not-checked`, rules were not checked"
         " that could have been",
     },
