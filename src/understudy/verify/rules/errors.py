@@ -253,8 +253,8 @@ def _shown(exchange: Exchange) -> str:
 )
 def body_is_json(exchange: Exchange, _history: History) -> CheckResult:
     """A body is JSON, and says so in its content type."""
-    says_so = is_json(exchange.response.media_type)
-    return expect(says_so and exchange.body is not NO_JSON, "a body of JSON", _shown(exchange))
+    is_typed = is_json(exchange.response.media_type)
+    return expect(is_typed and exchange.body is not NO_JSON, "a body of JSON", _shown(exchange))
 
 
 @check("error-members", on=RESOURCE, when=[is_error, is_json_object], is_shape=True)
