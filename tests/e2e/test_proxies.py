@@ -27,6 +27,7 @@ NGINX = """\
 daemon off; pid {place}/pid; error_log stderr; events {{}}
 http {{
   access_log off; client_body_temp_path {place}/bodies; proxy_temp_path {place}/proxied;
+  fastcgi_temp_path {place}/fastcgi; scgi_temp_path {place}/scgi; uwsgi_temp_path {place}/uwsgi;
   server {{ listen 127.0.0.1:{port}; include {place}/understudy.nginx.conf; }}
 }}
 """
