@@ -49,11 +49,6 @@ CASES = [
     ("empty-range", A, a("{minimum: 2, maximum: 2, exclusiveMaximum: true}")),
     ("impossible-pattern", f"{A}/pattern", a("{pattern: '^a{5}$', maxLength: 4}")),
     ("impossible-pattern", f"{A}/pattern", a("{pattern: '^a{5}$', minLength: 6}")),
-    (
-        "undeclared-required",
-        f"{A}/required",
-        a("{required: [b], additionalProperties: false, properties: {c: {}}}"),
-    ),
     ("undeclared-security-scheme", GET, get("security: [{key: []}]")),
     (
         "unused-security-scheme",

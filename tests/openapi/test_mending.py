@@ -224,6 +224,12 @@ def schema(read, text: str, version: str = "3.0.3") -> tuple[Any, list[str]]:
         ("3.0.3", "{type: file}", {"type": "string", "format": "binary"}, "other-dialect"),
         ("3.0.3", "{type: text}", {}, "invalid-keyword"),
         ("3.0.3", "{type: string, required: true}", {"type": "string"}, "invalid-keyword"),
+        (
+            "3.0.3",
+            "{required: [b, c], additionalProperties: false, properties: {c: {}}}",
+            {"required": ["c"], "additionalProperties": False, "properties": {"c": {}}},
+            "undeclared-required",
+        ),
         ("3.0.3", "{enum: []}", {}, "invalid-keyword"),
         ("3.0.3", "{type: object, enum: [a]}", {"enum": ["a"]}, "invalid-keyword"),
         ("3.1.0", "{type: [integer], enum: ['1']}", {"enum": ["1"]}, "invalid-keyword"),

@@ -34,6 +34,9 @@ LOSSES: Final[Mapping[str, LintRule]] = {
     ),
     "wrong-type": LintRule("error", "A value has a type that OpenAPI does not have there."),
     "invalid-keyword": LintRule("error", "A keyword of a schema cannot have this value."),
+    "undeclared-required": LintRule(
+        "error", "A member is required that additionalProperties forbids; it is not required."
+    ),
     "invalid-pattern": LintRule("error", "A pattern is not a regular expression of ECMA-262."),
     "invalid-parameter": LintRule("error", "A parameter lacks its name or place, or has no place."),
     "invalid-path": LintRule("error", "A path does not begin with a slash."),

@@ -39,9 +39,6 @@ CONTRADICTIONS: Final[Mapping[str, LintRule]] = {
     "impossible-pattern": LintRule(
         "error", "No text that matches the pattern has a length within the bounds."
     ),
-    "undeclared-required": LintRule(
-        "error", "A member is required, not declared, and forbidden by additionalProperties."
-    ),
     "undeclared-security-scheme": LintRule(
         "error", "A security requirement names a scheme that the document does not declare."
     ),
@@ -262,7 +259,6 @@ def check_schema(schemas: Schemas, schema: Node) -> Iterator[Diagnostic]:
         return
     yield from _check_ranges(schema)
     yield from _check_pattern(schema)
-    yield from _check_required(schema)
     yield from _check_values(schemas, schema)
 
 
@@ -359,17 +355,6 @@ def _widths(pattern: str) -> tuple[int, int]:
     anchors = [str(where) for code, where in parsed.data if str(code) == "AT"]
     is_whole = anchors == ["AT_BEGINNING", "AT_END"]
     return shortest, longest if is_whole else _UNBOUNDED
-
-
-def _check_required(schema: Node) -> Iterator[Diagnostic]:
-    value = schema.value
-    if value.get("additionalProperties") is not False or value.get("patternProperties"):
-        return
-    declared = value.get("properties", {})
-    for name in value.get("required", ()):
-        if name not in declared:
-            message = f"{name!r} is required, but additionalProperties: false forbids it."
-            yield contradiction("undeclared-required", f"{schema.pointer}/required", message)
 
 
 _ILLUSTRATED = ("media type", "parameter", "header")

@@ -99,14 +99,35 @@ def mend_schema(losses: Losses, place: Position) -> None:
         _mend_type(losses, place.below("type", "any"))
     if "enum" in schema:
         _mend_enum(losses, place)
-    if isinstance(schema.get("required"), bool):
-        message = "required lists the names of members in the schema of the object around them"
-        losses.drop("invalid-keyword", place.below("required", "any"), message)
+    if "required" in schema:
+        _mend_required(losses, place)
     if isinstance(schema.get("items"), list):
         _mend_tuple(losses, place.below("items", "any"))
     if schema.get("nullable") is True and not losses.is_30:
         message = 'nullable means nothing since OpenAPI 3.1; write "null" as one of the types.'
         losses.note("other-dialect", place.below("nullable", "flag"), message)
+
+
+def _mend_required(losses: Losses, place: Position) -> None:
+    """Leaves out a flag, and of a closed object the names that it cannot have, so that some object fits."""
+    schema, at = place.value, place.below("required", "any")
+    if isinstance(at.value, bool):
+        message = "required lists the names of members in the schema of the object around them"
+        losses.drop("invalid-keyword", at, message)
+    is_closed = schema.get("additionalProperties") is False and not schema.get("patternProperties")
+    members = schema.get("properties") or {}
+    if (
+        not is_closed
+        or not isinstance(schema.get("required"), list)
+        or not isinstance(members, dict)
+    ):
+        return
+    for name in [it for it in at.value if isinstance(it, str) and it not in members]:
+        at.value.remove(name)
+        message = (
+            f"{name!r} is required, but additionalProperties: false forbids it; it is not required."
+        )
+        losses.note("undeclared-required", at, message)
 
 
 def _mend_enum(losses: Losses, place: Position) -> None:
