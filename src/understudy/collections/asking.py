@@ -307,7 +307,7 @@ def send_guarded(client: CollectionClient, item: KnownItem, role: Role) -> Known
     before = next((it for it in shown if str(it.get(name)) == item.identifier), {})
     members = maker.guarded_members(operation, collection)
     one = {it: maker.other_value(members[it], it, before[it]) for it in members if it in before}
-    one = {it: value for it, value in one.items() if value != before[it]}
+    one = {it: value for it, value in one.items() if not agrees(value, before[it])}
     other = {it: maker.other_value(members[it], it, value) for it, value in one.items()}
     sent, taken = None, list(one)
     for values in (one, other, other, one) if role == "create" else (one,):

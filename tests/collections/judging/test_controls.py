@@ -82,3 +82,13 @@ def test_a_put_that_names_its_item_in_the_body_creates_none(tmp_path):
         open_deployment(DeploymentOptions(document=path), {}), RunOptions(rules=(CREATE_READABLE,))
     )
     assert (outcome.findings, outcome.internal_errors) == ((), ())
+
+
+def test_an_object_that_says_nothing_is_not_taken_by_a_service_that_shows_more(tmp_path):
+    crew = "crew: {type: array, items: {type: object, properties: {sailor: {type: object, properties: {age: {type: integer}}}}}}"
+    path = tmp_path / "berths.yaml"
+    path.write_text(
+        BERTHS.replace("side: {type: string}", crew).replace("[id, ship]", "[id, ship, crew]")
+    )
+    outcome = judge(open_deployment(DeploymentOptions(document=path), {}), RunOptions())
+    assert [it.summary for it in outcome.findings] == []
