@@ -65,7 +65,8 @@ _BINARY: Final = frozenset({"binary", "byte"})
 def read_names(schemas: Schemas, role: ResourceOperation, resource: Resource) -> dict[str, str]:
     """Returns the members that are sent and then read, each with its name in the item.
 
-    Those are left out that only one direction has, that identify the item, or whose types differ.
+    Those are left out that only one direction has, that identify the item, or whose types differ, and
+    those of which a response cannot show every value that a request may have.
     """
     read = schemas.members(resource.schema)
     own_names = {canonical(name): name for name in read}
@@ -81,10 +82,16 @@ def read_names(schemas: Schemas, role: ResourceOperation, resource: Resource) ->
     return names
 
 
+def _shows_all(schemas: Schemas, sent: Node, read: Node) -> bool:
+    values, shown = (schemas.keyword(it, "enum") for it in (sent, read))
+    are_listed = isinstance(values, list) and isinstance(shown, list)
+    return not are_listed or all(it in shown for it in values)
+
+
 def _is_same_kind(schemas: Schemas, sent: Node, read: Node) -> bool:
     if any(schemas.is_flagged(it, flag) for it in (sent, read) for flag in FLAGS):
         return False
-    if schemas.keyword(sent, "format") in _BINARY:
+    if schemas.keyword(sent, "format") in _BINARY or not _shows_all(schemas, sent, read):
         return False
     types = types_of(schemas, sent)
     if not types or types != types_of(schemas, read):
