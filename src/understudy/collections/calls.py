@@ -326,8 +326,8 @@ def status_for(bound: BoundCall, *, is_created: bool = False) -> int:
 
 
 def _shows(declared: DeclaredResponse) -> bool:
-    """Tells whether a response says what was created: by its content, or by a header."""
-    return bool(declared.content) or any(it.name.lower() in _COMPUTED for it in declared.headers)
+    """Tells whether a response says what was created: by its content, or by the address."""
+    return bool(declared.content) or any(it.name.lower() == "location" for it in declared.headers)
 
 
 def response(

@@ -157,7 +157,7 @@ class ItemUndo:
             return [f"{item.path} was not deleted: status {exchange.status}"]
         self._journal.items.remove(item)
         if item.read is not None and exchange.response.is_success:
-            read = self._client.get(item.read, item.who, headers=item.headers)
+            read = self._client.get(item.read, item.who, headers=_of_reading(item.headers))
             if read.response.is_success:
                 self._leave("which are read although they were deleted", item.read)
         return []
@@ -178,7 +178,7 @@ class ItemUndo:
         if pending.list is None or pending.delete is None:
             self._journal.pending_items.remove(pending)
             return unknown
-        exchange = self._client.get(pending.list, pending.who, headers=pending.headers)
+        exchange = self._client.get(pending.list, pending.who, headers=_of_reading(pending.headers))
         if not exchange.response.is_success:
             return [f"{pending.list} cannot be read: status {exchange.status}"]
         listed = _value_at(exchange.body, pending.steps)
@@ -187,6 +187,11 @@ class ItemUndo:
         for item in own[:1]:
             self._journal.items.append(pending.created(str(item[pending.identifier])))
         return []
+
+
+def _of_reading(headers: Mapping[str, str]) -> dict[str, str]:
+    """Returns the headers of DELETE without that of its body, which a GET does not have."""
+    return {name: text for name, text in headers.items() if name != "content-type"}
 
 
 def _is_sent(item: Any, pending: PendingItem) -> bool:

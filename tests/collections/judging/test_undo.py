@@ -159,6 +159,7 @@ def test_an_item_is_deleted_with_all_that_the_document_requires_of_it(
 
     def strict(service, request):
         is_bare = request.headers.get("x-client") != "verify" or b'"reason"' not in request.content
+        assert request.method != "GET" or "content-type" not in request.headers
         return (
             httpx.Response(400)
             if request.method == "DELETE" and is_bare
