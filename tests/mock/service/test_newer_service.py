@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from openapi_core import OpenAPI
+from openapi_core import Config, OpenAPI
 from tests.mock.service.conftest import SITE
 from tests.mock.service.test_oracle import ADA_AVATAR, ADA_HASH, PORTRAIT, Answered, Asked
 
@@ -26,10 +26,12 @@ def built(request) -> Mock:
     return Mock(Settings(document=DOCUMENT, choices={"rate-limits": request.param}))
 
 
-def judging(ask, document: Path):
+def judging(ask, document: Path, config: Config | None = None):
     """Returns what sends a request, and finds nothing wrong with the response by a document."""
     servers = [{"url": f"{SITE}/v3"}]
-    oracle = OpenAPI.from_dict({**yaml.safe_load(document.read_text()), "servers": servers})
+    oracle = OpenAPI.from_dict(
+        {**yaml.safe_load(document.read_text()), "servers": servers}, config=config
+    )
 
     def send(method, path, token=None, **options):
         response = ask(method, f"/v3{path}", token, **options)

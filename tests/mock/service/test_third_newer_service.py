@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-from openapi_core import Config, OpenAPI
-from tests.mock.service.conftest import SITE
-from tests.mock.service.test_newer_service import ME, NOBODY, SEARCH
-from tests.mock.service.test_oracle import ADA_AVATAR, ADA_HASH, PORTRAIT, Answered, Asked
+from openapi_core import Config
+from tests.mock.service.test_newer_service import ME, NOBODY, SEARCH, judging
+from tests.mock.service.test_oracle import ADA_AVATAR, ADA_HASH, PORTRAIT
 
 from understudy.mock.app import Mock
 from understudy.mock.settings import Settings
@@ -32,16 +30,7 @@ def built(request) -> Mock:
 
 @pytest.fixture
 def judged(ask):
-    document = {**yaml.safe_load(DOCUMENT.read_text()), "servers": [{"url": f"{SITE}/v3"}]}
-    oracle = OpenAPI.from_dict(document, config=Config(extra_media_type_deserializers=READERS))
-
-    def send(method, path, token=None, **options):
-        response = ask(method, f"/v3{path}", token, **options)
-        assert "x-mock-violation" not in response.headers, response.text
-        oracle.validate_response(Asked(response.request), Answered(response))
-        return response
-
-    return send
+    return judging(ask, DOCUMENT, Config(extra_media_type_deserializers=READERS))
 
 
 CASES = [
