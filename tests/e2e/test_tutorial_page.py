@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page
 from tests import patient
 from tests.cli.conftest import Running
-from tests.e2e.test_proxies import free_port
+from tests.e2e.test_proxies import free_port, listens
 from tests.needs import package, program
 from tests.npm.test_launcher import wait_for
 
@@ -39,14 +39,12 @@ def shown(mock: Running, tmp_path: Path) -> Iterator[str]:
     application = f"{mock.auth_url}/__admin/applications/browser-app"
     patient.patch(application, json={"redirect_uris": [url]}).raise_for_status()
     vite = [program("vite"), "--host", "127.0.0.1", "--port", str(port), "--strictPort"]
-    printed = tmp_path / "printed"
-    with (
-        printed.open("w") as output,
-        subprocess.Popen(vite, cwd=tmp_path, stdout=output, text=True) as server,
-    ):
-        wait_for(lambda: "Local:" in printed.read_text(), server)
-        yield url
-        server.terminate()
+    with subprocess.Popen(vite, cwd=tmp_path, stdout=subprocess.DEVNULL, text=True) as server:
+        try:
+            wait_for(lambda: listens(port), server)
+            yield url
+        finally:
+            server.terminate()
 
 
 def test_a_button_signs_in_and_the_page_knows_who(page: Page, shown: str) -> None:
