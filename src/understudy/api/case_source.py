@@ -12,7 +12,7 @@ from understudy.cases.plans import Planner
 from understudy.cases.test_data import TestData
 from understudy.errors import StartupError
 from understudy.exchange.messages import headers_of, media_type
-from understudy.verify.deployment import wording_of
+from understudy.verify.deployment import named_document, wording_of
 from understudy.verify.target import PUBLISHED, data_for_target
 from understudy.verify.wording import Wording
 
@@ -64,7 +64,7 @@ def offline_source(options: DeploymentOptions, environment: Mapping[str, str]) -
     test_data, auth_url = data_for_target(target), target.auth_url or AUTHORIZATION
     document = Path(target.document) if target.document else None
     planners = selection.planners(document, test_data, tuple(map(Path, target.overlays)))
-    wording = wording_of(target)
+    wording = wording_of(target, named_document(target))
     return CaseSource(planners, test_data, target.base_url, auth_url, iter, wording)
 
 

@@ -72,7 +72,7 @@ def mock_deployment(
         transport=InProcess(server),
         time=time_of(server),
         allowance=Allowance(pause=MOVABLE_PAUSE),
-        wording=wording_of(target),
+        wording=wording_of(target, document),
         document=document,
     )
 

@@ -16,7 +16,7 @@ from understudy.openapi.path_matching import PathMatcher, specificity
 
 @dataclass(frozen=True, slots=True)
 class DeclaredInputs:
-    """The inputs of a deployment as the document in force declares them.
+    """What the interface leaves to the document in force: mostly inputs of a deployment.
 
     Attributes:
         upload_field: Name of the field that an upload sends its picture under.
@@ -24,6 +24,7 @@ class DeclaredInputs:
         least_qr_size: The smallest width of a QR code in pixels; None if the document has no bound.
         largest_qr_size: The largest width; None if the document has no bound.
         longest: Names of profile fields to the most characters of their texts; only bounded ones.
+        always_shown: Members that a looked-up profile has for every caller, as they are required.
     """
 
     upload_field: str = "data"
@@ -31,6 +32,7 @@ class DeclaredInputs:
     least_qr_size: int | None = None
     largest_qr_size: int | None = None
     longest: Mapping[str, int] = field(default_factory=dict)
+    always_shown: frozenset[str] = frozenset()
 
     def with_bounds_of(self, other: "DeclaredInputs") -> "DeclaredInputs":
         """Returns these inputs with the bounds of another deployment; names stay as they are."""

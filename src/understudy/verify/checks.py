@@ -41,6 +41,7 @@ class CheckResult(NamedTuple):
         is_timed: Whether the deployment shows it only after the time that passed.
         is_learnt: Whether it judges by a fact of the deployment, which binds it.
         is_form: Whether it judges only how a request is refused that is refused rightly.
+        is_of_status: Whether it judges the status, whatever the response has.
     """
 
     holds: bool
@@ -53,6 +54,7 @@ class CheckResult(NamedTuple):
     is_timed: bool = False
     is_learnt: bool = False
     is_form: bool = False
+    is_of_status: bool = False
 
 
 Condition = Callable[[Exchange, History], bool]
@@ -346,17 +348,20 @@ def expect_status(exchange: Exchange, *wanted: int) -> CheckResult:
     """Returns the result that the status must be one of these."""
     words = " or ".join(str(number) for number in wanted)
     result = expect(exchange.status in wanted, f"status {words}", f"status {exchange.status}")
-    return result._replace(is_form=exchange.response.is_refusal and min(wanted) >= REFUSAL)
+    is_form = exchange.response.is_refusal and min(wanted) >= REFUSAL
+    return result._replace(is_form=is_form, is_of_status=True)
 
 
 def expect_refused(exchange: Exchange) -> CheckResult:
     """Returns the result that the request must be refused, with any status of refusal."""
-    return expect(exchange.response.is_refusal, "a refusal, 4XX", f"status {exchange.status}")
+    result = expect(exchange.response.is_refusal, "a refusal, 4XX", f"status {exchange.status}")
+    return result._replace(is_of_status=True)
 
 
 def expect_accepted(exchange: Exchange) -> CheckResult:
     """Returns the result that the request must succeed."""
-    return expect(exchange.response.is_success, "success, 2XX", f"status {exchange.status}")
+    result = expect(exchange.response.is_success, "success, 2XX", f"status {exchange.status}")
+    return result._replace(is_of_status=True)
 
 
 _MESSAGES: Final = ("detail", "message", "error", "title", "description", "msg")

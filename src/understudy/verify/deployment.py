@@ -15,7 +15,7 @@ import httpx
 
 from understudy.errors import StartupError
 from understudy.installation import missing_extra
-from understudy.interface.vocabulary import load_vocabulary
+from understudy.interface.vocabulary import OWN_WORDS, load_vocabulary, with_declared_scopes
 from understudy.openapi.loader import Document, load
 from understudy.verify.clock import ClockState, MockClock, Time, machine_clock, machine_time
 from understudy.verify.ledger import Ledger, RequestLedger, is_store
@@ -128,13 +128,14 @@ def deployment_of(
     else:
         interval = timedelta(0) if is_loopback(target.base_url) else POLITE_INTERVAL
         time, allowance = machine_clock(), Allowance(interval=interval)
+    document = named_document(target)
     return Deployment(
         target=target,
         transport=DeploymentTransport(),
         time=time,
         allowance=allowance,
-        wording=wording_of(target),
-        document=named_document(target),
+        wording=wording_of(target, document),
+        document=document,
         journal=target_file and target_file.with_suffix(".journal"),
         ledger=_ledger(target, target_file, time),
         shared_ledger=target.ledger if _is_in_store(target, time) else None,
@@ -153,16 +154,22 @@ def named_document(target: Target) -> Document | None:
     return load(Path(target.document), tuple(map(Path, target.overlays)))
 
 
-def wording_of(target: Target) -> Wording | None:
+def wording_of(target: Target, document: Document | None) -> Wording | None:
     """Returns what translates into the words of a target; None where they are the interface's.
+
+    Args:
+        target: The target.
+        document: The document in force, whose scopes it has; None for the bundled one.
 
     Raises:
         StartupError: The vocabulary cannot be read.
     """
-    if target.vocabulary is None:
+    words = OWN_WORDS if target.vocabulary is None else load_vocabulary(Path(target.vocabulary))
+    if document is not None:
+        words = with_declared_scopes(words, document)
+    if words == OWN_WORDS:
         return None
-    vocabulary = load_vocabulary(Path(target.vocabulary))
-    return Wording(vocabulary, has_document=target.document is not None)
+    return Wording(words, has_document=target.document is not None)
 
 
 def ledger_of(deployment: Deployment) -> RequestLedger:

@@ -23,6 +23,7 @@ from werkzeug.datastructures import Headers, ImmutableMultiDict
 
 from understudy.exchange.messages import NO_JSON, Exchange, Request, Response
 from understudy.interface.operations import (
+    LOOKUP,
     QR_CODE,
     UPDATE_PROFILE,
     UPLOAD_AVATAR,
@@ -148,6 +149,10 @@ _NUMBER = re.compile(r"-?[0-9]{1,100}(\.[0-9]{1,100})?([eE][-+]?[0-9]{1,3})?", r
 _FRACTION = re.compile(r"[.eE]")
 
 
+UNDECLARED: Final = "is not in the document"
+"""Ends the error of a status or of a media type that a document leaves out."""
+
+
 class DocumentErrors(NamedTuple):
     """The first error that each validator finds in a response; empty where it finds none."""
 
@@ -224,7 +229,7 @@ class DocumentValidator:
     def _error(self, exchange: Exchange, operation: Operation) -> str:
         response = operation.response(exchange.status)
         if response is None:
-            return f"status {exchange.status} is not in the document"
+            return f"status {exchange.status} {UNDECLARED}"
         return self._body_error(exchange, response) or self._header_error(exchange, response)
 
     def _body_error(self, exchange: Exchange, response: DeclaredResponse) -> str:
@@ -232,7 +237,7 @@ class DocumentValidator:
         media = _media_of(exchange, response)
         if media is None:
             is_free = not response.content
-            return "" if is_free else f"{media_type or 'no content type'} is not in the document"
+            return "" if is_free else f"{media_type or 'no content type'} {UNDECLARED}"
         if not exchange.response.body:
             return "the body is empty"
         if media.schema is None or not is_json(media_type):
@@ -322,6 +327,7 @@ def _key_of(exchange: Exchange) -> object:
 # the published definition is the authority for all of them.
 
 STATED: Final = DeclaredInputs()
+OK: Final = 200
 FORM: Final = "multipart/form-data"
 JSON: Final = "application/json"
 
@@ -337,7 +343,17 @@ def declared_inputs(document: Document) -> DeclaredInputs:
         least_qr_size=_whole(size.get("minimum")),
         largest_qr_size=_whole(size.get("maximum")),
         longest=_longest(document, declared.get(UPDATE_PROFILE)),
+        always_shown=_required_members(document, declared.get(LOOKUP)),
     )
+
+
+def _required_members(document: Document, operation: Operation | None) -> frozenset[str]:
+    """Returns the members that the JSON of a success must have."""
+    response = operation.response(OK) if operation is not None else None
+    media = response.content.get(JSON) if response is not None else None
+    if media is None or media.schema is None:
+        return frozenset()
+    return frozenset(Schemas(document).for_responses.required_names(media.schema))
 
 
 def _upload_field(document: Document, operation: Operation | None) -> str:
@@ -400,15 +416,27 @@ class DeclaredRequests:
 
     Args:
         document: The document in force.
+
+    Attributes:
+        schemas: The document's schemas.
     """
 
     def __init__(self, document: Document) -> None:
-        self._schemas = Schemas(document)
+        self.schemas = Schemas(document)
         self._operations = keyed(operations(document))
+
+    def operation(self, key: str) -> Operation | None:
+        """Returns an operation by the name that rules call it by."""
+        return self._operations.get(key)
+
+    def members(self, operation: Operation) -> frozenset[str]:
+        """Returns the members that the document names of an operation's JSON body."""
+        schema = _body_schema(operation, JSON)
+        return frozenset() if schema is None else frozenset(self.schemas.members(schema, ALL))
 
     def allows(self, exchange: Exchange) -> bool:
         """Tells whether the document allows a request; what it does not declare, it allows."""
-        operation = self._operations.get(exchange.operation)
+        operation = self.operation(exchange.operation)
         if operation is None:
             return True
         texts = _texts(exchange, operation)
@@ -419,10 +447,10 @@ class DeclaredRequests:
         ) and self._allows_body(exchange, operation)
 
     def _allows(self, parameter: Parameter, texts: Sequence[str]) -> bool:
-        types = self._schemas.types(parameter.schema)
+        types = self.schemas.types(parameter.schema)
         if not texts or parameter.schema is None or parameter.is_json or types & COMPOSED:
             return bool(texts) or not parameter.required
-        validator = self._schemas.validator(parameter.schema)
+        validator = self.schemas.validator(parameter.schema)
         return all(validator.is_valid(typed_text(text, types)) for text in texts)
 
     def _allows_body(self, exchange: Exchange, operation: Operation) -> bool:
@@ -430,7 +458,70 @@ class DeclaredRequests:
         media = body.content.get("application/json") if body is not None else None
         if media is None or media.schema is None or exchange.request.json is NO_JSON:
             return True
-        return bool(self._schemas.validator(media.schema).is_valid(exchange.request.json))
+        return bool(self.schemas.validator(media.schema).is_valid(exchange.request.json))
+
+
+class Departures:
+    """Tells where the document in force departs from the interface's own, and so decides.
+
+    Prose speaks of the operations as the interface describes them, which names the published
+    definition as the authority (interface, The published definition).
+
+    Args:
+        document: The document in force.
+        own: The bundled one.
+    """
+
+    def __init__(self, document: Document, own: Document) -> None:
+        self._declared, self._own = DeclaredRequests(document), DeclaredRequests(own)
+
+    def has(self, exchange: Exchange, *, is_of_status: bool = False) -> bool:
+        """Tells whether the document in force has the request or the response otherwise.
+
+        Args:
+            exchange: The exchange.
+            is_of_status: True to ask for the status alone, and not for the form of the response.
+        """
+        declared = self._declared.operation(exchange.operation)
+        own = self._own.operation(exchange.operation)
+        if declared is None or own is None:
+            return False
+        if self._declared.allows(exchange) != self._own.allows(exchange):
+            return True
+        if exchange.response.is_success and _usual(own) not in declared.responses:
+            return True
+        is_asked_otherwise = self._lacks_inputs(exchange, declared, own)
+        return is_asked_otherwise or (not is_of_status and self._is_unlike(exchange, own))
+
+    def _lacks_inputs(self, exchange: Exchange, declared: Operation, own: Operation) -> bool:
+        """Tells whether a request has an input of the interface's that the document does not name."""
+        sent = {name for name, _ in exchange.request.pairs}
+        if sent & (_query_names(own) - _query_names(declared)):
+            return True
+        body, known = exchange.request.json, self._declared.members(declared)
+        members = self._own.members(own) - known
+        return bool(known) and isinstance(body, dict) and not members.isdisjoint(body)
+
+    def _is_unlike(self, exchange: Exchange, own: Operation) -> bool:
+        """Tells whether the interface has no such status, media type or form of a body."""
+        response = own.response(exchange.status)
+        if response is None:
+            return True
+        media = _media_of(exchange, response)
+        if media is None or media.schema is None:
+            return media is None and bool(response.content)
+        if not isinstance(exchange.body, dict):
+            return "object" in self._own.schemas.types(media.schema)
+        return self._own.schemas.members(media.schema, ALL).keys().isdisjoint(exchange.body)
+
+
+def _usual(operation: Operation) -> str:
+    """Returns the status of a success; those of other options stand behind it."""
+    return next((status for status in operation.responses if status.startswith("2")), "")
+
+
+def _query_names(operation: Operation) -> frozenset[str]:
+    return frozenset(it.name for it in operation.parameters if it.location == "query")
 
 
 def _texts(exchange: Exchange, operation: Operation) -> dict[str, dict[str, list[str]]]:

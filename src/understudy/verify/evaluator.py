@@ -24,7 +24,7 @@ from understudy.verify.checks import (
     message_of,
     wants_length,
 )
-from understudy.verify.document_checks import DocumentValidator
+from understudy.verify.document_checks import UNDECLARED, Departures, DocumentValidator
 from understudy.verify.findings import (
     ANSWERS,
     DOCUMENT,
@@ -176,8 +176,8 @@ class Evaluator:
         records: The check results of each rule so far, by its id.
         internal_errors: Failures of checks and of other parts of verify.
         differences: Responses that the two document validators judge differently.
-        has_own_document: Whether a document other than the bundled one is in force, and so
-            decides on names, types and values.
+        departures: Where a document other than the bundled one is in force, in what it is
+            otherwise, and so decides; None under the bundled one.
         is_foreign: Whether the document in force describes another service than the interface's.
         broken: The rules that the last exchange breaks, with the results, known or not.
     """
@@ -187,7 +187,7 @@ class Evaluator:
     routes: Routes
     documents: dict[str, DocumentValidator]
     is_held_to_assumptions: bool
-    has_own_document: bool = False
+    departures: Departures | None = None
     is_foreign: bool = False
     records: dict[str, RuleRecord] = field(default_factory=dict)
     internal_errors: list[str] = field(default_factory=list)
@@ -344,6 +344,8 @@ class Evaluator:
             return f"otherwise than understudy assumes, as learnt on {fact.learnt}"
         if self.is_foreign and rule.status == "stated":
             return "many documents leave it open"
+        if rule.status == "stated" and self.departures is not None:
+            return "the document in force has it otherwise than the interface"
         if rule.status == "inferred":
             return "inferred from the document, and this deployment differs"
         return "assumed by understudy, and this deployment differs"
@@ -353,13 +355,13 @@ class Evaluator:
         target = self.history.target
         if rule.id in target.accept_as_stated:
             return rule.id in target.accept
-        if self.is_foreign and result.is_choice:
-            return True  # nothing but the document binds another service
+        if result.is_choice and (self.is_foreign or self.departures is not None):
+            return True  # nothing but its document binds another service, or a newer one
         is_assumed = rule.status in {"assumed", "inferred"} or result.is_choice
         is_assumed = is_assumed or self._is_by_our_document(rule, exchange)
-        is_assumed = is_assumed or (result.is_shape and self._is_declared(exchange))
-        is_accepted = rule.id in target.accept
-        return is_accepted or (is_assumed and not self._is_held(rule, result))
+        if rule.id in target.accept or self._is_decided_by_document(result, exchange):
+            return True
+        return is_assumed and not self._is_held(rule, result)
 
     def _is_held(self, rule: Rule, result: CheckResult) -> bool:
         """Tells whether the target must meet an assumption: it is the mock, or known to share it."""
@@ -367,13 +369,20 @@ class Evaluator:
             return self.is_held_to_assumptions or result.is_learnt
         return binds(self.facts[rule.id], rule, result)
 
-    def _is_declared(self, exchange: Exchange) -> bool:
-        """Tells whether the deployment's own document declares a response as it is."""
+    def _is_decided_by_document(self, result: CheckResult, exchange: Exchange) -> bool:
+        """Tells whether the document in force allows a response and has it otherwise than the interface."""
         operation = self.routes.operation(exchange.operation)
         validator = self.documents.get(exchange.site)
-        if operation is None or validator is None or not self.has_own_document:
+        if operation is None or validator is None or self.departures is None:
             return False
-        return validator.declares(exchange, operation)
+        if result.is_shape and validator.declares(exchange, operation):
+            return True
+        error = validator.error(exchange, operation)
+        is_allowed = not error or (exchange.response.is_refusal and error.endswith(UNDECLARED))
+        return is_allowed and any(
+            self.departures.has(each, is_of_status=result.is_of_status)
+            for each in (exchange, *result.evidence)
+        )
 
     def _is_by_our_document(self, rule: Rule, exchange: Exchange) -> bool:
         """Tells whether the bundled document judges the response, as none is published for it."""
@@ -432,7 +441,8 @@ class Evaluator:
         # Many documents leave refusals out, or write nothing but them: one note for each status or type
         # says it of all operations.
         is_success_named = any(status[0] in "23d" for status in operation.responses)
-        is_left_out = self.is_foreign and (exchange.response.is_refusal or not is_success_named)
-        is_left_out = is_left_out and errors.validator.endswith("is not in the document")
+        is_left_out = exchange.response.is_refusal or (self.is_foreign and not is_success_named)
+        is_left_out = is_left_out and (self.is_foreign or self.departures is not None)
+        is_left_out = is_left_out and errors.validator.endswith(UNDECLARED)
         cause = errors.validator if is_left_out else ""
         return new + self._note(DOCUMENT, result._replace(is_choice=is_left_out), exchange, cause)

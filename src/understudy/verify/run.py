@@ -27,8 +27,13 @@ from understudy.verify.catalogue import (
 )
 from understudy.verify.clock import machine_time
 from understudy.verify.credential_places import CredentialPlaces
-from understudy.verify.deployment import Deployment, ledger_of
-from understudy.verify.document_checks import DeclaredRequests, DocumentValidator, declared_inputs
+from understudy.verify.deployment import Deployment, ledger_of, wording_of
+from understudy.verify.document_checks import (
+    DeclaredRequests,
+    Departures,
+    DocumentValidator,
+    declared_inputs,
+)
 from understudy.verify.evaluator import Evaluator
 from understudy.verify.findings import (
     Event,
@@ -343,7 +348,7 @@ def gateway_of(deployment: Deployment, document: Document, ledger: RequestLedger
         time,
         ledger,
         deployment.allowance,
-        deployment.wording,
+        wording_of(deployment.target, document) if deployment.is_published else deployment.wording,
         # The hour's limit is the interface's; another service has one where its target file says so.
         is_counting=bool(interface_operations(document)) or deployment.target.budget != Budget(),
         places=CredentialPlaces(
@@ -365,8 +370,8 @@ def evaluator_of(target: Target, document: Document, rules: Sequence[str]) -> Ev
         authorization = bundled("authorization.yaml")
         validators["authorization"] = DocumentValidator(authorization, target.auth_url)
     routes = routes_of(target, document)
-    has_own_document = document is not bundled("service.yaml")
-    allows = DeclaredRequests(document).allows if has_own_document else None
+    own = bundled("service.yaml")
+    allows = None if document is own else DeclaredRequests(document).allows
     history = History(target, inputs=routes.inputs, allows=allows, facts=_facts_of(target))
     return Evaluator(
         rules_of(document, rules),
@@ -374,7 +379,7 @@ def evaluator_of(target: Target, document: Document, rules: Sequence[str]) -> Ev
         routes,
         validators,
         target.is_mock,
-        has_own_document=has_own_document,
+        departures=None if document is own else Departures(document, own),
         is_foreign=not interface_operations(document),
     )
 

@@ -33,8 +33,8 @@ _IDENTIFIER = re.compile("(?i:_id|-id)$|Id$|ID$")
 class Completion:
     """Makes a body fit its schema, member by member, as far as it can.
 
-    A required member that is missing, or empty where its schema takes no empty text, is made of those
-    beside it, has the value of the argument of its name, or is sampled. A list or an object stands in the
+    A required member that is missing, or empty or null where its schema takes no such value, is made of
+    those beside it, has the value of the argument of its name, or is sampled; another null is left out. A list or an object stands in the
     object that the document declares around it, a date has a time and a number is a text if they have to.
     What a closed object does not declare is left out, and any other member that its schema refuses is
     left as it is.
@@ -87,10 +87,13 @@ class Completion:
             if member is None:  # required and not declared: any value is right
                 members.setdefault(name, self._sampler(members).value(Node("", {}), name))
                 continue
-            if body.get(name, "") != "":
-                members[name] = self.completed(body[name], member)
-            elif name in required and not (name in body and self._is_valid("", member)):
+            value = body.get(name, "")
+            if value != "" and (value is not None or self._is_valid(None, member)):
+                members[name] = self.completed(value, member)
+            elif name in required and not (name in body and self._is_valid(value, member)):
                 members[name] = self.made(name, member, members)
+            elif value is None:
+                del members[name]
         is_closed = members.keys() - declared.keys() and not self._is_valid(members, schema)
         known = {name: members[name] for name in members if name in declared}
         return known if is_closed and self._is_valid(known, schema) else members

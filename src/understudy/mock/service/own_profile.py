@@ -1,7 +1,7 @@
 """Handles the caller's own profile (interface, Authenticated own-profile operations)."""
 
 from collections.abc import Mapping
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, Final, get_args, get_type_hints
 
 import msgspec
@@ -48,6 +48,7 @@ def _with_members(person: Person, changes: Mapping[str, Any]) -> Person:
         member = _stored(Profile, name, value)
         if member is not _NO_MEMBER:
             profile[name] = member
+            extra.pop(name, None)
             continue
         contact_name = representations.CONTACT_ALIASES.get(name, name)
         member = _stored(ContactInfo, contact_name, value)
@@ -139,20 +140,21 @@ def update_own_profile(call: Call, *, body: Mapping[str, Any] | None = None) -> 
     person = _enabled_caller(call)
     changes = body or {}
     _expect_lengths(call, changes)
-    declared = _taken(call.declared.sent)
+    declared = call.declared.sent
     if not declared.issuperset(changes):
-        ignored = [name for name in changes if name not in declared]
-        call.notes.append(f"ignored, as the document does not declare them: {', '.join(ignored)}")
-        changes = {name: value for name, value in changes.items() if name in declared}
+        taken = {
+            name: value
+            for name, value in changes.items()
+            if name in declared or (name in EDITABLE and isinstance(value, str))
+        }
+        if ignored := [name for name in changes if name not in taken]:
+            call.notes.append(
+                f"ignored, as the document does not declare them: {', '.join(ignored)}"
+            )
+        changes = taken
     if changes:
         person = _edit(call, person, changes)
     return _full(call, person)
-
-
-@lru_cache(maxsize=8)  # the same for every request to one document
-def _taken(declared: frozenset[str]) -> frozenset[str]:
-    """Returns the members that are taken: what a document declares, and what the interface has."""
-    return declared.union(EDITABLE)
 
 
 @upholds(

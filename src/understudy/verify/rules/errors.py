@@ -122,7 +122,8 @@ def _check_error(
     def has_form(exchange: Exchange, _history: History) -> CheckResult:
         """The refusal has the status and the code."""
         actual = error_form(exchange)
-        return expect(actual == form, form, actual)
+        is_of_status = int(form[:3]) != exchange.status
+        return expect(actual == form, form, actual)._replace(is_of_status=is_of_status)
 
     has_form.__name__ = name or rule.replace("-", "_")
     check(rule, on=on, when=[*when, was_refused], is_shape=True)(has_form)

@@ -376,7 +376,13 @@ def new_hour_begins(exchange: Exchange, history: History) -> CheckResult:
     return expect(is_new, "a new hour", f"{count.remaining} of {count.limit}", last.exchange)
 
 
-@check("rate-limit-headers", on=COUNTED, when=[must_have_count_headers], is_of_limits=True)
+@check(
+    "rate-limit-headers",
+    on=COUNTED,
+    when=[must_have_count_headers],
+    is_of_limits=True,
+    is_shape=True,
+)
 def counted_response_has_headers(exchange: Exchange, _history: History) -> CheckResult:
     """A counted response has the headers for limit, remaining and reset."""
     count = count_in(exchange)

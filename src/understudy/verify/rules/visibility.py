@@ -138,9 +138,10 @@ has_no_valid_token = tells(
 
 
 @check("authenticated-only-fields", on=PROFILES, when=[holds_profile, has_no_valid_token])
-def public_sees_no_authenticated_field(exchange: Exchange, _history: History) -> CheckResult:
-    """No field for authenticated clients is shown to the public."""
-    shown = [name for name in AUTHENTICATED_ONLY if name in profile_in(exchange)]
+def public_sees_no_authenticated_field(exchange: Exchange, history: History) -> CheckResult:
+    """No field for authenticated clients is shown to the public, unless the document requires it."""
+    hidden = [name for name in AUTHENTICATED_ONLY if name not in history.inputs.always_shown]
+    shown = [name for name in hidden if name in profile_in(exchange)]
     return expect(
         not shown, "no field for clients with a token", f"shown to the public: {as_json(shown)}"
     )
@@ -187,7 +188,8 @@ def public_part_is_contained(exchange: Exchange, history: History) -> CheckResul
     before = proven(other_side(exchange, history))
     profiles = (profile_in(before), profile_in(exchange))
     public, full = profiles if exchange.identity.kind in TOKENS else reversed(profiles)
-    names = set(public) - {"verified_accounts"}
+    required = history.inputs.always_shown.intersection(AUTHENTICATED_ONLY)
+    names = set(public) - {"verified_accounts"} - required
     differing = differing_pairs(public, full, sorted(names))
     shown = public.get("verified_accounts") or []
     beyond = [account for account in shown if account not in (full.get("verified_accounts") or [])]
