@@ -14,6 +14,7 @@ from understudy.api.in_process import mock_deployment
 from understudy.api.judging import judge
 from understudy.verify.findings import Outcome
 from understudy.verify.run import RunOptions
+from understudy.verify.scenarios import scenarios
 
 DOCUMENTS = Path(__file__).parents[1] / "mock" / "service"
 OTHERWISE = {
@@ -36,13 +37,13 @@ OTHERWISE = {
 """Rules of prose that these documents have otherwise."""
 
 
-def verified(name: str, rules=(), rewrite=lambda *_: None) -> Outcome:
+def verified(name: str, rules=(), rewrite=lambda *_: None, **options) -> Outcome:
     """Returns what a mock of a document is found to be, with some responses rewritten."""
     target = msgspec.structs.replace(TARGET, document=str(DOCUMENTS / f"{name}.yaml"))
     mock = mock_deployment(target)
     deployment = replace(mock, transport=Rewriting(mock.transport, rewrite))
     with closing(mock.transport):
-        return judge(deployment, RunOptions(rules))
+        return judge(deployment, RunOptions(rules, **options))
 
 
 def broken(outcome: Outcome) -> set[str]:
@@ -62,6 +63,14 @@ def test_a_mock_of_a_document_with_other_bodies_errors_and_statuses_is_clean():
     assert len([each for each in outcome.rules if each.status == "passed"]) > 100
     (excuse,) = {each.reason for each in outcome.rules if each.rule.id == "error-members"}
     assert excuse.startswith("the document in force has it otherwise than the interface")
+
+
+def test_a_scenario_that_cannot_be_played_is_noted_and_ends_nothing():
+    outcome = verified(
+        "third_newer_service", ("profile-patch-partial",), phases=[("scenarios", scenarios(1))]
+    )
+    assert outcome.internal_errors == ()
+    assert any("the scenario profile-edits: the current state" in line for line in outcome.not_run)
 
 
 def forbidden_profiles(request, response):

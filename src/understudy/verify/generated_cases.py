@@ -272,7 +272,8 @@ class _Generation:
     def _note(self, exchange: Exchange, name: str, failure: Failure | None) -> None:
         """Records what a check says of an exchange; None where it has no fault to find."""
         actual = f"{name}: {failure.title}: {failure.message}" if failure else None
-        is_about_tokens = name == "ignored_auth" and not self._run.has_interface
+        is_newer = self._run.evaluator.departures is not None
+        is_about_tokens = name == "ignored_auth" and (is_newer or not self._run.has_interface)
         if is_about_tokens and (
             exchange.response.header(UNCHECKED_CREDENTIAL)
             or exchange.identity.kind in {"oauth", "api_key"}  # beside the one that is not valid

@@ -4,7 +4,8 @@ Every exchange goes through the same gateway and evaluator as a probe's. A broke
 sequence, Hypothesis shrinks it, and the smallest sequence becomes the finding's steps.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
 from itertools import count
@@ -279,11 +280,21 @@ def scenarios(examples: int, steps: int = 12) -> RunPhase:
 
     def phase(run: Run) -> None:
         for name in _permitted(run):
-            play(run, name, examples, steps)
+            with _noted(run, f"the scenario {name}"):
+                play(run, name, examples, steps)
         if run.state is not None:
             run.state.play(run, examples, steps)
 
     return phase
+
+
+@contextmanager
+def _noted(run: Run, what: str) -> Iterator[None]:
+    """Ends a part that is not permitted on the way, and notes that it was not run."""
+    try:
+        yield
+    except NotPermitted as refusal:
+        run.not_run.append(f"{what}: {refusal}")
 
 
 def _permitted(run: Run) -> list[str]:
@@ -407,7 +418,5 @@ def _walk(run: Run, name: str, number: int, begin: int) -> None:
 
     factory = seed(begin)(machine)
     chosen = settings(scenario_settings(number, STEPS), phases=(Phase.generate,), derandomize=False)
-    try:
+    with _noted(run, f"the rest of the walks through {name}"):
         play_machine(run, factory, chosen)
-    except NotPermitted as refusal:
-        run.not_run.append(f"the rest of the walks through {name}: {refusal}")

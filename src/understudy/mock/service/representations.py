@@ -82,15 +82,23 @@ def shared_profile(
     if body is not None and body.record is person:
         return body
     if is_public:
-        profile = public_profile(person, site_url)
+        profile = public_profile(person, site_url, returned)
     else:
         profile = full_profile(person, site_url, returned, is_owner=is_owner)
     return _BODIES.put(place, SharedBody(profile, person))
 
 
-def public_profile(person: Person, site_url: str) -> dict[str, Any]:
-    """Returns the profile as anonymous callers see it."""
-    return _base(person, site_url, _first_four(_accounts(person.profile, site_url)))
+def public_profile(person: Person, site_url: str, returned: Collection[str] = ()) -> dict[str, Any]:
+    """Returns the profile as anonymous callers see it.
+
+    Args:
+        person: Whose profile it is.
+        site_url: Base of its URLs.
+        returned: The members that the document in force declares for it.
+    """
+    body = _base(person, site_url, _first_four(_accounts(person.profile, site_url)))
+    shown = person.extra.keys() & set(returned)
+    return body | {name: person.extra[name] for name in shown if name not in _CONTACT_NAMES}
 
 
 @upholds("authenticated-only-fields", "hidden-accounts-left-out")

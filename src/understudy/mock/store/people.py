@@ -154,8 +154,8 @@ class Person(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
         contact_public: Whether contact_info may be shown (interface, Profile).
         password: Signs in at the authorization server, with the slug or any e-mail as user name;
             seeding gives who has none ``<slug>-password``.
-        extra: Profile members that only the document in force declares, shown to authenticated
-            callers as they are.
+        extra: Profile members that only the document in force declares, shown as they are: where it
+            declares them to everybody, else to authenticated callers.
         application_password: Makes two-step authentication on (interface, Password grant).
     """
 
