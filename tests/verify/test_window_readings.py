@@ -9,6 +9,7 @@ from understudy.api.bundled_target import TARGET
 from understudy.exchange.messages import Exchange, Response
 from understudy.interface.limit_headers import moment_of
 from understudy.interface.operations import LOOKUP
+from understudy.verify.checks import CheckResult, check_results
 from understudy.verify.history import History
 from understudy.verify.readings import options_shown
 
@@ -60,6 +61,17 @@ def test_a_reset_shows_where_the_hour_begins_unless_it_could_be_chance(
     lookups: list[tuple[float, float]], options: list[str]
 ) -> None:
     assert read(*lookups) == options
+
+
+def test_hours_before_the_clock_was_put_back_are_compared_with_none():
+    history = History(TARGET)
+    history.add(lookup(1, at=1500, reset=1560))
+    results = [
+        *check_results(
+            lookup(2, at=10, reset=70), history, dict.fromkeys(["rate-limit-window"]).keys()
+        )
+    ]
+    assert [result.holds for _, result in results if isinstance(result, CheckResult)] == [True]
 
 
 @pytest.mark.parametrize(

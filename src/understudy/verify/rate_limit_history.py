@@ -1,6 +1,8 @@
 """Reads what successive responses say of an hourly limit; conditions that follow from it."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import takewhile
 from typing import Final, NamedTuple
 
 from understudy.exchange.messages import Exchange
@@ -65,7 +67,7 @@ def counted_alike(exchange: Exchange, before: Exchange) -> bool:
 def previous(exchange: Exchange, history: History) -> Previous | None:
     """Returns the request counted last in the same hour, if no other credential was used in between."""
     now = count_in(exchange)
-    for before in history.of(*COUNTED):
+    for before in _counted_before(exchange, history):
         if by_address(before) != by_address(exchange):
             continue
         count = count_in(before)
@@ -78,6 +80,12 @@ def previous(exchange: Exchange, history: History) -> Previous | None:
     return None
 
 
+def _counted_before(exchange: Exchange, history: History) -> Iterator[Exchange]:
+    """Yields the counted requests before one, newest first; none of before the clock was put back."""
+    newest_first = history.of(*COUNTED)
+    return takewhile(lambda it: it.at - exchange.at <= ROUNDING, newest_first)
+
+
 def is_same_hour(count: Count, other: Count) -> bool:
     """Tells whether two hours end at the same moment, which may be rounded to a second each time."""
     return abs(count.reset - other.reset) <= ROUNDING
@@ -85,7 +93,7 @@ def is_same_hour(count: Count, other: Count) -> bool:
 
 def last_counted(exchange: Exchange, history: History) -> Previous | None:
     """Returns the newest request that is counted together with this one, in any hour."""
-    for before in history.of(*COUNTED):
+    for before in _counted_before(exchange, history):
         count = count_in(before)
         if count is not None and counted_alike(exchange, before):
             return Previous(before, count)
