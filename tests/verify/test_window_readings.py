@@ -66,6 +66,7 @@ def test_a_reset_shows_where_the_hour_begins_unless_it_could_be_chance(
 def test_hours_before_the_clock_was_put_back_are_compared_with_none():
     history = History(TARGET)
     history.add(lookup(1, at=1500, reset=1560))
+    assert read((5, 65), (10, 65), (1500, 1560), (15, 75)) == ["first-request"]
     results = [
         *check_results(
             lookup(2, at=10, reset=70), history, dict.fromkeys(["rate-limit-window"]).keys()

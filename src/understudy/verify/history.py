@@ -8,9 +8,10 @@ import heapq
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from hashlib import sha256
 from itertools import islice
-from typing import Any
+from typing import Any, Final
 
 from understudy.exchange.messages import GRANTEE, Exchange
 from understudy.interface.facts import Fact
@@ -44,6 +45,9 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 WRITES = frozenset({"POST", "PATCH", "PUT", "DELETE"})
 
 
+_BEFORE_ALL: Final = datetime.min.replace(tzinfo=UTC)
+
+
 @dataclass
 class History:
     """The exchanges before the one that is judged, in order.
@@ -56,6 +60,7 @@ class History:
         inputs: Inputs that the interface leaves open, as the document in force declares them.
         allows: Whether the deployment's own document allows a request; None without such a document.
         facts: What was learnt of the deployment, by rule.
+        latest: The latest time of an exchange: of the last one, unless the clock was put back.
     """
 
     target: Target
@@ -64,6 +69,7 @@ class History:
     allows: Callable[[Exchange], bool] | None = None
     facts: Mapping[str, Fact] = field(default_factory=dict)
     last_write: int = 0
+    latest: datetime = _BEFORE_ALL
     _by_operation: dict[str, list[Exchange]] = field(default_factory=dict)
     _owners: dict[str, str] = field(default_factory=dict)
     _gone: set[str] = field(default_factory=set)
@@ -85,6 +91,7 @@ class History:
     def add(self, exchange: Exchange) -> None:
         """Adds an exchange."""
         self.exchanges.append(exchange)
+        self.latest = max(self.latest, exchange.at)
         is_change = exchange.request.method in WRITES and not exchange.response.is_refusal
         if is_change and exchange.site != "authorization":
             self.last_write = exchange.number

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from itertools import takewhile
 from typing import Final, NamedTuple
 
 from understudy.exchange.messages import Exchange
@@ -67,7 +66,9 @@ def counted_alike(exchange: Exchange, before: Exchange) -> bool:
 def previous(exchange: Exchange, history: History) -> Previous | None:
     """Returns the request counted last in the same hour, if no other credential was used in between."""
     now = count_in(exchange)
-    for before in _counted_before(exchange, history):
+    if _was_put_back(exchange, history):
+        return None
+    for before in history.of(*COUNTED):
         if by_address(before) != by_address(exchange):
             continue
         count = count_in(before)
@@ -80,10 +81,21 @@ def previous(exchange: Exchange, history: History) -> Previous | None:
     return None
 
 
-def _counted_before(exchange: Exchange, history: History) -> Iterator[Exchange]:
-    """Yields the counted requests before one, newest first; none of before the clock was put back."""
-    newest_first = history.of(*COUNTED)
-    return takewhile(lambda it: it.at - exchange.at <= ROUNDING, newest_first)
+def counted_before(exchange: Exchange, history: History) -> Iterator[Previous]:
+    """Yields the earlier requests that are counted together with this one, the newest first.
+
+    There is none after the clock was put back, as the hours of before are over.
+    """
+    if _was_put_back(exchange, history):
+        return
+    for before in history.of(*COUNTED):
+        count = count_in(before)
+        if count is not None and counted_alike(exchange, before):
+            yield Previous(before, count)
+
+
+def _was_put_back(exchange: Exchange, history: History) -> bool:
+    return history.latest - exchange.at > ROUNDING
 
 
 def is_same_hour(count: Count, other: Count) -> bool:
@@ -93,11 +105,7 @@ def is_same_hour(count: Count, other: Count) -> bool:
 
 def last_counted(exchange: Exchange, history: History) -> Previous | None:
     """Returns the newest request that is counted together with this one, in any hour."""
-    for before in _counted_before(exchange, history):
-        count = count_in(before)
-        if count is not None and counted_alike(exchange, before):
-            return Previous(before, count)
-    return None
+    return next(counted_before(exchange, history), None)
 
 
 def avatars_since(exchange: Exchange, history: History, before: Exchange) -> list[Exchange]:

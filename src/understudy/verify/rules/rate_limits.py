@@ -1,7 +1,6 @@
 """The hourly limits, judged by what the headers of successive responses say (interface, Limits)."""
 
 import re
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Final
@@ -34,11 +33,10 @@ from understudy.verify.pictures import picture, upload
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.rate_limit_history import (
-    Previous,
     avatars_since,
     by_address,
     count_in,
-    counted_alike,
+    counted_before,
     has_count_headers,
     is_by_address,
     is_by_token,
@@ -444,20 +442,10 @@ CLOCK_SLACK: Final = timedelta(seconds=2)
 """Clocks differ, and headers are in whole seconds."""
 
 
-def _counted_before(exchange: Exchange, history: History) -> Iterator[Previous]:
-    """Yields the earlier requests that are counted together with this one, the newest first."""
-    for before in history.of(*COUNTED):
-        count = count_in(before)
-        if count is not None and counted_alike(exchange, before):
-            yield Previous(before, count)
-
-
 def _first_of_hour(exchange: Exchange, history: History) -> datetime:
     """Returns the time of the first request that was seen of the same hour."""
     count = proven(count_in(exchange))
-    same = (
-        each for each in _counted_before(exchange, history) if is_same_hour(each.headers, count)
-    )
+    same = (each for each in counted_before(exchange, history) if is_same_hour(each.headers, count))
     return min((each.exchange.at for each in same), default=exchange.at)
 
 
@@ -489,7 +477,7 @@ def began_with_a_request(exchange: Exchange, history: History) -> bool:
 
 def has_moved_on(exchange: Exchange, history: History) -> bool:
     """Tells whether the hour ends later than for the request before, although it had not ended."""
-    before = next(_counted_before(exchange, history), None)
+    before = last_counted(exchange, history)
     ended = exchange.at + timedelta(milliseconds=exchange.elapsed_ms) + CLOCK_SLACK
     if before is None or before.headers.reset <= ended:
         return False  # the request may have been the first of the next hour
