@@ -1,5 +1,6 @@
 """``understudy --help``: it starts at once, fits a terminal, and cuts no sentence."""
 
+import re
 import subprocess
 import sys
 
@@ -35,6 +36,28 @@ def test_the_help_of_choose_names_a_dozen_switches_that_there_are():
     assert len(OFTEN_CHOSEN) == 12
     shown = CliRunner().invoke(main, ["serve", "--help"], terminal_width=WIDTH).output
     assert [text for text in OFTEN_CHOSEN if text not in "".join(shown.split())] == []
+
+
+TEN = """--port --auth-port --document --like --fixtures --choose --auto-approve --state --reload
+--log --help"""
+
+
+def first_options(name: str) -> list[str]:
+    """Returns the options that the help of a command shows before its named groups."""
+    shown = CliRunner().invoke(main, [name, "--help"], terminal_width=WIDTH).output
+    first = shown.partition("\nOptions:\n")[2].partition("\n\n")[0]
+    return re.findall(r"^  (?:-h, )?(--[a-z-]+)", first, re.MULTILINE)
+
+
+def test_the_help_of_serve_begins_with_the_ten_options_that_people_need():
+    assert first_options("serve") == TEN.split()
+
+
+@pytest.mark.parametrize("name", ["verify", "drift", "generate"])
+def test_the_help_of_a_command_of_many_options_begins_with_ten_at_most(name: str):
+    shown = first_options(name)
+    assert "--target" in shown
+    assert len(shown) <= 11  # with --help
 
 
 @pytest.mark.parametrize("name", plugins.names("commands"))

@@ -362,9 +362,36 @@ def _prepare_judging() -> None:
 
 
 verify = command(
-    "verify", VerifyOptions, "understudy.cli.verify:verify", "UNDERSTUDY_VERIFY", _prepare_judging
+    "verify",
+    VerifyOptions,
+    "understudy.cli.verify:verify",
+    "UNDERSTUDY_VERIFY",
+    _prepare_judging,
+    {
+        "Contract": "overlays state_model like facts",
+        "Requests": "cases seed workers examples max_requests max_time har",
+        "Reporting": "baseline json verbose quiet",
+        "Target files": "is_template is_schema",
+    },
 )
 learn = command("learn", LearnOptions, "understudy.cli.learn:learn", "UNDERSTUDY_LEARN")
-drift = command("drift", DriftOptions, "understudy.cli.drift:drift", "UNDERSTUDY_DRIFT")
+drift = command(
+    "drift",
+    DriftOptions,
+    "understudy.cli.drift:drift",
+    "UNDERSTUDY_DRIFT",
+    headings={
+        "Requests": "archive key walks seed max_requests max_time",
+        "Reporting": "history write_baseline is_json quiet verbose",
+    },
+)
 record = command("record", RecordOptions, "understudy.cli.record:record", "UNDERSTUDY_RECORD")
-generate = command("generate", GenerateOptions, "understudy.cli.generate:generate")
+generate = command(
+    "generate",
+    GenerateOptions,
+    "understudy.cli.generate:generate",
+    headings={
+        "Cases": "is_in_sequences sequence_model seed size overlays like auth_url",
+        "Output": "is_in_worlds is_json include_secrets force only_failing",
+    },
+)

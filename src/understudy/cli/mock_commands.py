@@ -331,6 +331,15 @@ class DemoOptions:
 
 
 demo = command("demo", DemoOptions, "understudy.cli.demo:demo")
-serve = command("serve", ServeOptions, "understudy.cli.serve:serve", "UNDERSTUDY")
+serve = command(
+    "serve",
+    ServeOptions,
+    "understudy.cli.serve:serve",
+    "UNDERSTUDY",
+    headings={
+        "Behaviour": "facts recording_key user_info seed",
+        "Worlds and processes": "ready_file",
+    },
+)
 fixtures = command("fixtures", FixturesOptions, "understudy.cli.fixtures:fixtures")
 open_ = command("open", OpenOptions, "understudy.cli.open_:open_")

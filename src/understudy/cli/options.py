@@ -12,6 +12,7 @@ from dataclasses import field, fields, is_dataclass
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import click
@@ -91,6 +92,7 @@ def command(
     place: str,
     prefix: str | None = None,
     before: Callable[[], None] = lambda: None,
+    headings: Mapping[str, str] = MappingProxyType({}),
 ) -> click.Command:
     """Returns a command whose help is the docstring of its record.
 
@@ -101,6 +103,7 @@ def command(
             module is imported when the command runs, as it may take a second.
         prefix: Begins the environment variable of every option; None: they have none.
         before: Called before that module is imported.
+        headings: Groups of the help, with the fields that are not among those that people need first.
     """
 
     def run(**values: Any) -> None:
@@ -111,9 +114,11 @@ def command(
         click.get_current_context().exit(code)
 
     parameters = _parameters(record)
+    of_names = {field: title for title, names in headings.items() for field in names.split()}
     for each in parameters:
-        if name == "serve" and isinstance(each, click.Option):
-            each.show_envvar = True  # what runs in containers is set by variables
+        if isinstance(each, GroupedOption):
+            each.show_envvar |= name == "serve"  # what runs in containers is set by variables
+            each.title = of_names.get(each.name or "", each.title)
     return GroupedCommand(
         name,
         callback=run,
