@@ -3,10 +3,12 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
+from xml.etree import ElementTree
 
 from understudy.cases.selection import edge_cases
 from understudy.cli.generate import Tally, report_of
 from understudy.reports.html import html
+from understudy.reports.junit import junit
 
 URLS = {"resource": "http://staging.example/v3", "authorization": "http://staging.example"}
 STARTED = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -47,3 +49,17 @@ def test_the_report_shows_the_smallest_request_of_each_cause_and_no_secret():
     assert "Authorization: Bearer $TOKEN" in page.replace("authorization", "Authorization")
     assert "2026-03-01 12:00:00 UTC" in page
     assert "~~" not in page
+
+
+def test_junit_has_each_case_under_its_title_and_a_failed_one_with_its_request():
+    cases = list(islice(edge_cases("getQrCode", kind="invalid"), 3))
+    outcomes = ("passed: 400", "failed: answered 500, expected 4XX", "not sent: no credential")
+    tally = Tally()
+    ended = [replace(it, outcome=text) for it, text in zip(cases, outcomes, strict=True)]
+    list(tally.through(ended, only_failing=False))
+    suite = ElementTree.fromstring(junit(report_of(tally, URLS, STARTED)))[0]
+    assert [case.get("name") for case in suite.findall("testcase")] == [it.title for it in cases]
+    assert [suite.get(name) for name in ("tests", "failures", "skipped")] == ["3", "1", "1"]
+    failure = suite.findtext("testcase/failure") or ""
+    assert "curl -i" in failure
+    assert cases[1].request.target in failure

@@ -37,7 +37,7 @@ from understudy.generate.formats.export import (
     prepare,
     save,
 )
-from understudy.reports.content import Cause, Entry, Report, Section, ShownSide
+from understudy.reports.content import Cause, Entry, Report, RuleLine, Section, ShownSide, Status
 from understudy.terminal import counted, echo
 from understudy.verify.clock import machine_time
 
@@ -63,6 +63,7 @@ class Tally:
         reasons: Reason for not sending or judging a case to number of cases.
         sequences: Identifiers of the sequences to write.
         causes: Cause of failures to their number, and the case with the smallest request.
+        sent: The cases with an outcome.
     """
 
     total: int = 0
@@ -70,6 +71,7 @@ class Tally:
     reasons: Counter[str] = field(default_factory=Counter)
     sequences: set[str] = field(default_factory=set)
     causes: dict[str, tuple[int, Case]] = field(default_factory=dict)
+    sent: list[Case] = field(default_factory=list)
 
     def through(self, cases: Iterable[Case], *, only_failing: bool) -> Iterator[Case]:
         """Yields the cases to write."""
@@ -87,6 +89,7 @@ class Tally:
         word, _, why = case.outcome.partition(": ")
         if word:
             self.outcomes[word] += 1
+            self.sent.append(case)
         if word.startswith("not "):
             self.reasons[why] += 1
         if case.has_failed:
@@ -138,12 +141,21 @@ def report_of(tally: Tally, urls: Mapping[str, str], started: datetime) -> Repor
         verdict=verdict,
         is_bad=bool(failed),
         sections=(Section("Failures", shown),) if shown else (),
+        cases=tuple(_shown_case(case, urls) for case in tally.sent),
         remarks=tuple(
             f"{number:,} not sent or judged: {reason}."
             for reason, number in tally.reasons.most_common(MOST_REASONS)
         ),
         numbers={"started": started.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S")},
     )
+
+
+def _shown_case(case: Case, urls: Mapping[str, str]) -> tuple[RuleLine, Cause | None]:
+    word, _, why = case.outcome.partition(": ")
+    is_judged = not word.startswith("not ")
+    status: Status = "not_checked" if not is_judged else "failed" if case.has_failed else "passed"
+    line = RuleLine(case.title, case.description, case.operation, status, "stated", is_judged, why)
+    return line, _shown_cause(_cause_of(case, why), 1, case, urls) if case.has_failed else None
 
 
 def _shown_cause(name: str, number: int, case: Case, urls: Mapping[str, str]) -> Cause:

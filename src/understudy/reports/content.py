@@ -94,6 +94,11 @@ class Cause:
         return self.words or self.statement.strip() or self.name
 
     @property
+    def broken(self) -> str:
+        """The rule, with its sentence where the heading says something else."""
+        return f"{self.name}: {self.statement.strip()}" if self.words else self.name
+
+    @property
     def following(self) -> str:
         """The number of rules that follow from it, and which; empty for none."""
         names = self.names_of_consequences
@@ -216,6 +221,7 @@ class Report:
         sections: What was found, most urgent first.
         comparisons: How documents differ.
         rules: How each rule ended; empty where rules are not judged one by one.
+        cases: How each case ended that was sent, with the cause where it failed.
         unchecked: Each reason with the rules that were not checked for it.
         alarms: What went wrong with the run itself, most urgent first.
         remarks: What else a reader may want to know.
@@ -234,6 +240,7 @@ class Report:
     sections: tuple[Section, ...]
     comparisons: tuple[Comparison, ...] = ()
     rules: tuple[RuleLine, ...] = ()
+    cases: tuple[tuple[RuleLine, Cause | None], ...] = ()
     unchecked: tuple[tuple[str, tuple[str, ...]], ...] = ()
     alarms: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Writes a report as JUnit XML: one test case for each rule, named by the rule's id.
+"""Writes a report as JUnit XML: one test case for each rule, named by its id, or each case, by its title.
 
 JUnit XML has no standard; this report is valid by Ant's and by Jenkins's schema, and so has one
 failure per test, however many findings a rule has.
@@ -19,7 +19,7 @@ def junit(report: Report) -> str:
         for cause in section.causes
         for one in (cause, *cause.consequences)
     ]
-    rules = report.rules or _rules_of(causes)
+    rules = report.rules or tuple(line for line, _ in report.cases) or _rules_of(causes)
     root = Element("testsuites")
     suite = SubElement(root, "testsuite", _numbers(report, rules))
     properties = SubElement(suite, "properties")
@@ -27,7 +27,9 @@ def junit(report: Report) -> str:
     for name in ("target", "seed", "requests"):
         value = {"name": name, "value": _printable(values.get(name, ""))}
         SubElement(properties, "property", value)
-    for rule in rules:
+    for line, cause in report.cases:
+        _case(suite, line, [] if cause is None else [cause])
+    for rule in () if report.cases else rules:
         _case(suite, rule, [cause for cause in causes if cause.name == rule.name])
     SubElement(suite, "system-out").text = report.verdict
     SubElement(suite, "system-err").text = _printable("\n".join(report.alarms))

@@ -80,7 +80,7 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
             name = f"{case.id}-set-up"
             yield from _body_files(name, set_up.request, settings)
             text = _set_up_file(name, next(numbers), case, set_up, settings)
-            yield OutputPiece(f"{folder}/{name}.bru", text.encode())
+            yield OutputPiece(f"{folder}/set-up of {_named(case)}.bru", text.encode())
         yield from _body_files(case.id, case.request, settings)
         text = _case_file(next(numbers), case, settings)
         yield OutputPiece(f"{folder}/{_named(case)}.bru", text.encode())
