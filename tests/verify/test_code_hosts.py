@@ -85,5 +85,8 @@ def test_markdown_shows_what_a_deployment_sends_as_text(outcome: Outcome) -> Non
     text = FORMATS["markdown"](report_of(replace(outcome, findings=(finding,)), {}))
     assert r"actual: \<img src=x\> \| \[a\](b) \`c\` d" in text
     assert "```sh\ncurl -i" in text
-    assert "### Broken: A QR code is 80 pixels wide and high where no size is asked for." in text
-    assert "rule qr-default-size" in text
+    assert (
+        r"### GET /qr-code/ada, where no size was requested: \<img src=x\> \| \[a\](b) \`c\` d; expected "
+        in text
+    )
+    assert "rule qr-default-size: A QR code is 80 pixels wide and high where no size is" in text

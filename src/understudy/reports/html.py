@@ -131,7 +131,7 @@ def _cause(cause: Cause, css: str) -> str:
     if cause.consequences:
         following = "".join(_cause(each, css) for each in cause.consequences)
         more += _folded(cause.following, following)
-    name = f"<p class=id>{escape(cause.name)}</p>" if cause.heading != cause.name else ""
+    name = f"<p class=id>{escape(cause.broken)}</p>" if cause.heading != cause.name else ""
     return (
         f'<section class="{css}" id={_anchor(cause)}><h3>{escape(cause.heading)}'
         f"<span class=severity>{cause.severity}</span></h3>{name}"

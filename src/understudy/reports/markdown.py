@@ -35,7 +35,7 @@ def _cause(cause: Cause, *, is_below: bool) -> Iterator[str]:
     yield f"{'####' if is_below else '###'} {plain(cause.heading)}"
     yield ""
     if cause.heading != cause.name:
-        yield f"{cause.severity}; rule {plain(cause.name)}"
+        yield f"{cause.severity}; rule {plain(cause.broken)}"
         yield ""
     if cause.readings:
         yield plain("; ".join(f"{name}: {text}" for name, text in cause.readings))

@@ -102,7 +102,7 @@ class _Page:
     def print_cause(self, cause: Cause, style: str) -> None:
         self.line(cause.heading, style)
         if cause.heading != cause.name:
-            self.line(f"{cause.severity}; rule {cause.name}", "dim", indent=2)
+            self.line(f"{cause.severity}; rule {cause.broken}", "dim", indent=2)
         if cause.readings:
             self.line("; ".join(f"{name}: {text}" for name, text in cause.readings), indent=2)
         listed = cause.entries if self.is_verbose else cause.entries[:ENTRIES_SHOWN]

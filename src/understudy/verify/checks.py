@@ -5,6 +5,7 @@ beside it, so that its body is only the judgement; where they do not all hold, i
 saying nothing never counts as passing.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, KeysView, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -42,6 +43,7 @@ class CheckResult(NamedTuple):
         is_learnt: Whether it judges by a fact of the deployment, which binds it.
         is_form: Whether it judges only how a request is refused that is refused rightly.
         is_of_status: Whether it judges the status, whatever the response has.
+        where: The condition that tells the exchange from others, in words; empty where none does.
     """
 
     holds: bool
@@ -55,6 +57,7 @@ class CheckResult(NamedTuple):
     is_learnt: bool = False
     is_form: bool = False
     is_of_status: bool = False
+    where: str = ""
 
 
 Condition = Callable[[Exchange, History], bool]
@@ -96,6 +99,13 @@ class Check:
             return False
         return self.is_of_limits or not is_too_many
 
+    @property
+    def where(self) -> str:
+        """The condition that the fewest checks share, in words; empty where many share each."""
+        sharing = _conditions()
+        rarest = min(reversed(self.when), key=sharing.__getitem__, default=None)
+        return "" if rarest is None or sharing[rarest] > _SHARING else described(rarest)
+
     def occasion(self, reached: int, title: Callable[[str], str] = str) -> str:
         """Returns the exchange that was never seen, in words.
 
@@ -121,6 +131,9 @@ CONDITIONAL: Final = "conditional-reads"
 _MOST_CONDITIONS: Final = 2
 """Conditions that a report names for a rule that was not checked; more hide the one that matters."""
 
+_SHARING: Final = 4
+"""Checks that share a condition which still tells one request from others."""
+
 CHECKS: Final[list[Check]] = []
 """Every registered check, in the order in which ``rules`` imports its sections."""
 
@@ -145,6 +158,7 @@ def check(
         name = f"{judge.__module__.rpartition('.')[2]}.{judge.__name__}"
         CHECKS.append(Check(name, rules, frozenset(on), tuple(when), judge, **kind))
         _checks_of.cache_clear()
+        _conditions.cache_clear()
         return judge
 
     return register
@@ -212,6 +226,12 @@ def wants_length(exchange: Exchange) -> bool:
 @lru_cache(maxsize=256)  # there are few kinds of exchanges, and each is asked of every check
 def _checks_of(operation: str, *, is_too_many: bool) -> tuple[Check, ...]:
     return tuple(each for each in CHECKS if each.concerns(operation, is_too_many=is_too_many))
+
+
+@lru_cache(maxsize=1)
+def _conditions() -> Counter[Condition]:
+    """Returns how many checks have each condition."""
+    return Counter(condition for each in CHECKS for condition in each.when)
 
 
 def tells(words: str, holds: Condition) -> Condition:
@@ -319,9 +339,11 @@ def judged(
         result = registered.judge(exchange, history)
     except (ValueError, TypeError, AttributeError, LookupError) as error:
         return InternalError(registered.rules, f"{type(error).__name__}: {error}")
-    if (result.is_choice, result.is_shape) == (registered.is_choice, registered.is_shape):
+    known_of = (registered.is_choice, registered.is_shape, "" if result.holds else registered.where)
+    if (result.is_choice, result.is_shape, result.where) == known_of:
         return result
-    return result._replace(is_choice=registered.is_choice, is_shape=registered.is_shape)
+    is_choice, is_shape, where = known_of
+    return result._replace(is_choice=is_choice, is_shape=is_shape, where=where)
 
 
 def expect(

@@ -334,6 +334,7 @@ class Evaluator:
             is_note=is_open,
             attempts=result.attempts,
             needs_time=result.is_timed or needs_time(rule.id, steps, self.history),
+            where=result.where,
         )
 
     def _excuse(self, rule: Rule) -> str:

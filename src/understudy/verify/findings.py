@@ -76,6 +76,7 @@ class Finding:
         needs_time: True if it is seen only after the time that passed between the steps.
         again: Whether the steps showed it again when they were sent once more; empty where they were
             not sent.
+        where: What tells the request from others, in words; may be empty.
     """
 
     rule: Rule
@@ -87,6 +88,7 @@ class Finding:
     attempts: int = 1
     needs_time: bool = False
     again: str = ""
+    where: str = ""
 
     @property
     def exchange(self) -> Exchange:
@@ -97,8 +99,9 @@ class Finding:
     def received(self) -> str:
         """The behaviour, and what the deployment says of it where that is a status alone."""
         message = message_of(self.exchange)
-        is_status = self.actual == f"status {self.exchange.status}"
-        return f"{self.actual}, {as_json(message)}" if is_status and message else self.actual
+        is_told = self.actual == f"status {self.exchange.status}" and bool(message)
+        is_told = is_told and not self.exchange.response.is_success  # which says of no reason
+        return f"{self.actual}, {as_json(message)}" if is_told else self.actual
 
     def on_the_wire(self) -> "Finding":
         """Returns the finding with its exchanges as they were sent and received."""

@@ -68,10 +68,42 @@ class FindingsOfCause:
     consequences: list[Finding] = field(default_factory=list)
     words: str = ""
 
-    @property
-    def heading(self) -> str:
-        """The cause in words; where it is not known, the rule that is broken."""
-        return self.words or f"Broken: {self.findings[0].rule.statement}"
+    def heading(self, secrets: Secrets) -> str:
+        """Returns the cause in words; where it is not known, what the deployment did first."""
+        return self.words or in_words(self.findings[0], secrets)
+
+
+_STATUS: Final = re.compile(r"status (\d+)")
+_DEEDS: Final[Mapping[int, str]] = {2: "answered", 3: "answered", 4: "refused"}
+_SENTENCE: Final = 160
+"""Characters of what was sent, and of what came, in a sentence."""
+
+
+def in_words(finding: Finding, secrets: Secrets) -> str:
+    """Returns what a deployment did with which request, and what it should have done.
+
+    Args:
+        finding: The finding.
+        secrets: Each secret, and the variable that replaces it.
+    """
+    request = masked_exchange(finding.exchange, secrets).request
+    path, mark, query = request.url.partition("?")
+    segments = path.split("/")[-finding.exchange.path.count("/") :]
+    query = f"{mark}{query}" if finding.exchange.site == "resource" else ""
+    what = _clipped(f"{request.method} /{'/'.join(segments)}{query}")
+    where = f", where {finding.where}" if finding.where else ""
+    came = _clipped(finding.received)
+    if status := _STATUS.match(came):
+        deed = _DEEDS.get(int(status[1]) // 100, "failed")
+        text = f"{what} was {deed} with {came.removeprefix('status ')}{where}"
+    else:
+        text = f"{what}{where}: {came}"
+    return f"{text}; expected {finding.expected.removeprefix('status ')}"
+
+
+def _clipped(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _SENTENCE else f"{text[:_SENTENCE]}…"
 
 
 def by_rule(findings: Iterable[Finding]) -> list[list[Finding]]:
@@ -155,7 +187,10 @@ def report_of(outcome: Outcome, secrets: Secrets) -> Report:
     """
     filling = _Filling(outcome, secrets)
     findings = tuple(
-        replace(filling.cause(cause.findings, by_rule(cause.consequences)), words=cause.heading)
+        replace(
+            filling.cause(cause.findings, by_rule(cause.consequences)),
+            words=cause.heading(secrets),
+        )
         for cause in by_cause(outcome.findings)
     )
     notes = tuple(filling.cause(group) for group in by_rule(outcome.notes))

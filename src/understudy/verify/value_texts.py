@@ -89,9 +89,24 @@ def _compared(name: str, value: object) -> object:
 def as_pairs(values: Pairs, first: str = "was", second: str = "is") -> str:
     """Returns members with two values each, such as ``location: was "Port", is ""``."""
     return "; ".join(
-        f"{name}: {first} {as_json(one)}, {second} {as_json(other)}"
-        for name, (one, other) in values.items()
+        f"{name}: {first} {one}, {second} {other}"
+        for name, (one, other) in ((name, _near(*pair)) for name, pair in values.items())
     )
+
+
+NEAR: Final = 60
+"""Characters of a value that are shown where it begins to differ from another."""
+
+
+def _near(*values: object) -> Iterator[str]:
+    """Yields two values as JSON; of long ones only what stands around their first difference."""
+    texts = [as_json(value) for value in values]
+    pairs = enumerate(zip(*texts, strict=False))
+    begins = next((at for at, (one, other) in pairs if one != other), min(map(len, texts)))
+    start = max(0, begins - NEAR // 3) if max(map(len, texts)) > NEAR else 0
+    for text in texts:
+        end = text[start : start + NEAR]
+        yield ("…" if start else "") + end + ("…" if text[start + NEAR :] else "")
 
 
 def as_text(value: object) -> str:

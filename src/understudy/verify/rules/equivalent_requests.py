@@ -8,7 +8,7 @@ succeeded, with a dress for each operation that the seed draws.
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
@@ -49,7 +49,7 @@ from understudy.verify.pictures import avatars, id_of, patterned, picture_of, up
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.rules.avatar_uploads import leaves_room
-from understudy.verify.value_texts import as_json
+from understudy.verify.value_texts import as_json, as_pairs
 
 HEAD_IS_NOT_SERVED: Final = frozenset({405, 501})
 
@@ -226,8 +226,20 @@ def answers_alike(exchange: Exchange, history: History) -> CheckResult:
     before = proven(plain_request(exchange, history))
     is_same = is_answered_alike(exchange, before)
     actual = f"status {exchange.status}, before {before.status}"
-    actual = "another body" if not is_same and exchange.status == before.status else actual
+    if not is_same and exchange.status == before.status:
+        meant = response_meaning(before), response_meaning(exchange)
+        is_json = NO_JSON not in (before.body, exchange.body)
+        actual = as_pairs({"the body": meant}) if is_json else "another body"
+    actual += "".join(f", sent with {it}" for it in _other_headers(exchange, before))
     return expect(is_same, f"the answer as before, status {before.status}", actual, before)
+
+
+def _other_headers(exchange: Exchange, before: Exchange) -> Iterator[str]:
+    """Yields the headers that the request before has not, without credentials and lengths."""
+    others = dict(before.request.headers)
+    for name, text in exchange.request.headers:
+        if others.get(name) != text and name not in {"content-length", "authorization"}:
+            yield f"{name}: {text}"
 
 
 def is_answered_alike(exchange: Exchange, before: Exchange) -> bool:
