@@ -11,7 +11,8 @@ import pytest
 from tests.leftovers import take_over
 from tests.needs import program
 
-from understudy.fleet.connection import StoreAddress, send_once
+from understudy.fleet.connection import send_once
+from understudy.store_address import StoreAddress
 
 
 class StoreServer:

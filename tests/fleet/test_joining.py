@@ -12,17 +12,11 @@ from tests.store_server import StoreServer, store_server
 
 from understudy.errors import StartupError
 from understudy.fleet import connection, shared_store
-from understudy.fleet.connection import (
-    AUTHORITY_VARIABLE,
-    PASSWORD_VARIABLE,
-    SCHEMA,
-    StoreRefusal,
-    described,
-    store_address,
-)
+from understudy.fleet.connection import SCHEMA, StoreRefusal, described
 from understudy.mock.app import Mock
 from understudy.mock.settings import Settings
 from understudy.openapi.bundled import fixtures_directory
+from understudy.store_address import AUTHORITY_VARIABLE, PASSWORD_VARIABLE, store_address
 
 PAGE = Path(__file__).parents[2] / "docs/how-to/fleet.md"
 

@@ -19,14 +19,15 @@ from tests.verify.ledger_store import served
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
 from understudy.errors import StartupError
+from understudy.store_address import is_store, store_address
 from understudy.verify.deployment import Deployment, deployment_of, ledger_of
 from understudy.verify.gateway import RESERVE
-from understudy.verify.ledger import ANONYMOUS, Ledger, is_store
+from understudy.verify.ledger import ANONYMOUS, Ledger
 from understudy.verify.permits import BudgetSpent
 from understudy.verify.rules import qr_codes
 from understudy.verify.run import RunOptions
 from understudy.verify.runner import carry_out
-from understudy.verify.shared_ledger import SharedLedger, shown_url
+from understudy.verify.shared_ledger import SharedLedger
 from understudy.verify.target import Budget, Credentials, Target, load_target
 
 REGISTERED = qr_codes
@@ -158,7 +159,7 @@ def test_a_store_that_ends_refuses_all_but_what_restores(tmp_path):
         process.kill()
         process.wait()
         with closing(ledger):
-            with pytest.raises(BudgetSpent, match=f"the ledger redis://{address} does not respond"):
+            with pytest.raises(BudgetSpent, match=f"the ledger redis://{address}/0 does not respond"):
                 ledger.take("token a", NOW, 10, 0)
             with pytest.raises(BudgetSpent):
                 ledger.add("token a", NOW)
@@ -221,11 +222,11 @@ def test_a_store_that_is_not_there_is_said_in_one_line():
     ("url", "shown"),
     [
         ("valkey://user:secret@host:1/2", "valkey://user@host:1/2"),
-        ("rediss://:secret@host/0", "rediss://host/0"),
+        ("rediss://:secret@host/0", "rediss://host:6379/0"),
     ],
 )
 def test_a_url_is_shown_without_its_password(url, shown):
-    assert shown_url(url) == shown
+    assert str(store_address(url)) == shown
 
 
 @pytest.mark.parametrize(

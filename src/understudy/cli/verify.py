@@ -26,10 +26,10 @@ from understudy.openapi.operations import operations
 from understudy.record.recorder import people_of_reports
 from understudy.record_schemas import schema_text
 from understudy.reports.console import Terminal, print_line
+from understudy.store_address import is_store
 from understudy.verify.catalogue import catalogue
 from understudy.verify.deployment import Deployment
 from understudy.verify.findings import Listener, Outcome
-from understudy.verify.ledger import is_store
 from understudy.verify.permits import described
 from understudy.verify.probing import chosen, needs_of
 from understudy.verify.recorded_traffic import judge_recorded

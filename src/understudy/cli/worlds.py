@@ -1,5 +1,6 @@
 """``understudy worlds``: lists the worlds of a store that replicas share, and ends one."""
 
+from datetime import timedelta
 from typing import Any
 
 import click
@@ -31,7 +32,9 @@ def worlds(url: str, ended: str | None, *, is_json: bool) -> None:
         end_stored_world(url, ended)
     listed = stored_worlds(url)
     if is_json:
-        _print(listed)
+        from understudy.cli.output_records import PrintedWorld, print_record
+
+        print_record([PrintedWorld(*world) for world in listed])
         return
     rows = [("WORLD", "BYTES", "RECORDS", "REQUESTS", "IDLE", "ENDS IN")]
     rows += map(_row, listed)
@@ -43,26 +46,8 @@ def worlds(url: str, ended: str | None, *, is_json: bool) -> None:
 
 def _row(world: Any) -> tuple[str, str, str, str, str, str]:
     numbers = (f"{world.bytes:,}", f"{world.records:,}", f"{world.requests:,}")
-    return (world.name, *numbers, _span(world.idle), _span(world.ends_in))
+    return (world.name, *numbers, _span(world.idle_seconds), _span(world.ends_in_seconds))
 
 
-def _span(span: Any) -> str:
-    return "never" if span is None else str(span).partition(".")[0]
-
-
-def _print(listed: list[Any]) -> None:
-    from understudy.cli.output_records import PrintedWorld, print_record
-
-    print_record(
-        [
-            PrintedWorld(
-                world.name,
-                world.bytes,
-                world.records,
-                world.requests,
-                world.idle.total_seconds(),
-                None if world.ends_in is None else world.ends_in.total_seconds(),
-            )
-            for world in listed
-        ]
-    )
+def _span(seconds: float | None) -> str:
+    return "never" if seconds is None else str(timedelta(seconds=seconds)).partition(".")[0]

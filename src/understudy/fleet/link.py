@@ -16,8 +16,9 @@ from weakref import WeakValueDictionary
 
 import hiredis
 
-from understudy.fleet.connection import PASS_TURN, Connection, StoreAddress, StoreRefusal, packed
+from understudy.fleet.connection import PASS_TURN, Connection, StoreRefusal, packed
 from understudy.mock.server.clock import Clock, ClockSetting, machine_time
+from understudy.store_address import StoreAddress
 
 # The clocks of machines differ. A window, a token or a code that one replica began by its own
 # machine's time would end too early, or too late, at another. So a replica measures how far its

@@ -23,14 +23,12 @@ from understudy.fleet.connection import (
     JOIN,
     SCHEMA,
     Connection,
-    StoreAddress,
     StoreRefusal,
     as_problem,
     described,
     packed,
     reason_against_joining,
     send_once,
-    store_address,
 )
 from understudy.fleet.copies import Copies, ReplicatedWorlds, WorldList
 from understudy.fleet.journal_rows import endpoint_name
@@ -45,6 +43,7 @@ from understudy.mock.server.worlds import DEFAULT, Collection, Snapshot, World, 
 from understudy.mock.settings import Settings
 from understudy.mock.store.collections import COLLECTIONS
 from understudy.mock.store.state_rows import Rows
+from understudy.store_address import StoreAddress, store_address
 
 LISTING: Final = (f"{BASE_PATH}/worlds", f"{BASE_PATH}/snapshots", f"{BASE_PATH}/exercised")
 """Beginnings of the paths whose handlers use the list of worlds or of snapshots."""

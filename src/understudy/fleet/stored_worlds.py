@@ -1,6 +1,5 @@
 """Lists the worlds of a store from outside, and ends one; no replica is asked."""
 
-from datetime import timedelta
 from os import urandom  # no fixture: the tag of a list is of no world
 from typing import Any, NamedTuple
 
@@ -13,9 +12,9 @@ from understudy.fleet.connection import (
     other_version,
     packed,
     send_once,
-    store_address,
 )
 from understudy.mock.server.worlds import DEFAULT
+from understudy.store_address import store_address
 
 _TAG_BYTES = 16
 
@@ -28,16 +27,16 @@ class StoredWorld(NamedTuple):
         bytes: Memory of the store that it takes.
         records: Records that are not as in the fixtures.
         requests: Requests to it so far.
-        idle: Time since its last request.
-        ends_in: Time until the store deletes it, if it gets no request; None: never.
+        idle_seconds: Seconds since its last request.
+        ends_in_seconds: Seconds until the store deletes it, if it gets no request; None: never.
     """
 
     name: str
     bytes: int
     records: int
     requests: int
-    idle: timedelta
-    ends_in: timedelta | None
+    idle_seconds: float
+    ends_in_seconds: float | None
 
 
 def stored_worlds(url: str) -> list[StoredWorld]:
@@ -90,8 +89,7 @@ def _reply(url: str, ended: bytes, tag: bytes) -> Any:
 
 def _world(row: Any) -> StoredWorld:
     name, size, records, requests, rested, lifetime, left = row
-    idle, ends_in = timedelta(seconds=rested), None
-    if lifetime:
-        ends_in = timedelta(milliseconds=left)
-        idle = timedelta(milliseconds=max(0, lifetime - left))
-    return StoredWorld(name.decode(), size, records, requests, idle, ends_in)
+    if not lifetime:
+        return StoredWorld(name.decode(), size, records, requests, float(rested), None)
+    idle = max(0, lifetime - left) / 1000
+    return StoredWorld(name.decode(), size, records, requests, idle, left / 1000)

@@ -17,8 +17,9 @@ from understudy.errors import StartupError
 from understudy.installation import missing_extra
 from understudy.interface.vocabulary import OWN_WORDS, load_vocabulary, with_declared_scopes
 from understudy.openapi.loader import Document, load
+from understudy.store_address import is_store
 from understudy.verify.clock import ClockState, MockClock, Time, machine_clock, machine_time
-from understudy.verify.ledger import Ledger, RequestLedger, is_store
+from understudy.verify.ledger import Ledger, RequestLedger
 from understudy.verify.target import PUBLISHED, Target, is_loopback
 from understudy.verify.transport import DeploymentTransport
 from understudy.verify.wording import Wording

@@ -5,7 +5,7 @@ import os
 from collections import deque
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Protocol
 
 import orjson
 
@@ -13,20 +13,6 @@ from understudy.errors import StartupError
 
 HOUR = timedelta(hours=1)  # interface, Limits: "per hour"
 ANONYMOUS = "anonymous"
-
-STORE_SCHEMES: Final = {
-    "valkey": "redis",
-    "valkeys": "rediss",
-    "redis": "redis",
-    "rediss": "rediss",
-}
-"""The schemes of a store's URL, and what its client library calls them; those in -s use TLS."""
-
-
-def is_store(text: str) -> bool:
-    """Tells whether a ledger is the URL of a store, and not a file."""
-    scheme, separator, _ = text.partition("://")
-    return bool(separator) and scheme.lower() in STORE_SCHEMES
 
 
 def bucket_of(token: str | None) -> str:

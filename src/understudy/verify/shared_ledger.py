@@ -11,36 +11,33 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import redis
 from hypothesis.database import ExampleDatabase
 from hypothesis.extra.redis import RedisExampleDatabase
 
 from understudy.errors import StartupError
-from understudy.verify.ledger import ANONYMOUS, HOUR, STORE_SCHEMES
+from understudy.store_address import StoreAddress, store_address
+from understudy.verify.ledger import ANONYMOUS, HOUR
 from understudy.verify.permits import BudgetSpent
-
-PASSWORD_VARIABLE: Final = "UNDERSTUDY_STATE_PASSWORD"
-"""Environment variable of the store's password, for those who want it in no file."""
-
-AUTHORITY_VARIABLE: Final = "UNDERSTUDY_STATE_CA"
-"""Environment variable of the file with the authorities that the store's certificate is held to."""
 
 PATIENCE: Final = 5.0
 """Seconds that a store may take to respond."""
 
 
-def opened_store(url: str) -> redis.Redis:
-    """Returns a client of a store; nothing is sent to it yet.
-
-    Args:
-        url: URL of the store; the password may be in the environment instead.
-
-    Raises:
-        ValueError: It is not a URL of a store.
-    """
-    return redis.Redis.from_url(_library_url(url), **_options(url))
+def opened_store(address: StoreAddress) -> redis.Redis:
+    """Returns a client of a store; nothing is sent to it yet."""
+    return redis.Redis(
+        address.host,
+        address.port,
+        address.database,
+        username=address.user,
+        password=address.password,
+        socket_timeout=PATIENCE,
+        socket_connect_timeout=PATIENCE,
+        ssl=address.is_tls,
+        ssl_ca_certs=address.authority,
+    )
 
 
 def expect_store(url: str, option: str) -> None:
@@ -53,36 +50,13 @@ def expect_store(url: str, option: str) -> None:
     Raises:
         StartupError: It does not respond, or refuses.
     """
+    address = store_address(url, option)
     try:
-        with opened_store(url) as store:
+        with opened_store(address) as store:
             store.ping()
-    except (redis.RedisError, ValueError, OSError) as error:
-        msg = f"{option}: {shown_url(url)} cannot be used: {str(error).rstrip('.')}."
+    except (redis.RedisError, OSError) as error:
+        msg = f"{option}: {address} cannot be used: {str(error).rstrip('.')}."
         raise StartupError(msg) from error
-
-
-def shown_url(url: str) -> str:
-    """Returns the URL of a store without its password."""
-    parts = urlsplit(url)
-    user = f"{parts.username}@" if parts.username else ""
-    place = parts.netloc.rpartition("@")[2]
-    return f"{parts.scheme}://{user}{place}{parts.path}"
-
-
-def _library_url(url: str) -> str:
-    scheme, _, rest = url.partition("://")
-    return f"{STORE_SCHEMES[scheme.lower()]}://{rest}"
-
-
-def _options(url: str) -> dict[str, Any]:
-    """Returns what the URL leaves to the environment, and how long the store may take."""
-    options: dict[str, Any] = {"socket_timeout": PATIENCE, "socket_connect_timeout": PATIENCE}
-    password, authority = os.environ.get(PASSWORD_VARIABLE), os.environ.get(AUTHORITY_VARIABLE)
-    if password and urlsplit(url).password is None:
-        options["password"] = password
-    if authority and _library_url(url).startswith("rediss:"):
-        options["ssl_ca_certs"] = authority
-    return options
 
 
 LEASE: Final = timedelta(minutes=5)
@@ -135,27 +109,22 @@ class SharedLedger:
     """
 
     def __init__(self, url: str, deployment: str) -> None:
-        self._name = shown_url(url)
+        address = store_address(url, "ledger")
+        self._name = str(address)
         self._prefix = f"understudy:ledger:{{{deployment.rstrip('/')}}}"
         self._run = os.urandom(8).hex()
         self._ids = count()
         self._used: dict[str, int] = {}
         self._first: dict[str, datetime] = {}
-        try:
-            self._store = opened_store(url)
-        except ValueError as error:
-            raise self._unusable(error) from error
+        self._store = opened_store(address)
         self._script: Callable[..., Any] = self._store.register_script(_COUNT)
         try:
             self._count(ANONYMOUS, "read")
         except (redis.RedisError, OSError) as error:
             self._store.close()
-            raise self._unusable(error) from error
-
-    def _unusable(self, error: Exception) -> StartupError:
-        reason = str(error).rstrip(".")
-        msg = f"the ledger {self._name} cannot be used: {reason}; start that store, or correct `ledger`."
-        return StartupError(msg)
+            reason = str(error).rstrip(".")
+            msg = f"the ledger {self._name} cannot be used: {reason}; start that store, or correct `ledger`."
+            raise StartupError(msg) from error
 
     def used(self, bucket: str, now: datetime) -> int:  # noqa: ARG002 - the store has its own time
         """Returns the number of requests of the last hour, as the store last said."""
@@ -237,5 +206,5 @@ def shared_examples(url: str, deployment: str, scenario: str) -> Iterator[Exampl
         scenario: Name of the scenario.
     """
     prefix = f"understudy:examples:{deployment.rstrip('/')}:{scenario}:"
-    with opened_store(url) as store:
+    with opened_store(store_address(url, "--examples")) as store:
         yield RedisExampleDatabase(store, key_prefix=prefix.encode())

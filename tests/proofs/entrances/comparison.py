@@ -16,7 +16,7 @@ from tests.proofs.entrances.ordinary import OWNERS, PETSTORE
 from tests.proofs.entrances.traffic import Sent, pet_traffic, traffic
 from uvicorn.server import ServerState
 
-from understudy.fleet.connection import send_once, store_address
+from understudy.fleet.connection import send_once
 from understudy.mock.admin import requests
 from understudy.mock.app import Mock
 from understudy.mock.server.clock import Clock
@@ -24,6 +24,7 @@ from understudy.mock.server.protocol import HttpConnection
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.serving import configuration
 from understudy.mock.settings import Settings
+from understudy.store_address import store_address
 
 SERVICE = Settings(seed=3, user_info=True)
 PET_STORE = Settings(seed=3, document=PETSTORE, overlays=(OWNERS,))

@@ -24,7 +24,7 @@ from tests.proofs.fleet.round_robin import LoopThread, RoundRobin
 from tests.store_server import store_server
 
 from understudy.cli.mock_edge_cases import MockEdgeCases
-from understudy.fleet.connection import StoreAddress, send_once
+from understudy.fleet.connection import send_once
 from understudy.fleet.copies import ReplicatedWorlds
 from understudy.fleet.shared_store import SharedWorldStore
 from understudy.mock.admin.context import EdgeCaseSource
@@ -41,6 +41,7 @@ from understudy.mock.server.request_context import (
 from understudy.mock.server.transactions import Superseded
 from understudy.mock.server.worlds import DEFAULT, World
 from understudy.mock.settings import Settings
+from understudy.store_address import StoreAddress
 
 REPLICAS = 3
 

@@ -1,0 +1,87 @@
+"""Reads the URL of a store, ``valkey://user:password@host:6379/0``, with TLS as ``valkeys://``."""
+
+import os
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+from understudy.errors import StartupError
+
+PASSWORD_VARIABLE: Final = "UNDERSTUDY_STATE_PASSWORD"
+"""Environment variable of the password, for those who want it in no file and no command line."""
+
+AUTHORITY_VARIABLE: Final = "UNDERSTUDY_STATE_CA"
+"""Environment variable of the file with the authorities that the store's certificate is held to."""
+
+_SCHEMES: Final = ("valkey", "valkeys", "redis", "rediss")
+_PORT: Final = 6379
+
+
+@dataclass(frozen=True, slots=True)
+class StoreAddress:
+    """The address of a store.
+
+    Attributes:
+        scheme: As the URL has it.
+        host: Name or address of the machine.
+        port: TCP port.
+        database: The number of the database.
+        user: Whom the process signs in as; None for the store's default user.
+        password: The password of that user; never shown.
+        authority: The file with authorities for TLS; None for those of the system.
+    """
+
+    scheme: str
+    host: str
+    port: int
+    database: int
+    user: str | None = None
+    password: str | None = field(default=None, repr=False)
+    authority: str | None = None
+
+    @property
+    def is_tls(self) -> bool:
+        """True if the connection is encrypted."""
+        return self.scheme in {"valkeys", "rediss"}
+
+    def __str__(self) -> str:
+        """Returns the URL without its password."""
+        user = f"{self.user}@" if self.user else ""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{user}{host}:{self.port}/{self.database}"
+
+
+def is_store(text: str) -> bool:
+    """Tells whether a text is the URL of a store, and not a file."""
+    scheme, separator, _ = text.partition("://")
+    return bool(separator) and scheme.lower() in _SCHEMES
+
+
+def store_address(text: str, option: str = "--state") -> StoreAddress:
+    """Reads the URL of a store; the password may be in the environment instead.
+
+    Args:
+        text: The URL.
+        option: Where it was given, for the error.
+
+    Raises:
+        StartupError: It is not as it must be; the text shows no password.
+    """
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname, parts.port or _PORT
+    except ValueError:
+        host, port = None, 0
+    database = parts.path.strip("/") if host else ""
+    if host is None or parts.query or parts.fragment or not (database or "0").isdecimal():
+        msg = f"{option}: the URL of a store is written as valkey://host:6379/0, with a database number."
+        raise StartupError(msg)
+    return StoreAddress(
+        parts.scheme.lower(),
+        host,
+        port,
+        int(database or 0),
+        unquote(parts.username) if parts.username else None,
+        unquote(parts.password) if parts.password else os.environ.get(PASSWORD_VARIABLE),
+        os.environ.get(AUTHORITY_VARIABLE),
+    )
