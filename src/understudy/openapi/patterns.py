@@ -49,7 +49,6 @@ _POSIX = {
     "xdigit": "0-9A-Fa-f",
 }
 _ANCHORS = {"A": "^", "Z": "$", "z": "$"}
-_IGNORED_FLAGS = frozenset("gumsy")
 _COUNT = re.compile(r"\{([0-9]{1,9})(?:,([0-9]{0,9}))?\}")
 _MOST_COUNTED = 5000
 

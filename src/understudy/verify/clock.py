@@ -39,17 +39,13 @@ class Time:
         now: Returns the time as an aware datetime.
         wait: Lets a span pass, by sleeping or by moving a mock's clock.
         advance: Moves the clock at once; None where it cannot be moved.
-        stood: Returns the state before the first move; None if there is nothing to restore.
-        put_back: Restores that state, and returns one line for each thing that could not be.
-        resume: Takes the state before an earlier run for the one to restore.
+        mock: The mock's clock, which can be restored; None if there is nothing to restore.
     """
 
     now: Callable[[], datetime]
     wait: Callable[[timedelta], None]
     advance: Callable[[timedelta], None] | None = None
-    stood: Callable[[], ClockState] | None = None
-    put_back: Callable[[], list[str]] | None = None
-    resume: Callable[[ClockState], None] | None = None
+    mock: "MockClock | None" = None
 
 
 def machine_time() -> datetime:
@@ -97,14 +93,7 @@ class MockClock:
     @property
     def time(self) -> Time:
         """The deployment's time, as a run uses it."""
-        return Time(
-            now=self.now,
-            wait=self.advance,
-            advance=self.advance,
-            stood=lambda: self._stood,
-            put_back=self.put_back,
-            resume=self.resume,
-        )
+        return Time(self.now, self.advance, self.advance, self)
 
     def now(self) -> datetime:
         """Returns the mock's time, calculated from the last reading.
@@ -120,7 +109,7 @@ class MockClock:
         Raises:
             NotPermitted: The mock no longer responds, or refuses.
         """
-        self._stood  # noqa: B018 - the state is read before the clock is moved
+        self.stood  # noqa: B018 - the state is read before the clock is moved
         self._is_moved = True
         seconds = {"seconds": span.total_seconds()}
         try:
@@ -132,7 +121,7 @@ class MockClock:
     def resume(self, stood: ClockState) -> None:
         """Takes the state before an earlier run for the one to restore."""
         self._earlier, self._is_moved = stood, True
-        self.__dict__.pop("_stood", None)
+        self.__dict__.pop("stood", None)
 
     def put_back(self) -> list[str]:
         """Sets the clock to what it would show had it not been moved, and verifies it.
@@ -142,7 +131,7 @@ class MockClock:
         """
         if not self._is_moved:
             return []
-        stood = self._stood
+        stood = self.stood
         wanted = self._expected(stood)
         try:
             if stood.rate == 1 and abs(stood.now - stood.at) <= TOLERANCE:
@@ -160,7 +149,8 @@ class MockClock:
         ]
 
     @cached_property
-    def _stood(self) -> ClockState:
+    def stood(self) -> ClockState:
+        """The state before the first move."""
         return self._earlier or self._last
 
     @cached_property

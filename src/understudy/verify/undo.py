@@ -129,7 +129,7 @@ class Undo:
         self._path = path
         self._file = None if path is None else JournalFile(path)
         self._known: dict[str, AccountBefore] = {}
-        stood = gateway.time.stood and gateway.time.stood()
+        stood = gateway.time.mock and gateway.time.mock.stood
         self.journal = journal or UndoJournal(gateway.target.base_url, clock=stood)
         self.unrestored: list[UnrestoredField] = []
         self.has_changed = False
@@ -473,11 +473,13 @@ def undo_earlier_run(gateway: Gateway, path: Path | None) -> None:
     if target.writes == "observe":
         msg = f"{path}: an earlier run left changes, and the mode is observe. {remedy}."
         raise StartupError(msg)
-    if journal.clock is not None and gateway.time.resume is None:
-        msg = f"{path}: an earlier run moved the clock, and [permit] clock is not true. {remedy}."
-        raise StartupError(msg)
-    if journal.clock is not None and gateway.time.resume is not None:
-        gateway.time.resume(journal.clock)
+    if journal.clock is not None:
+        if gateway.time.mock is None:
+            msg = (
+                f"{path}: an earlier run moved the clock, and [permit] clock is not true. {remedy}."
+            )
+            raise StartupError(msg)
+        gateway.time.mock.resume(journal.clock)
     undo = Undo(gateway, path, journal)
     lines = undo.restore_changes()
     if lines:
