@@ -28,7 +28,7 @@ from difflib import get_close_matches
 from inspect import currentframe
 from pathlib import Path
 from types import CodeType
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, get_args, get_type_hints
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -285,6 +285,54 @@ def not_toml(path: Path, error: Exception, remedy: str) -> str:
     else:
         remedy += f" ({error})"
     return f"{path}:{place[1]} is not valid TOML. {remedy}"
+
+
+_MISFIT = re.compile(
+    r"(?:Object contains unknown field `(?P<unknown>.*?)`"
+    r"|Object missing required field `(?P<missing>.*?)`|(?P<what>.*?))"
+    r"(?: - at `\$\.?(?P<place>[^`]*)`)?",
+    re.DOTALL,
+)
+"""Matches what msgspec says of a value: what is wrong, and the place of it."""
+
+
+def not_a_record(error: Exception, record: Any) -> str:
+    """Returns why a value is not a record, behind the place within it, and what to do.
+
+    Args:
+        error: What msgspec raised.
+        record: The type that the value was to have.
+    """
+    match = _MISFIT.fullmatch(str(error))
+    assert match is not None  # matches any text
+    place, unknown, what = match["place"] or "", match["unknown"], match["what"]
+    known = keys_at(record, place)
+    if unknown is not None:
+        hint = nearest(unknown, known) or f"; there are {', '.join(known)}."
+        text = f"there is no key {unknown[:_LONGEST_COMPARED]!r}{hint}"
+    elif what is None:
+        text = f"{match['missing']} is missing; add it."
+    elif known and what.startswith("Expected `object`"):
+        text = f"write some of {', '.join(known)} ({what})."
+    else:
+        text = f"{what}; correct it."
+    return f"{place}: {text}" if place else text
+
+
+def keys_at(record: Any, place: str = "") -> tuple[str, ...]:
+    """Returns the keys that a type of records knows at a place such as ``profile.links[0]``."""
+    struct = _struct(record)
+    for name in re.findall(r"(?:^|\.)(\w+)", place):
+        # a name in the file may look like a path
+        struct = _struct(get_type_hints(struct).get(name)) if struct else None
+    return tuple(getattr(struct, "__struct_encode_fields__", ()))
+
+
+def _struct(hint: Any) -> Any:
+    """Returns the record type within a type such as ``tuple[Link, ...] | UnsetType``."""
+    if hasattr(hint, "__struct_fields__"):
+        return hint
+    return next(filter(None, map(_struct, get_args(hint))), None)
 
 
 def nearest(word: str, known: Sequence[str]) -> str:

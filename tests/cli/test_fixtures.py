@@ -184,8 +184,7 @@ def test_a_broken_fixture_is_one_line(base):
     refused = run("--fixtures", base)
     assert refused.exit_code == 2
     assert refused.stderr == (
-        f"Error: {base}/people/mira.yaml: Object contains unknown field `pasword`;"
-        " did you mean 'password'?\n"
+        f"Error: {base}/people/mira.yaml: there is no key 'pasword'; did you mean 'password'?\n"
     )
 
 

@@ -48,7 +48,7 @@ def test_what_a_file_leaves_out_keeps_the_word_of_the_interface(tmp_path):
         ("scope: {}", "there is no key 'scope'; did you mean 'scopes'?"),
         ("scopes: {reed: a}", "scopes: there is no key 'reed'; did you mean 'read'?"),
         ("scopes: login", "scopes: write some of auth, read, manage"),
-        ("upload_field: 3", "upload_field: write a text"),
+        ("upload_field: 3", "upload_field: Expected `str`, got `int`; correct it."),
         ("scopes: {auth: log in}", "scopes.auth: 'log in' is not a scope"),
         ("scopes: {auth: all, read: all}", "scopes.auth: 'all' stands for two things"),
         ("rate_limit_headers: 'X Rate'", "rate_limit_headers: 'X Rate' is not the beginning"),

@@ -159,7 +159,9 @@ def test_a_store_that_ends_refuses_all_but_what_restores(tmp_path):
         process.kill()
         process.wait()
         with closing(ledger):
-            with pytest.raises(BudgetSpent, match=f"the ledger redis://{address}/0 does not respond"):
+            with pytest.raises(
+                BudgetSpent, match=f"the ledger redis://{address}/0 does not respond"
+            ):
                 ledger.take("token a", NOW, 10, 0)
             with pytest.raises(BudgetSpent):
                 ledger.add("token a", NOW)

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 import yaml
 from msgspec import Struct, ValidationError, convert
 
-from understudy.errors import StartupError, nearest
+from understudy.errors import StartupError, keys_at, not_a_record
 from understudy.interface.vocabulary import Vocabulary, load_vocabulary
 from understudy.openapi.yaml_files import read_yaml
 
@@ -98,21 +98,15 @@ def load_profile(path: Path) -> Mapping[str, Any]:
         StartupError: It cannot be read; the text names the file, the key and what to write.
     """
     content = read_yaml(path)
-    known = DeploymentProfile.__struct_encode_fields__
     if not content or not isinstance(content, dict):
-        msg = f"{path} is not the profile of a deployment; write some of {', '.join(known)}."
+        msg = f"{path} is not the profile of a deployment; write some of {', '.join(keys_at(DeploymentProfile))}."
         raise StartupError(msg)
-    for key in content:
-        if key not in known:
-            hint = nearest(str(key), known) or f"; there are {', '.join(known)}."
-            msg = f"{path}: there is no key {key!r}{hint}"
-            raise StartupError(msg)
     if isinstance(content.get("vocabulary"), dict):
         load_vocabulary(path)
     try:
         profile = convert(content, DeploymentProfile)
     except ValidationError as error:
-        msg = f"{path}: {error}."
+        msg = f"{path}: {not_a_record(error, DeploymentProfile)}"
         raise StartupError(msg) from error
     return _settings(path, profile)
 

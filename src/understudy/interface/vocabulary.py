@@ -13,7 +13,7 @@ from typing import Any, Final
 from msgspec import Struct, ValidationError, convert, field, to_builtins
 from msgspec.structs import replace
 
-from understudy.errors import StartupError, nearest
+from understudy.errors import StartupError, keys_at, nearest, not_a_record
 from understudy.interface.operations import CHANGES, READS, key_of
 from understudy.interface.scopes import AUTH, MANAGE_PROFILE, READ_PROFILE
 from understudy.openapi.loader import Document
@@ -164,12 +164,12 @@ def load_vocabulary(path: Path) -> Vocabulary:
     if isinstance(content, dict):
         content = content.get("vocabulary", content)
     if not isinstance(content, dict):
-        msg = f"{path} is not a vocabulary; write some of {_listed(Vocabulary)}."
+        msg = f"{path} is not a vocabulary; write some of {', '.join(keys_at(Vocabulary))}."
         raise StartupError(msg)
     try:
         vocabulary = convert(content, Vocabulary)
     except ValidationError as error:
-        msg = f"{path}: {_explained(str(error))}"
+        msg = f"{path}: {not_a_record(error, Vocabulary)}"
         raise StartupError(msg) from error
     for key, value in to_builtins(vocabulary).items():
         if key in _FORMS:
@@ -200,37 +200,6 @@ def _check(path: Path, key: str, value: Any) -> None:
         if list(words.values()).count(word) > 1:
             msg = f"{path}: {place}: {word!r} stands for two things; give each its own word."
             raise StartupError(msg)
-
-
-_INVALID = re.compile(r"(?P<what>.*?)(?: - at `\$\.(?P<place>[\w.]+)`)?")
-"""Matches the message of msgspec about an invalid value, and the place of the value."""
-
-_TABLES: Final[Mapping[str, type[Struct]]] = {
-    "scopes": ScopeWords,
-    "qr_types": QrTypeWords,
-    "profile_statuses": ProfileStatusWords,
-    "user_info": UserInfoWords,
-    "token_endpoint": TokenEndpointWays,
-}
-
-
-def _explained(text: str) -> str:
-    """Returns what is wrong with a key or its value, in the words of the file."""
-    match = _INVALID.fullmatch(text)
-    assert match is not None  # matches any text
-    place = match["place"] or ""
-    table = _TABLES.get(place, Vocabulary)
-    unknown = re.search("unknown field `(.*)`", match["what"])
-    if unknown:
-        known = table.__struct_fields__
-        hint = nearest(unknown[1], known) or f"; there are {_listed(table)}."
-        return f"{place}{': ' * bool(place)}there is no key {unknown[1]!r}{hint}"
-    expected = f"some of {_listed(table)}" if place in _TABLES else "a text"
-    return f"{place}: write {expected} ({match['what']})."
-
-
-def _listed(table: type[Struct]) -> str:
-    return ", ".join(table.__struct_fields__)
 
 
 # The bundled documents are written in a deployment's words; any other document in force says itself

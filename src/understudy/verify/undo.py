@@ -129,7 +129,7 @@ class Undo:
         self._path = path
         self._file = None if path is None else JournalFile(path)
         self._known: dict[str, AccountBefore] = {}
-        stood = gateway.time.mock and gateway.time.mock.stood
+        stood = gateway.time.mock.stood if gateway.time.mock else None
         self.journal = journal or UndoJournal(gateway.target.base_url, clock=stood)
         self.unrestored: list[UnrestoredField] = []
         self.has_changed = False
