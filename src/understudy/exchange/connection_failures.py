@@ -19,7 +19,7 @@ def failure_in_words(error: httpx.HTTPError, url: str) -> str:
     """
     parts = urlsplit(url)
     address = f"{parts.hostname}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
-    kinds = {type(cause) for cause in _causes(error)}
+    kinds = {type(cause) for cause in causes(error)}
     what = f"{type(error).__name__}: {error}".removesuffix(": ")
     reasons = {
         socket.gaierror: f"The host name {parts.hostname} is unknown here. Check base_url, DNS or VPN.",
@@ -37,7 +37,7 @@ def failure_in_words(error: httpx.HTTPError, url: str) -> str:
     return f"{address} gave no response ({what})."
 
 
-def _causes(error: BaseException) -> set[BaseException]:
+def causes(error: BaseException) -> set[BaseException]:
     """Returns an error and what it came from; httpx hides the socket's error below its own."""
     found: set[BaseException] = set()
     left: list[BaseException | None] = [error]

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from understudy.exchange.connection_failures import causes
 from understudy.limits import PROXIED_CONNECTIONS
 from understudy.record.messages import error_response
 from understudy.record.servers import Fields, ProxiedServer
@@ -39,7 +40,7 @@ class NoUpstreamResponse(Exception):
     @classmethod
     def of_error(cls, error: httpx.HTTPError) -> "NoUpstreamResponse":
         """Returns the reason of an error, whose own text may have an address in it."""
-        if _is_distrust(error):
+        if any(isinstance(it, ssl.SSLCertVerificationError) for it in causes(error)):
             return cls(
                 "the deployment's certificate is not trusted; "
                 "name the file of its authority in SSL_CERT_FILE"
@@ -61,13 +62,6 @@ class NoUpstreamResponse(Exception):
     def of_unknown_status(cls, status: int) -> "NoUpstreamResponse":
         """Returns the reason of a status that no client can be sent."""
         return cls(f"the deployment sent the status {status}, which HTTP does not know")
-
-
-def _is_distrust(error: BaseException | None) -> bool:
-    """Tells whether an error is, or comes of, a certificate that is not trusted."""
-    while error is not None and not isinstance(error, ssl.SSLCertVerificationError):
-        error = error.__cause__ or error.__context__
-    return error is not None
 
 
 class Upstream:

@@ -17,7 +17,7 @@ from understudy.mock.authserver.authorization_request import (
     ReturnAddress,
 )
 from understudy.mock.authserver.token_endpoint import issue_token, validate_token
-from understudy.mock.authserver.token_lifecycle import IMPLICIT_LIFETIME, revoke, revoke_all
+from understudy.mock.authserver.token_lifecycle import IMPLICIT_LIFETIME, revoke
 from understudy.mock.server.call import Call
 from understudy.mock.server.clock import Clock
 from understudy.mock.server.worlds import World
@@ -133,12 +133,9 @@ class TokenLife(RuleBasedStateMachine):
 
     @rule(person=st.sampled_from(PEOPLE_OF_IT), app=st.sampled_from(APPS))
     def sign_out(self, person, app):
-        revoke_all(self.world, client_id=app.client_id, person=person)
-        self.live = {
-            token: expected
-            for token, expected in self.live.items()
-            if (expected.client_id, expected.person) != (app.client_id, person)
-        }
+        for token, expected in list(self.live.items()):
+            if (expected.client_id, expected.person) == (app.client_id, person):
+                self.revoke_one(token)
 
     @rule(app=st.sampled_from([OTHER]))
     def delete_application(self, app):

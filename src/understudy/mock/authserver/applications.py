@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from understudy.errors import BadRequest, NotFound
 from understudy.interface.rules import upholds
 from understudy.mock.authserver.client_advice import advice_for
-from understudy.mock.authserver.token_lifecycle import revoke, revoke_all
+from understudy.mock.authserver.token_lifecycle import revoke
 from understudy.mock.server.call import Call, HandlerResponse, Handlers
 from understudy.mock.server.worlds import World
 from understudy.mock.store.applications import (
@@ -87,7 +87,9 @@ def change(
 @upholds("application-deletion-ends-tokens")
 def delete(world: World, application: Application) -> None:
     """Deletes an application, and revokes its codes and tokens."""
-    revoke_all(world, client_id=application.client_id)
+    for name, token in list(world.items(TOKENS)):
+        if token.client_id == application.client_id:
+            revoke(world, name)
     for codes in (CODES, SPENT_CODES):
         for key, code in list(world.items(codes)):
             if code.client_id == application.client_id:

@@ -48,18 +48,3 @@ def revoke(world: World, token: str) -> None:
     """Revokes a token; an unknown one is ignored."""
     world.remove(TOKENS, token)
     world.remove(USED_SCOPES, token)
-
-
-def revoke_all(
-    world: World, *, client_id: str | None = None, person: str | None = None
-) -> list[Token]:
-    """Revokes the tokens of an application, of a person, or of both together."""
-    revoked = [
-        token
-        for _, token in world.items(TOKENS)
-        if (client_id is None or token.client_id == client_id)
-        and (person is None or token.person == person)
-    ]
-    for token in revoked:
-        revoke(world, token.token)
-    return revoked
