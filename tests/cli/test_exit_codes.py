@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 
 import click
 import pytest
@@ -65,3 +66,35 @@ def test_what_is_no_status_is_named(status):
     assert (
         f"'{status}' is not a status; write one such as 404, or a class such as 4XX" in ended.output
     )
+
+
+NOTHING = "openapi: 3.0.3\ninfo: {title: T, version: '1'}\npaths: {}\n"
+BROKEN = NOTHING.replace("{}", "{/a: {$ref: '#/none'}}")
+
+
+def last_lines_of(*arguments: str) -> str:
+    """Returns what a command wrote beside its output."""
+    return CliRunner().invoke(main, [*arguments]).stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"), [(NOTHING, ""), (BROKEN, "Exit code 1: 1 error in api.yaml.\n")]
+)
+def test_lint_ends_with_its_reason_and_the_next_command(tmp_path, monkeypatch, text, reason):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "api.yaml").write_text(text)
+    following = "Next: understudy serve --document api.yaml\n"
+    assert last_lines_of("lint", "api.yaml") == reason + following
+
+
+def test_infer_ends_with_the_command_that_serves_what_it_wrote(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "api.yaml").write_text(NOTHING)
+    assert last_lines_of("infer", "api.yaml", "--write", "state.yaml") == (
+        "The state model was written to state.yaml.\n"
+        "Next: understudy serve --document api.yaml --state-model state.yaml\n"
+    )
+
+
+def test_rules_ends_with_their_number():
+    assert re.search(r"^[\d,]+ rules: \d+ stated, .*assumed", last_lines_of("rules"))

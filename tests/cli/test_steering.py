@@ -1,6 +1,7 @@
 """The commands that speak to a mock that runs, and the one that brings its own."""
 
 import json
+import re
 import subprocess
 import sys
 import threading
@@ -67,6 +68,7 @@ def test_the_journal_is_shown_oldest_first(run) -> None:
     assert "location" in reason
     (entry,) = run("journal", "--operation", "getProfile", "--json").stdout.splitlines()
     assert json.loads(entry)["operation"] == "getProfile"
+    assert re.match(r"Next: understudy explain [23] --mock http", run("journal").stderr)
 
 
 def test_a_person_that_does_not_exist_is_a_mistake_and_no_empty_journal(run) -> None:
@@ -101,7 +103,8 @@ def test_stubs_are_made_listed_and_deleted(run) -> None:
         "  The stub stub-1 answered no request of getProfile; in the nearest, request 1, "
         "path profileIdentifier is 'ada', not 'ben'.",
     ]
-    assert run("stub", "--delete", "all").exit_code == 0
+    ended = run("stub", "--delete", "all")
+    assert (ended.exit_code, ended.stderr) == (0, "All stubs were deleted.\n")
     assert run("stub").stdout == ""
 
 

@@ -1,13 +1,14 @@
 """``understudy cleanup``: undoes what a killed run of verify left changed."""
 
 import os
+import shlex
 from pathlib import Path
 
 import click
 
-from understudy.cli.exit_codes import ExitCode
+from understudy.cli.exit_codes import last_lines
 from understudy.cli.options import FILE
-from understudy.terminal import echo
+from understudy.terminal import counted, echo
 
 
 @click.command()
@@ -36,6 +37,7 @@ def cleanup(journal: Path, target: Path | None, *, is_json: bool) -> None:
     for line in left:
         echo(f"not undone: {line}", err=True)
     if left:
-        raise SystemExit(ExitCode.FINDINGS)
+        again = f"understudy cleanup {shlex.quote(str(journal))}"
+        raise SystemExit(last_lines(f"{counted(len(left), 'change')} not undone", again))
     if not is_json:
         echo("All changes of the run were undone.")

@@ -7,7 +7,7 @@ import click
 import orjson
 
 from understudy.cli.command_options import RunningMock
-from understudy.cli.exit_codes import ExitCode
+from understudy.cli.exit_codes import last_lines
 from understudy.cli.options import takes
 from understudy.terminal import echo, printable_line
 
@@ -48,9 +48,10 @@ def exercised(
     else:
         for line in lines(report):
             click.echo(line)
-    if threshold is not None and report["share"] * 100 < threshold:
-        echo(f"This is less than --threshold {threshold:g} %.", fg="red", err=True)
-        raise SystemExit(ExitCode.FINDINGS)
+    used = report["share"] * 100
+    if threshold is not None and used < threshold:
+        reason = f"{used:.0f} % of the contract was used, and --threshold wants {threshold:g} %"
+        raise SystemExit(last_lines(reason, "understudy generate"))
 
 
 def lines(report: Any) -> list[str]:

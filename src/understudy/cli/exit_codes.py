@@ -3,6 +3,8 @@
 from enum import IntEnum
 from typing import Final
 
+from understudy.terminal import echo
+
 
 class ExitCode(IntEnum):
     """The exit codes; a script can tell a finding from a mistake of its own."""
@@ -13,6 +15,22 @@ class ExitCode(IntEnum):
     INCOMPLETE = 3
     INTERNAL = 4
     INTERRUPTED = 130
+
+
+def last_lines(reason: str = "", following: str = "") -> ExitCode:
+    """Prints why the exit code is 1, and what to type next, for a command that writes no report.
+
+    Both go to standard error, where no program reads them.
+
+    Args:
+        reason: What was found; empty for nothing.
+        following: The next command; empty for none.
+    """
+    if reason:
+        echo(f"Exit code {ExitCode.FINDINGS:d}: {reason}.", bold=True, err=True)
+    if following:
+        echo(f"Next: {following}", err=True)
+    return ExitCode.FINDINGS if reason else ExitCode.DONE
 
 
 MEANINGS: Final = {

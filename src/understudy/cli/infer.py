@@ -1,13 +1,15 @@
 """``understudy infer``: shows which state the mock infers from a document."""
 
+import shlex
 from pathlib import Path
 from typing import Any
 
 import click
 
 from understudy.cli.command_options import Overlays
+from understudy.cli.exit_codes import last_lines
 from understudy.cli.options import FILE, takes
-from understudy.terminal import counted, printable, printable_line
+from understudy.terminal import counted, echo, printable, printable_line
 
 WIDTH = 78
 """Columns of the reasons."""
@@ -60,6 +62,11 @@ def infer(
         return
     for line in _lines(model):
         click.echo(line)
+    file = write or state_model
+    if write is not None:
+        echo(f"The state model was written to {write}.", err=True)
+    given = f" --state-model {shlex.quote(str(file))}" if file is not None else ""
+    last_lines(following=f"understudy serve --document {shlex.quote(str(document))}{given}")
 
 
 def _print(model: Any) -> None:

@@ -1,6 +1,7 @@
 """``understudy journal``: the requests that a running mock received, and its responses."""
 
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,8 @@ import orjson
 
 from understudy.cli import completion
 from understudy.cli.command_options import RunningMock
-from understudy.cli.options import takes
+from understudy.cli.exit_codes import last_lines
+from understudy.cli.options import takes, words_of
 from understudy.errors import StartupError
 from understudy.terminal import COLOURS, echo, printable_line
 
@@ -68,6 +70,11 @@ def journal(running: RunningMock, **options: Any) -> None:
     page = mock.call("GET", "/requests", params={**wanted, "limit": options["limit"]})
     for entry in reversed(page["requests"]):
         _show(entry, is_json=options["is_json"])
+    if page["requests"] and not (options["is_json"] or options["follow"]):
+        refused = (it["id"] for it in page["requests"] if it.get("reason"))
+        shown = str(next(refused, page["requests"][0]["id"]))
+        mock_words = words_of(running, ("url", "world"))
+        last_lines(following=shlex.join(["understudy", "explain", shown, *mock_words]))
     if not page["requests"] and not options["follow"]:
         click.echo(_nothing(mock, wanted), err=True)
     if options["follow"]:

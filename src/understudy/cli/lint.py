@@ -1,12 +1,13 @@
 """``understudy lint``: lists what is wrong with a document."""
 
+import shlex
 import sys
 from pathlib import Path
 
 import click
 
 from understudy.cli.command_options import Overlays
-from understudy.cli.exit_codes import ExitCode
+from understudy.cli.exit_codes import last_lines
 from understudy.cli.options import FILE, takes
 from understudy.terminal import counted, echo, printable_line
 
@@ -47,5 +48,7 @@ def lint(changes: Overlays, document: Path, fail_on: str, *, is_json: bool) -> N
             text = printable_line(f"{entry.pointer}: {entry.message}")
             click.echo(f"{printable_line(place)}: {severity}: {text} {rule}")
         echo(f"{counted(report.errors, 'error')}, {counted(report.warnings, 'warning')}.")
-    if report.errors or (fail_on == "warning" and report.warnings):
-        sys.exit(ExitCode.FINDINGS)
+    found = report.errors + (report.warnings if fail_on == "warning" else 0)
+    about = counted(found, "error" if fail_on == "error" else "diagnostic")
+    reason = f"{about} in {printable_line(str(document))}" if found else ""
+    sys.exit(last_lines(reason, f"understudy serve --document {shlex.quote(str(document))}"))

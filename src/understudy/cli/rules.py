@@ -1,6 +1,6 @@
 """``understudy rules``: prints the rules of the interface, and how each ended in a run."""
 
-from collections import ChainMap
+from collections import ChainMap, Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ import click
 
 from understudy import plugins
 from understudy.cli.options import FILE
-from understudy.terminal import echo
+from understudy.terminal import counted, echo
 
 
 @click.command(context_settings={"show_default": True})
@@ -57,6 +57,11 @@ def rules(coverage: Path | None, facts: tuple[Path, ...], *, is_json: bool) -> N
         how = outcome.replace("_", " ")
         columns = "".join(f"{_reading(rule.id, each):14} " for each in files)
         echo(f"{rule.id:42} {how:12} {columns}{rule.statement.strip()}")
+    words = Counter(
+        ended.get(it.id, "not in the report") if coverage else it.status for it in known
+    )
+    counts = ", ".join(f"{count} {word.replace('_', ' ')}" for word, count in words.most_common())
+    echo(f"{counted(len(known), 'rule')}: {counts}.", err=True)
     for line in contradictory(files):
         echo(f"The facts differ: {line}", err=True)
 

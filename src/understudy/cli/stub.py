@@ -1,5 +1,6 @@
 """``understudy stub``: lists, makes and deletes stubs of a running mock."""
 
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,8 @@ import orjson
 
 from understudy.cli import completion
 from understudy.cli.command_options import RunningMock
-from understudy.cli.options import takes
+from understudy.cli.exit_codes import last_lines
+from understudy.cli.options import takes, words_of
 from understudy.terminal import echo
 
 _PLACES = ("path", "query", "header")
@@ -82,12 +84,19 @@ def stub(running: RunningMock, **options: Any) -> None:
     if options["delete"] is not None:
         name = options["delete"]
         mock.call("DELETE", "/stubs" if name == "all" else f"/stubs/{name}")
+        echo("All stubs were deleted." if name == "all" else f"{name} was deleted.", err=True)
     elif options["stub"] is not None:
-        echo(mock.call("POST", "/stubs", json=options["stub"])["id"])
+        _create(running, options["stub"])
     elif options["operation"] is not None:
-        echo(mock.call("POST", "/stubs", json=_described(options))["id"])
+        _create(running, _described(options))
     else:
         _list(mock.call("GET", "/stubs"))
+
+
+def _create(running: RunningMock, described: Any) -> None:
+    echo(running.client().call("POST", "/stubs", json=described)["id"])  # alone, for a script
+    mock_words = words_of(running, ("url", "world"))
+    last_lines(following=shlex.join(["understudy", "stub", *mock_words]))
 
 
 def _described(options: dict[str, Any]) -> dict[str, Any]:
