@@ -16,7 +16,7 @@ from understudy.openapi.path_matching import PathMatcher, specificity
 
 @dataclass(frozen=True, slots=True)
 class DeclaredInputs:
-    """What the interface leaves to the document in force: mostly inputs of a deployment.
+    """The inputs of a deployment, and what else the document in force decides.
 
     Attributes:
         upload_field: Name of the field that an upload sends its picture under.

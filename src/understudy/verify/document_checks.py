@@ -490,8 +490,8 @@ class Departures:
             return True
         if exchange.response.is_success and _usual(own) not in declared.responses:
             return True
-        is_asked_otherwise = self._lacks_inputs(exchange, declared, own)
-        return is_asked_otherwise or (not is_of_status and self._is_unlike(exchange, own))
+        has_others = self._lacks_inputs(exchange, declared, own)
+        return has_others or (not is_of_status and self._is_unlike(exchange, own))
 
     def _lacks_inputs(self, exchange: Exchange, declared: Operation, own: Operation) -> bool:
         """Tells whether a request has an input of the interface's that the document does not name."""
