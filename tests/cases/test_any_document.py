@@ -120,6 +120,55 @@ def test_lists_lengths_and_alternatives_are_tried(hard: list[Case], description:
     assert found == {kind}
 
 
+@pytest.mark.parametrize(("kind", "is_tried"), [("number", False), ("integer", True)])
+def test_the_neighbours_of_a_bound_that_a_double_cannot_tell_from_it_are_not_tried(
+    tmp_path: Path, kind: str, *, is_tried: bool
+):
+    schema = f"{{type: {kind}, maximum: 9223372036854774784}}"
+    (tmp_path / "wide.yaml").write_text(
+        "openapi: 3.0.3\ninfo: {title: Wide, version: '1'}\npaths:\n  /a:\n    get:\n"
+        f"      parameters: [{{name: n, in: query, schema: {schema}}}]\n"
+        "      responses: {'200': {description: a}}\n"
+    )
+    planner = Planner(load(tmp_path / "wide.yaml"), "resource", TestData())
+    (operation,) = planner.operations
+    found = {it.description for it in islice(cases(planner.plan(operation), 0, KINDS), 200)}
+    bound = "with maximum 9223372036854774784"
+    assert f"n: 9223372036854774784, {bound}" in found
+    assert (f"n: 9223372036854774785, {bound}" in found) is is_tried
+
+
+ALIKE = """
+openapi: 3.0.3
+info: {title: Alike, version: '1'}
+paths:
+  /a/{id}:
+    parameters: [{name: id, in: path, required: true, schema: {type: integer}}]
+    get: {operationId: by id, responses: {'200': {description: a}}}
+    put: {operationId: put, responses: {'200': {description: a}}}
+  /a/{slug}:
+    parameters: [{name: slug, in: path, required: true, schema: {type: string}}]
+    get: {operationId: by slug, responses: {'200': {description: a}}}
+  /b?kind=new:
+    get: {operationId: new, responses: {'200': {description: a}}}
+  /b?kind=old:
+    get: {operationId: old, responses: {'200': {description: a}}}
+  /self:
+    get: {operationId: single, responses: {'200': {description: a}}}
+    delete: {operationId: delete, responses: {'204': {description: gone}}}
+"""
+
+
+def test_requests_of_two_operations_are_open_and_what_can_be_deleted_may_be_absent(tmp_path: Path):
+    (tmp_path / "alike.yaml").write_text(ALIKE)
+    planner = Planner(load(tmp_path / "alike.yaml"), "resource", TestData())
+    plans = {it.operation_id: planner.plan(it) for it in planner.operations}
+    kinds = {n: {it.kind for it in islice(cases(p, 0, KINDS), 9)} for n, p in plans.items()}
+    assert {name for name, found in kinds.items() if found == {"open"}} == {"by id", "by slug"}
+    absent = [name for name, plan in plans.items() if "404" in plan.context.success.statuses]
+    assert absent == ["by id", "put", "by slug", "single", "delete"]
+
+
 ODD = """
 openapi: 3.0.3
 info: {title: Odd, version: '1'}

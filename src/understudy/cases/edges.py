@@ -235,7 +235,9 @@ def _numbers(keywords: dict[str, Any]) -> _Candidates:
     for keyword in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"):
         bound = keywords.get(keyword)
         if isinstance(bound, int | float) and not isinstance(bound, bool):
-            near = (bound - 1, bound, bound + 1)
+            # as a double, a number that is larger is the same as its neighbours
+            is_exact = abs(bound) < 2**53 or "integer" in (keywords.get("type") or ())
+            near = (bound - 1, bound, bound + 1) if is_exact else (bound,)
             yield from ((n, f"{n}, with {keyword} {bound}", keyword, "boundary") for n in near)
     step = keywords.get("multipleOf")
     if isinstance(step, int | float):

@@ -5,7 +5,8 @@ and path, because documents name operations and parameters differently.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -44,7 +45,7 @@ from understudy.interface.recognition import interface_operations
 from understudy.openapi.credentials import BEARER, credentials_of
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.media_types import is_json, is_xml
-from understudy.openapi.operations import Operation, Parameter, operations, path_shape
+from understudy.openapi.operations import Operation, Parameter, addressed, operations, path_shape
 from understudy.openapi.parameter_writing import (
     encoded,
     form_pairs,
@@ -117,7 +118,7 @@ class PlainRequests:
         return draft._replace(raw=raw)
 
     def uncertain_part(self, operation: Operation) -> str:
-        """Returns the part for which no value was found that its schema accepts, or an empty string."""
+        """Returns the part for which no value was found that its schema takes, or an empty text."""
         for parameter in operation.parameters:
             schema = parameter.schema
             is_needed = parameter.required or parameter.location == "path"
@@ -249,8 +250,8 @@ class OperationPlan:
         make_generators: Makes what draws further mutations.
         body_schema: Schema of the JSON body, where the operation takes one.
         document: The document that describes the operation.
-        uncertain_part: The part for which no value was found that its schema accepts, or an empty
-            string. Such a request may be refused because of that part, so every case is left open.
+        doubt: Why any request may be refused, or answered as that of another operation, so that every
+            case is left open; an empty text where nothing speaks for it.
         set_up: The request to send before each case that needs its result; None for none.
         is_valid_first: Whether to send valid cases before the others, which use up the attempts
             that the operation allows.
@@ -261,7 +262,7 @@ class OperationPlan:
     make_generators: Callable[[], Iterable[Generator]]
     body_schema: Node | None
     document: Document
-    uncertain_part: str = ""
+    doubt: str = ""
     set_up: SetUp | None = None
     is_valid_first: bool = False
 
@@ -346,6 +347,10 @@ class Planner:
         """The path templates; a path may fit several, of which each takes methods of its own."""
         return Paths({"": self._operations})
 
+    @cached_property
+    def _addressed(self) -> Counter[Hashable]:
+        return Counter(map(addressed, self._operations))
+
     @cached_property  # asked for by the plan of every operation
     def _methods(self) -> Mapping[str, frozenset[str]]:
         methods: dict[str, frozenset[str]] = {}
@@ -374,10 +379,16 @@ class Planner:
             partial(self._generators, context),
             schema if is_json(media_type) else None,
             self._document,
-            "" if prose is not None else self._plain.uncertain_part(operation),
+            "" if prose is not None else self._doubt(operation),
             self._set_up(operation),
             self._site == "authorization" and key_of(operation.method, operation.path) == TOKEN,
         )
+
+    def _doubt(self, operation: Operation) -> str:
+        if self._addressed[addressed(operation)] > 1:
+            return f"another path is the same as {operation.path} but for its parameters' names"
+        part = self._plain.uncertain_part(operation)
+        return part and f"no value was found that the schema of {part} takes"
 
     @cached_property
     def _upload(self) -> Operation | None:
@@ -425,7 +436,9 @@ class Planner:
         plain = self._plain.draft(operation)
         context = OperationContext(operation, self._values, plain, _success(operation))
         if prose is None:
-            return replace(context, success=_by_state(context.success, operation))
+            is_deletable = "DELETE" in self._methods[path_shape(operation.path)]
+            success = _by_state(context.success, operation, is_deletable=is_deletable)
+            return replace(context, success=success)
         return replace(
             context,
             plain=prose.with_known_values(plain),
@@ -507,15 +520,17 @@ _STATE = frozenset({"401", "403", "404", "409", "410", "412", "423", "428"})
 """Refusals that depend on the service's state and on the caller, and not on how a request is made."""
 
 
-def _by_state(success: ExpectedResponse, operation: Operation) -> ExpectedResponse:
+def _by_state(
+    success: ExpectedResponse, operation: Operation, *, is_deletable: bool
+) -> ExpectedResponse:
     """Returns the response to a valid request to another service, whose state may refuse it.
 
-    An item that a path names, or the body of a change, need not exist, and one that is created may exist
-    already, whether or not the document declares the refusal.
+    An item that a path names, or the body of a change, need not exist, nor what can be deleted, and one
+    that is created may exist already, whether or not the document declares the refusal.
     """
     in_path = any(parameter.location == "path" for parameter in operation.parameters)
     in_body = operation.method in {"PUT", "PATCH", "DELETE"} and operation.request_body is not None
-    missing = {"404", "410"} if in_path or in_body else set()
+    missing = {"404", "410"} if in_path or in_body or is_deletable else set()
     taken = {"409"} if operation.method in {"POST", "PUT"} else set()
     allowed = sorted((_STATE & {*operation.responses}) | missing | taken)
     return success._replace(statuses=tuple(dict.fromkeys((*success.statuses, *allowed))))

@@ -186,7 +186,7 @@ def _case(plan: OperationPlan, mutations: Sequence[Mutation]) -> Case | None:
         draft = mutation.apply(draft)
     decisive = _decisive(mutations)
     kind: CaseKind = "valid" if decisive is None else decisive.kind
-    if plan.uncertain_part:
+    if plan.doubt:
         kind = "open"
     if kind == "valid" and not plan.accepts_body(draft):
         return None
@@ -221,9 +221,8 @@ def _decisive(mutations: Iterable[Mutation]) -> Mutation | None:
 def _expected(
     plan: OperationPlan, decisive: Mutation | None, ordered: Sequence[Mutation]
 ) -> ExpectedResponse:
-    if plan.uncertain_part:
-        because = f"no value was found that the schema of {plan.uncertain_part} takes"
-        return ExpectedResponse(OPEN, because)
+    if plan.doubt:
+        return ExpectedResponse(OPEN, plan.doubt)
     if decisive is not None:
         because = plan.existing_pointer(decisive.because)
         return ExpectedResponse(decisive.statuses or OPEN, because, decisive.location)

@@ -366,10 +366,10 @@ class ChosenCases(NamedTuple):
 def _chosen_cases(source: CaseSource, options: GenerateOptions) -> ChosenCases:
     plans = selection.plans(source.planners, options.operations)
     notes = tuple(
-        f"{plan.name}: no value was found that the schema of {plan.uncertain_part} accepts, so "
-        "every response but a server error is right; add an example to the document."
+        f"{plan.name}: {plan.doubt}, so every response but a server error is right; "
+        "make the document clear, as by an example."
         for plan in plans
-        if plan.uncertain_part
+        if plan.doubt
     )
     wanted = (options.count, options.seed, selection.WORDS[options.kind])
     sources = counted(len(plans), "operation")

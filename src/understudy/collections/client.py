@@ -436,7 +436,8 @@ class CollectionClient:
             limit: The items of a page, as far as the document lets a client choose it.
         """
         listed = self.pages(limit, None)
-        if listed.pages and self.model.identifier is not None:
+        is_across = self.requests.collection.is_across(self.requests.needed("list"))
+        if listed.pages and self.model.identifier is not None and not is_across:
             judgements = self.model.listed(
                 listed.pages, listed.identifiers, is_whole=listed.is_whole
             )

@@ -314,6 +314,8 @@ class _Draft:
     def _response(self, operation: Operation) -> Steps | None:
         """Returns the place of the item in a response, or None where it has none."""
         schema = response_schema(operation)
+        if "array" in self._schemas.types(schema):
+            return None
         is_shown = schema is not None or operation.method == "GET"
         if is_shown and is_open(self._schemas, operation):
             return ()

@@ -267,13 +267,14 @@ class _Single:
         if request is None or not media_type.endswith("json") or media_type == JSON_PATCH:
             msg = f"the present members of {self._singleton.path} could not be restored"
             raise NotPermitted(msg)
+        reading = maker.plain(self._read.operation, self._values)
         return SingleBefore(
-            path=request.path,
+            path=request.url,
             method=request.method,
-            media_type=media_type,
+            headers={**reading.headers, **request.headers},
             body=request.body,
             who=self._state.who,
-            read=maker.plain(self._read.operation, self._values).path,
+            read=reading.url,
             steps=self._read.response_path or (),
             members={names[name]: value for name, value in current.items()},
         )

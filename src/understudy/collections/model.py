@@ -164,6 +164,10 @@ class Resource:
         named = PATH_PARAMETER.findall(self.item_path or "")
         return bool(named) and len(named) <= len(self.parents)
 
+    def is_across(self, role: ResourceOperation) -> bool:
+        """Tells whether a list is of the items of several parents, whose identifiers may repeat."""
+        return not self.is_flat and len(role.path_names) < len(self.parents)
+
     def is_flat_at(self, path: str) -> bool:
         """Tells whether the path of an operation leads to an item without naming its parents."""
         return self.is_flat and path.startswith(self.item_path or "")

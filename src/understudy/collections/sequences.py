@@ -93,7 +93,7 @@ class ItemSteps:
         """Returns the plan of an operation on the item, and how its bodies name other items.
 
         Raises:
-            NoSequence: No value was found that a part of the request takes.
+            NoSequence: Its requests may be refused, or be those of another operation.
         """
         known = self._plans.get(role.key)
         if known is None:
@@ -101,8 +101,8 @@ class ItemSteps:
             draft, body = self.bodies.adapted(role, self._placed(role, plain), plain.accepts_body)
             known = self.planner.plan(role.operation, lambda _: draft), body
             self._plans[role.key] = known
-        if known[0].uncertain_part:
-            msg = f"no value was found that {known[0].uncertain_part} of {known[0].name} takes"
+        if known[0].doubt:
+            msg = f"{known[0].name} is not certain: {known[0].doubt}"
             raise NoSequence(msg)
         return known
 

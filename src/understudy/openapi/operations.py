@@ -1,6 +1,6 @@
 """Reads the operations of a document as values: what each accepts and how it responds."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Literal, NamedTuple
@@ -414,6 +414,13 @@ def _callbacks(document: Document, operation: Operation) -> Iterator[SentOperati
 def distinguishing(operation: Operation) -> list[Parameter]:
     """Returns the parameters that tell an operation apart: those of query and header that are required."""
     return [it for it in operation.parameters if it.location in {"query", "header"} and it.required]
+
+
+def addressed(operation: Operation) -> Hashable:
+    """Returns what leads to an operation; another with the same cannot be told from it by a request."""
+    values = ((it.location, it.name, _only_value(it)) for it in distinguishing(operation))
+    marks = frozenset(f"{mark}" for mark in values if mark[2] is not None)
+    return operation.method, path_shape(operation.path), marks
 
 
 def _only_value(parameter: Parameter) -> Any:

@@ -56,8 +56,8 @@ class ItemUndo:
     def covers(self, place: Place) -> bool:
         """Tells whether a write goes to what this run created, is about to create, or can restore."""
         journal = self._journal
-        created = [it.path.partition("?")[0] for it in journal.items]
-        created += [*self._deleted, *(it.path for it in journal.singles)]
+        kept = (it.path.partition("?")[0] for it in (*journal.items, *journal.singles))
+        created = [*kept, *self._deleted]
         return (
             any(place.path == it.create for it in journal.pending_items if it.delete is not None)
             or any(place.path == it or place.path.startswith(f"{it}/") for it in created)
@@ -105,7 +105,7 @@ class ItemUndo:
         Raises:
             NotPermitted: The journal cannot be written.
         """
-        if all(it.path != before.path for it in self._journal.singles):
+        if all(it.read != before.read for it in self._journal.singles):
             self._journal.singles.append(before)
             self._write()
 
@@ -163,9 +163,13 @@ class ItemUndo:
         return []
 
     def _restore(self, single: SingleBefore) -> list[str]:
-        headers = {"content-type": single.media_type}
-        self._client.send(single.method, single.path, single.who, json=single.body, headers=headers)
-        members = _members_at(self._client.get(single.read, single.who), single.steps)
+        self._client.send(
+            single.method, single.path, single.who, json=single.body, headers=single.headers
+        )
+        headers = _of_reading(single.headers)
+        members = _members_at(
+            self._client.get(single.read, single.who, headers=headers), single.steps
+        )
         wrong = [name for name, value in single.members.items() if members.get(name) != value]
         if wrong:
             return [f"{single.path}: {', '.join(wrong)} could not be restored"]
@@ -190,7 +194,7 @@ class ItemUndo:
 
 
 def _of_reading(headers: Mapping[str, str]) -> dict[str, str]:
-    """Returns the headers of DELETE without that of its body, which a GET does not have."""
+    """Returns headers without that of a body, which a GET does not have."""
     return {name: text for name, text in headers.items() if name != "content-type"}
 
 

@@ -224,19 +224,19 @@ class SingleBefore(Struct, frozen=True):
     """The state of a resource that exists once, before the run changed it.
 
     Attributes:
-        path: The path that it is restored at.
+        path: The path and query that it is restored at.
         method: The method that restores it.
-        media_type: The content type of the body.
+        headers: What the document requires of the two operations, and the content type of the body.
         body: The JSON body that restores it.
         who: The credential.
-        read: The path that it is read at.
+        read: The path and query that it is read at.
         steps: The place of the resource in the body that is read.
         members: Its members before the run, of those that can be restored.
     """
 
     path: str
     method: str
-    media_type: str
+    headers: dict[str, str]
     body: Any
     who: str
     read: str

@@ -89,6 +89,34 @@ def test_the_next_run_restores_what_exists_once(service, journal):
     assert service.single(OWNER, "/me/settings") == BEFORE
 
 
+REQUIRED = """
+    parameters:
+      - {name: tenant, in: query, required: true, schema: {const: a}}
+      - {name: X-Client, in: header, required: true, schema: {const: verify}}
+"""
+
+
+def test_what_exists_once_is_restored_with_all_that_the_document_requires(
+    service, journal, tmp_path, monkeypatch
+):
+    path = tmp_path / "notes.yaml"
+    path.write_text(NOTES.read_text().replace("  /me/settings:\n", f"  /me/settings:{REQUIRED}"))
+    plain = Service.respond
+
+    def strict(service, request):
+        is_whole = request.url.query == b"tenant=a" and request.headers.get("x-client") == "verify"
+        is_bare = request.url.path.endswith("/settings") and not is_whole
+        assert request.method != "GET" or "content-type" not in request.headers
+        return httpx.Response(400) if is_bare else plain(service, request)
+
+    monkeypatch.setattr(Service, "respond", strict)
+    state = killed(service, journal, path)
+    judge_singleton(state, state.model.singletons[0])
+    assert service.single(OWNER, "/me/settings") != BEFORE
+    carry_out(deployed(service, path, journal=journal), RunOptions(rules=("answers",)))
+    assert service.single(OWNER, "/me/settings") == BEFORE
+
+
 def test_the_next_run_does_not_begin_where_an_item_cannot_be_deleted(service, journal, monkeypatch):
     state = killed(service, journal)
     collection_client(state, state.model.collections[0], "test").create()

@@ -218,3 +218,24 @@ def test_an_identifier_that_one_response_has_as_a_text_is_the_number_of_the_othe
     ask = asking(Mock(Settings(document=document_with(tmp_path, paths, schemas))))
     identifier = ask("POST", "/p", json={"size": 7}).json()["id"]
     assert ask("GET", f"/p/{identifier}").json() == {"id": int(identifier), "size": 7}
+
+
+def test_an_action_that_is_answered_with_a_list_of_anything_is_done(tmp_path) -> None:
+    item = "{$ref: '#/components/schemas/P'}"
+    shown = f"responses: {{'200': {{description: a, content: {{application/json: {{schema: {item}}}}}}}}}"
+    listed = shown.replace(item, "{type: array, items: {properties: {}}}")
+    sent = f"requestBody: {{content: {{application/json: {{schema: {item}}}}}}}"
+    parameter = "parameters: [{name: id, in: path, required: true, schema: {type: integer}}]"
+    paths = (
+        f"  /p:\n    post: {{{sent}, {shown.replace('200', '201')}}}\n"
+        f"  /p/{{id}}:\n    {parameter}\n    get: {{{shown}}}\n"
+        f"  /p/{{id}}/cancel:\n    {parameter}\n    post: {{{listed}}}\n"
+    )
+    schemas = (
+        "    P: {type: object, required: [id, kind], properties: {id: {type: integer, readOnly: true}, "
+        "kind: {enum: [open, cancelled]}}}"
+    )
+    ask = asking(Mock(Settings(document=document_with(tmp_path, paths, schemas))))
+    place = f"/p/{ask('POST', '/p', json={'kind': 'open'}).json()['id']}"
+    assert isinstance(ask("POST", f"{place}/cancel").json(), list)
+    assert ask("GET", place).json()["kind"] == "cancelled"
