@@ -56,8 +56,8 @@ class ItemUndo:
     def covers(self, place: Place) -> bool:
         """Tells whether a write goes to what this run created, is about to create, or can restore."""
         journal = self._journal
-        kept = (it.path.partition("?")[0] for it in (*journal.items, *journal.singles))
-        created = [*kept, *self._deleted]
+        paths = (*(it.path for it in journal.items), *(it.path for it in journal.singles))
+        created = [*(it.partition("?")[0] for it in paths), *self._deleted]
         return (
             any(place.path == it.create for it in journal.pending_items if it.delete is not None)
             or any(place.path == it or place.path.startswith(f"{it}/") for it in created)

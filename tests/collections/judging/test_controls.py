@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
+import httpx
+import orjson
 import pytest
+from tests.collections.judging.service import OWNER, Service
+from tests.collections.judging.verifying import target, verified
 
 from understudy.api.judging import judge
 from understudy.api.opening import open_deployment
@@ -101,3 +105,54 @@ def test_a_value_that_no_response_can_show_is_not_expected_of_one(tmp_path):
     path.write_text(told.replace("properties: {ship: {type: string}}", f"properties: {{{both}}}"))
     outcome = judge(open_deployment(DeploymentOptions(document=path), {}), RunOptions())
     assert [it.summary for it in (*outcome.findings, *outcome.notes)] == []
+
+
+BERTHS = """
+openapi: 3.0.3
+info: {title: Berths, version: '1'}
+servers: [{url: /v1}]
+paths:
+  LIST:
+    PARAMETERS
+    get:
+      responses:
+        '200': {description: all, content: {application/json: {schema: {type: array, items: &berth {$ref: '#/components/schemas/Berth'}}}}}
+  /berths/{harbour}/{berthId}:
+    parameters:
+      - {name: harbour, in: path, required: true, schema: {type: string}}
+      - {name: berthId, in: path, required: true, schema: {type: string}}
+    get: {responses: &shown {'200': {description: one, content: {application/json: {schema: *berth}}}, '404': {description: none}}}
+    put:
+      requestBody: {required: true, content: {application/json: {schema: *berth}}}
+      responses: *shown
+components:
+  schemas:
+    Berth: {type: object, required: [berthId], properties: {berthId: {type: string}, name: {type: string}}}
+"""
+
+
+class Twice(Service):
+    """Lists the items of two parents, which have the same identifiers."""
+
+    def respond(self, request):
+        path = request.url.path.removeprefix("/v1")
+        if request.method == "PUT":
+            self.singles[OWNER, path] = orjson.loads(request.content)
+        berths = [self.singles[key] for key in self.singles if key[1].startswith(path)]
+        is_item = path.count("/") == 3
+        if is_item and not berths:
+            return httpx.Response(404)
+        return httpx.Response(200, json=berths[0] if is_item else berths * 2)
+
+
+@pytest.mark.parametrize(("path", "broken"), [("/berths", 0), ("/berths/{harbour}", 1)])
+def test_identifiers_repeat_in_a_list_of_the_items_of_several_parents_alone(tmp_path, path, broken):
+    parameters = "parameters: [{name: harbour, in: path, required: true, schema: {type: string}}]"
+    text = BERTHS.replace("LIST", path).replace("PARAMETERS", parameters if broken else "")
+    (tmp_path / "berths.yaml").write_text(text)
+    rules = ("inferred-list-once", "inferred-create-readable")
+    outcome = verified(Twice(), tmp_path / "berths.yaml", target(mode="full"), rules=rules)
+    broken_rules = [it.rule.id for it in (*outcome.findings, *outcome.notes)]
+    assert broken_rules == ["inferred-list-once"] * broken
+    (created,) = (it for it in outcome.rules if it.rule.id == "inferred-create-readable")
+    assert created.status == "passed"
