@@ -99,9 +99,9 @@ class Finding:
     def received(self) -> str:
         """The behaviour, and what the deployment says of it where that is a status alone."""
         message = message_of(self.exchange)
-        is_told = self.actual == f"status {self.exchange.status}" and bool(message)
-        is_told = is_told and not self.exchange.response.is_success  # which says of no reason
-        return f"{self.actual}, {as_json(message)}" if is_told else self.actual
+        has_reason = self.actual == f"status {self.exchange.status}" and bool(message)
+        has_reason = has_reason and not self.exchange.response.is_success  # which says of no reason
+        return f"{self.actual}, {as_json(message)}" if has_reason else self.actual
 
     def on_the_wire(self) -> "Finding":
         """Returns the finding with its exchanges as they were sent and received."""

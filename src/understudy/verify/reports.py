@@ -92,12 +92,12 @@ def in_words(finding: Finding, secrets: Secrets) -> str:
     query = f"{mark}{query}" if finding.exchange.site == "resource" else ""
     what = _clipped(f"{request.method} /{'/'.join(segments)}{query}")
     where = f", where {finding.where}" if finding.where else ""
-    came = _clipped(finding.received)
-    if status := _STATUS.match(came):
+    received = _clipped(finding.received)
+    if status := _STATUS.match(received):
         deed = _DEEDS.get(int(status[1]) // 100, "failed")
-        text = f"{what} was {deed} with {came.removeprefix('status ')}{where}"
+        text = f"{what} was {deed} with {received.removeprefix('status ')}{where}"
     else:
-        text = f"{what}{where}: {came}"
+        text = f"{what}{where}: {received}"
     return f"{text}; expected {finding.expected.removeprefix('status ')}"
 
 
@@ -186,13 +186,7 @@ def report_of(outcome: Outcome, secrets: Secrets) -> Report:
         secrets: Each secret, and the variable that replaces it.
     """
     filling = _Filling(outcome, secrets)
-    findings = tuple(
-        replace(
-            filling.cause(cause.findings, by_rule(cause.consequences)),
-            words=cause.heading(secrets),
-        )
-        for cause in by_cause(outcome.findings)
-    )
+    findings = tuple(map(filling.headed, by_cause(outcome.findings)))
     notes = tuple(filling.cause(group) for group in by_rule(outcome.notes))
     sections = [Section("Findings", findings)] if findings else []
     sections += [Section("Notes", notes, is_note=True, introduction=NOTES)] if notes else []
@@ -268,6 +262,11 @@ class _Filling:
 
     outcome: Outcome
     secrets: Secrets
+
+    def headed(self, known: FindingsOfCause) -> Cause:
+        """Returns a cause with what follows from it, headed in words."""
+        cause = self.cause(known.findings, by_rule(known.consequences))
+        return replace(cause, words=known.heading(self.secrets))
 
     def cause(
         self, findings: Iterable[Finding], consequences: Iterable[Iterable[Finding]] = ()
