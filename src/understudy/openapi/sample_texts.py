@@ -288,7 +288,7 @@ _PROPERTIES: Final = {
 """Unicode property to characters that have it."""
 
 _TOKEN = re.compile(
-    r"\\(?P<negation>[pP])\{(?P<property>[^}]*)\}|\(\?<(?P<name>[A-Za-z_]\w*)>|\\k<(?P<back>\w+)>"
+    r"\\(?P<negation>[pP])\{(?P<property>[^}]*)\}"
     r"|\\(?P<identity>[^\WdDwWsSbBtrnvfxuaAzZ0-9_])|\\.|(?P<open>\[\^?)|(?P<close>\])|(?P<pair>&&|--|\|\||~~)",
     re.DOTALL,
 )
@@ -415,7 +415,7 @@ def _readable(characters: str) -> list[str]:
 
 @lru_cache(maxsize=1024)  # a pattern makes many texts
 def _in_python(pattern: str) -> str:
-    """Returns a pattern with what ECMA-262 alone has in Python's notation."""
+    """Returns a pattern as ``patterns.portable`` writes it in Python's notation."""
     in_class = False
 
     def rewritten(match: re.Match[str]) -> str:
@@ -430,10 +430,6 @@ def _in_python(pattern: str) -> str:
             return f"{match[0][0]}\\{match[0][0]}"  # Python keeps pairs for sets of its own
         if match["close"]:
             in_class = False
-        if match["name"] and not in_class:
-            return f"(?P<{match['name']}>"
-        if match["back"] and not in_class:
-            return f"(?P={match['back']})"
         return match["identity"] or match[0]
 
     return _TOKEN.sub(rewritten, pattern)
