@@ -112,3 +112,10 @@ def test_a_run_by_a_socket_imports_no_mock() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     ).stdout
     assert printed.strip() == "False"
+
+
+def test_a_file_of_credentials_alone_is_of_the_address_that_is_given(tmp_path):
+    path = tmp_path / "target.toml"
+    path.write_text('[credentials]\napi_key = "any"\n')
+    target = target_from(DeploymentOptions(path, "http://127.0.0.1:8080/v1"), {})
+    assert (target.base_url, target.credentials.api_key) == ("http://127.0.0.1:8080/v1", "any")

@@ -75,7 +75,7 @@ def target_from(options: DeploymentOptions, environment: Mapping[str, str]) -> T
         msg = "--auth-url needs --target or --base-url: the mock in this process has its own."
         raise StartupError(msg)
     if options.target_file is not None:
-        target = load_target(options.target_file, environment)
+        target = load_target(options.target_file, environment, options.base_url)
     elif options.base_url is not None:
         target = target_of({"base_url": options.base_url}, environment, "--base-url")
     else:

@@ -339,7 +339,10 @@ def _end(tally: Tally) -> ExitCode:
         echo(f"Exit code 1: {counted(failed, 'case')} failed.", err=True)
         return ExitCode.FINDINGS
     if tally.outcomes and not passed:
-        remedy = "give what is missing in a target file (--target), or correct --base-url"
+        remedy = (
+            'write what is missing into a file, as `[credentials]` and below it `api_key = "…"` '
+            "(any value at a mock of `serve`), and name it with --target; or correct --base-url"
+        )
         echo(f"Exit code 2: no case could be sent and judged; {remedy}.", err=True)
         return ExitCode.UNUSABLE
     return ExitCode.DONE

@@ -390,12 +390,13 @@ def is_loopback(url: str) -> bool:
 MODES: tuple[str, ...] = get_args(Mode)
 
 
-def load_target(path: Path, environment: Mapping[str, str]) -> Target:
+def load_target(path: Path, environment: Mapping[str, str], base_url: str | None = None) -> Target:
     """Reads a target file.
 
     Args:
         path: A TOML file.
         environment: The variables that ``env:NAME`` refers to.
+        base_url: The base URL where the file has none.
 
     Raises:
         StartupError: It cannot be read or is invalid; the text names the key and what to write.
@@ -408,7 +409,7 @@ def load_target(path: Path, environment: Mapping[str, str]) -> Target:
     except (ValueError, RecursionError) as error:  # what is not TOML or a number, or too deep
         remedy = "`understudy verify --template` prints a target file."
         raise StartupError(not_toml(path, error, remedy)) from error
-    return target_of(raw, environment, str(path))
+    return target_of({"base_url": base_url, **raw} if base_url else raw, environment, str(path))
 
 
 def target_of(raw: Mapping[str, Any], environment: Mapping[str, str], where: str) -> Target:
