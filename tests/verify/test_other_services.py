@@ -53,6 +53,8 @@ paths:
     get:
       parameters: [{name: place, in: query, required: true, schema: {type: string}}]
       responses: {"200": {description: Near.}}
+  /sheds//all:
+    get: {responses: {"200": {description: All.}}}
   /beds/{id}:
     parameters: [{name: id, in: path, required: true, schema: {type: integer, minimum: 1, maximum: 5}}]
     get:
