@@ -488,10 +488,11 @@ class Departures:
             return False
         if self._declared.allows(exchange) != self._own.allows(exchange):
             return True
-        if exchange.response.is_success and _usual(own) not in declared.responses:
+        if self._lacks_inputs(exchange, declared, own):
             return True
-        has_others = self._lacks_inputs(exchange, declared, own)
-        return has_others or (not is_of_status and self._is_unlike(exchange, own))
+        if is_of_status:
+            return exchange.response.is_success and _usual(own) not in declared.responses
+        return self._is_unlike(exchange, own)
 
     def _lacks_inputs(self, exchange: Exchange, declared: Operation, own: Operation) -> bool:
         """Tells whether a request has an input of the interface's that the document does not name."""
