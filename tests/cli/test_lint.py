@@ -55,7 +55,7 @@ def test_the_exit_code_says_how_bad_it_is(
 
 def test_a_line_names_file_line_severity_pointer_and_rule(document: Path) -> None:
     document.write_text(ERROR)
-    first, total = lint(str(document)).output.splitlines()
+    first, total = lint(str(document)).stdout.splitlines()
     assert first == (
         f"{document.with_name('a.yaml')}:4: error: #/item/get/responses/OK: "
         "'OK' is not a status code, class (2XX) or default; it is left out. [invalid-status]"
@@ -65,7 +65,7 @@ def test_a_line_names_file_line_severity_pointer_and_rule(document: Path) -> Non
 
 def test_json_fits_its_schema(document: Path) -> None:
     document.write_text(WARNING)
-    report = json.loads(lint(str(document), "--json").output)
+    report = json.loads(lint(str(document), "--json").stdout)
     assert jsonschema_rs.is_valid(report_schema(), report)
     assert report["errors"] == 0
     assert [it["line"] for it in report["diagnostics"]] == [4]
@@ -76,7 +76,7 @@ def test_the_line_of_a_merged_member_is_where_it_is_written(document: Path) -> N
         "openapi: 3.0.3\nx-info: &info\n  title: a\n  version: 1\n"
         "info:\n  <<: *info\n  title: b\npaths: {}\n"
     )
-    report = json.loads(lint(str(document), "--json").output)
+    report = json.loads(lint(str(document), "--json").stdout)
     assert [it["line"] for it in report["diagnostics"]] == [4]
 
 

@@ -176,7 +176,7 @@ def test_what_was_exercised_is_shown_and_held_to_a_threshold(run) -> None:
     assert "of the contract's parts" in said.stdout
     assert json.loads(run("exercised", "--json").stdout)["exercised"] > 0
     short = run("exercised", "--threshold", "90")
-    assert (short.exit_code, "less than --threshold 90 %" in short.stderr) == (1, True)
+    assert (short.exit_code, "and --threshold wants 90 %" in short.stderr) == (1, True)
 
 
 def test_a_world_becomes_fixtures(run, tmp_path: Path) -> None:

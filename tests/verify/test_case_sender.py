@@ -255,4 +255,4 @@ def test_a_run_that_could_judge_no_case_ends_with_2_and_names_what_is_missing(tm
     done, _ = send("updateOwnProfile", "--target", target, "--count", 3)
     assert done.exit_code == 2
     assert "not sent or judged: the target has no [credentials] access_token." in done.stderr
-    assert done.stderr.endswith("target file (--target), or correct --base-url.\n")
+    assert done.stderr.endswith("and name it with --target; or correct --base-url.\n")

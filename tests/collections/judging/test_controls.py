@@ -107,7 +107,7 @@ def test_a_value_that_no_response_can_show_is_not_expected_of_one(tmp_path):
     assert [it.summary for it in (*outcome.findings, *outcome.notes)] == []
 
 
-BERTHS = """
+BERTHS_OF_HARBOURS = """
 openapi: 3.0.3
 info: {title: Berths, version: '1'}
 servers: [{url: /v1}]
@@ -148,7 +148,9 @@ class Twice(Service):
 @pytest.mark.parametrize(("path", "broken"), [("/berths", 0), ("/berths/{harbour}", 1)])
 def test_identifiers_repeat_in_a_list_of_the_items_of_several_parents_alone(tmp_path, path, broken):
     parameters = "parameters: [{name: harbour, in: path, required: true, schema: {type: string}}]"
-    text = BERTHS.replace("LIST", path).replace("PARAMETERS", parameters if broken else "")
+    text = BERTHS_OF_HARBOURS.replace("LIST", path).replace(
+        "PARAMETERS", parameters if broken else ""
+    )
     (tmp_path / "berths.yaml").write_text(text)
     rules = ("inferred-list-once", "inferred-create-readable")
     outcome = verified(Twice(), tmp_path / "berths.yaml", target(mode="full"), rules=rules)
