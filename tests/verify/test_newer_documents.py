@@ -80,9 +80,18 @@ def forbidden_profiles(request, response):
     return None
 
 
+def pages_of_errors(_request, response):
+    """Refuses with a page, which no document declares."""
+    if response.status_code == 404:
+        return httpx.Response(404, html="<p>Nothing is here.</p>")
+    return None
+
+
 @pytest.mark.parametrize(
     ("name", "rewrite", "rule"),
     [
+        ("third_newer_service", pages_of_errors, "error-shape"),
+        ("newer_service", pages_of_errors, "error-shape"),
         ("third_newer_service", forbidden_profiles, "error-no-token"),
         ("newer_service", deletable_avatars, "avatar-unknown-404"),
     ],

@@ -8,6 +8,7 @@ from understudy.exchange.messages import Exchange
 from understudy.interface.facts import Fact
 from understudy.interface.operations import Routes
 from understudy.interface.rules import Rule
+from understudy.openapi.operations import Operation
 from understudy.reports.content import Coverage
 from understudy.verify import rules as sections
 from understudy.verify.causes import first_alike
@@ -379,11 +380,24 @@ class Evaluator:
         if result.is_shape and validator.declares(exchange, operation):
             return True
         error = validator.error(exchange, operation)
-        is_allowed = not error or (exchange.response.is_refusal and error.endswith(UNDECLARED))
+        is_allowed = not error or self._leaves_out(operation, exchange, error)
         return is_allowed and any(
             self.departures.has(each, is_of_status=result.is_of_status)
             for each in (exchange, *result.evidence)
         )
+
+    def _leaves_out(self, operation: Operation, exchange: Exchange, error: str) -> bool:
+        """Tells whether an error is one that a note says once of all operations.
+
+        Many documents leave refusals out, or write nothing but them. A newer one of the interface
+        leaves out a status at most: the media type of what it names is its own.
+        """
+        is_refusal = exchange.response.is_refusal
+        if self.is_foreign:
+            is_success_named = any(status[0] in "23d" for status in operation.responses)
+            return error.endswith(UNDECLARED) and (is_refusal or not is_success_named)
+        is_of_status = error == f"status {exchange.status} {UNDECLARED}"
+        return is_of_status and is_refusal and self.departures is not None
 
     def _is_by_our_document(self, rule: Rule, exchange: Exchange) -> bool:
         """Tells whether the bundled document judges the response, as none is published for it."""
@@ -439,11 +453,6 @@ class Evaluator:
         result = expect(
             not errors.validator, "an answer that the document allows", errors.validator
         )
-        # Many documents leave refusals out, or write nothing but them: one note for each status or type
-        # says it of all operations.
-        is_success_named = any(status[0] in "23d" for status in operation.responses)
-        is_left_out = exchange.response.is_refusal or (self.is_foreign and not is_success_named)
-        is_left_out = is_left_out and (self.is_foreign or self.departures is not None)
-        is_left_out = is_left_out and errors.validator.endswith(UNDECLARED)
+        is_left_out = self._leaves_out(operation, exchange, errors.validator)
         cause = errors.validator if is_left_out else ""
         return new + self._note(DOCUMENT, result._replace(is_choice=is_left_out), exchange, cause)
