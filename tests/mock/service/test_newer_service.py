@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pytest
 import yaml
+from msgspec.structs import replace
 from openapi_core import Config, OpenAPI
 from tests.mock.service.conftest import SITE
 from tests.mock.service.test_oracle import ADA_AVATAR, ADA_HASH, PORTRAIT, Answered, Asked
 
 from understudy.mock.app import Mock
+from understudy.mock.service.representations import public_profile
 from understudy.mock.settings import Settings
 from understudy.mock.store.people import PEOPLE, account_number
 
@@ -116,3 +118,10 @@ def test_declared_headers_have_the_values_of_the_mock(judged, mock):
     assert headers["x-gallery-quota-ratelimit-remaining"] == str(left)
     assert headers["x-gallery-quota-ratelimit-limit"] == "100"
     assert not [name for name in headers if name.startswith("x-ratelimit")]
+
+
+def test_the_public_sees_what_only_a_document_declares_and_nothing_that_the_interface_hides(built):
+    person = replace(built.world.get(PEOPLE, "ada"), extra={"tagline": "Hello", "timezone": 5})
+    shown = public_profile(person, "http://127.0.0.1", {"tagline", "timezone"})
+    assert shown["tagline"] == "Hello"
+    assert "timezone" not in shown

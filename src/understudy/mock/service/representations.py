@@ -52,6 +52,8 @@ CONTACT_ALIASES: Final = {"contact_email": "email", "phone": "cell_phone"}
 """Other names of members of ContactInfo, which newer documents let a profile edit have."""
 
 _CONTACT_NAMES: Final = frozenset((*ContactInfo.__struct_fields__, *CONTACT_ALIASES))
+_OWN_NAMES: Final = _CONTACT_NAMES.union(Profile.__struct_fields__)
+"""Members that the interface has itself, and shows to whom it says."""
 
 PUBLIC_ACCOUNTS = 4  # interface, Limits: verified accounts on unauthenticated profile requests
 
@@ -97,8 +99,10 @@ def public_profile(person: Person, site_url: str, returned: Collection[str] = ()
         returned: The members that the document in force declares for it.
     """
     body = _base(person, site_url, _first_four(_accounts(person.profile, site_url)))
-    shown = person.extra.keys() & set(returned)
-    return body | {name: person.extra[name] for name in shown if name not in _CONTACT_NAMES}
+    for name, value in person.extra.items():
+        if name in returned and name not in _OWN_NAMES:
+            body[name] = value
+    return body
 
 
 @upholds("authenticated-only-fields", "hidden-accounts-left-out")
