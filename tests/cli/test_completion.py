@@ -1,10 +1,13 @@
 """Shell completion, as bash asks for it."""
 
 import os
+import pty
+import select
 import subprocess
 
 import pytest
 from tests.cli.conftest import UNDERSTUDY
+from tests.house.documentation import blocks
 
 
 def completed(line: str) -> list[str]:
@@ -44,3 +47,21 @@ def test_the_script_for_a_shell_is_printed():
         [str(UNDERSTUDY)], env=environment, capture_output=True, text=True, check=True
     )
     assert "compdef _understudy_completion understudy" in done.stdout
+
+
+@pytest.mark.parametrize("block", blocks("docs/how-to/complete-in-a-shell.md"))
+def test_a_shell_that_was_set_up_by_the_page_completes(block, tmp_path):
+    path = f"{UNDERSTUDY.parent}:{os.environ['PATH']}"
+    environment = {**os.environ, "HOME": str(tmp_path), "PATH": path, "TERM": "dumb"}
+    terminal, end = pty.openpty()
+    shell = subprocess.Popen(
+        ["bash", "--norc", "--noprofile", "-i"], stdin=end, stdout=end, stderr=end, env=environment
+    )
+    typed = "understudy serve --choose rate-limits=w\t"
+    os.write(terminal, f"{block.text}\ntouch ~/.bashrc; . ~/.bashrc\n{typed}".encode())
+    shown = b""
+    while b"rate-limits=warn" not in shown and select.select([terminal], [], [], 60)[0]:
+        shown += os.read(terminal, 4096)
+    shell.kill()
+    shell.wait()
+    assert b"rate-limits=warn" in shown
