@@ -154,7 +154,7 @@ def test_a_directory_that_holds_something_is_never_written_over(base):
     refused = run("--people", 3, "--out", base)
     assert refused.exit_code == 2
     assert refused.stderr == (
-        f"Error: {base} already exists; give --out a new directory, or an empty one.\n"
+        f"Error (exit code 2): {base} already exists; give --out a new directory, or an empty one.\n"
     )
     assert [path.name for path in base.rglob("*.*")] == ["mira.yaml"]
 
@@ -184,7 +184,7 @@ def test_a_broken_fixture_is_one_line(base):
     refused = run("--fixtures", base)
     assert refused.exit_code == 2
     assert refused.stderr == (
-        f"Error: {base}/people/mira.yaml: there is no key 'pasword'; did you mean 'password'?\n"
+        f"Error (exit code 2): {base}/people/mira.yaml: there is no key 'pasword'; did you mean 'password'?\n"
     )
 
 

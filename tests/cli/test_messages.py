@@ -20,7 +20,7 @@ PICTURE = next((Path(__file__).parents[2] / "fixtures").rglob("*.png"))
 MISTAKES = {
     "an option before its command": (
         ["--port", "80", "serve"],
-        "Error: --port stands before the command; write: understudy serve --port\n",
+        "Error (exit code 2): --port stands before the command; write: understudy serve --port\n",
     ),
     "an address for a file": (
         ["serve", "--document", "https://h/openapi.yaml"],
@@ -82,10 +82,13 @@ MISTAKES = {
         ["serve", "--public-url", "http://h/v3?x=1"],
         "'http://h/v3?x=1' goes on behind its path; leave out ? and #.",
     ),
-    "a directory for a document": (["lint", "."], "Error: . is a directory; name a file.\n"),
+    "a directory for a document": (
+        ["lint", "."],
+        "Error (exit code 2): . is a directory; name a file.\n",
+    ),
     "a directory for a target": (
         ["verify", "--target", "."],
-        "Error: . is a directory; name a file. `understudy verify --init` writes one.\n",
+        "Error (exit code 2): . is a directory; name a file. `understudy verify --init` writes one.\n",
     ),
     "a picture for a document": (
         ["lint", PICTURE],

@@ -154,7 +154,7 @@ def test_a_port_in_use_is_said_in_one_line(run):
         ran = run("serve", "--port", str(port), "--auth-port", "0")
     assert ran.returncode == 2
     assert ran.stderr == (
-        f"Error: Port {port} is in use; stop what runs there, or choose another with --port.\n"
+        f"Error (exit code 2): Port {port} is in use; stop what runs there, or choose another with --port.\n"
     )
 
 
@@ -205,7 +205,7 @@ def test_what_permissions_refuse_is_said_in_one_line(monkeypatch):
     monkeypatch.setattr(plugins, "find", lambda _kind, _name: command)
     done = CliRunner().invoke(main, ["serve"])
     told = "people/ada.yaml cannot be used: Permission denied. Check the path and its permissions."
-    assert (done.exit_code, done.stderr) == (2, f"Error: {told}\n")
+    assert (done.exit_code, done.stderr) == (2, f"Error (exit code 2): {told}\n")
 
 
 def test_another_document_can_be_put_in_force(serve, tmp_path):

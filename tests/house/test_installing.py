@@ -120,7 +120,9 @@ def test_other_commands_run_without_extras(bare: Path, words: tuple[str, ...]):
 def test_a_command_that_needs_an_extra_says_which(bare: Path, words: tuple[str, ...], extra: str):
     done = run(bare, "-m", "understudy", *words)
     assert done.returncode == 2
-    assert re.search(rf"^Error: .* pip install 'understudy-mock\[{extra}\]'$", done.stderr, re.M)
+    assert re.search(
+        rf"^Error \(exit code 2\): .* pip install 'understudy-mock\[{extra}\]'$", done.stderr, re.M
+    )
 
 
 def test_every_package_of_an_extra_is_known_to_be_of_one():

@@ -6,7 +6,7 @@ Modules of this package import what is heavy inside functions, so that every com
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import click
 from click.core import ParameterSource
@@ -42,6 +42,11 @@ class Unusable(click.ClickException):
             return text
         half = LONGEST_MESSAGE // 2
         return f"{text[:half]} … {text[-half:]}"
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Prints the exit code and, as the reason for it, the message."""
+        text = f"Error (exit code {self.exit_code:d}): {self.format_message()}"
+        click.echo(text, file=file, err=file is None)
 
 
 class Commands(click.Group):
