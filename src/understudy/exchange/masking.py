@@ -172,9 +172,16 @@ def _masked_part(part: bytes, names: AbstractSet[str]) -> bytes:
 
 def masked_breach(breach: Breach, names: AbstractSet[str]) -> dict[str, Any]:
     """Returns what a request violates as JSON, with the values of secrets masked."""
-    is_secret = _is_secret(re.split(r"[/ ]", breach.where)[-1], names)
-    actual = MASK if is_secret else _masked(breach.actual, names)
-    return breach._replace(actual=actual)._asdict()
+    return breach._replace(actual=masked_value(breach.where, breach.actual, names))._asdict()
+
+
+def masked_value(where: str, value: Any, names: AbstractSet[str]) -> Any:
+    """Returns what stands at a place of a request, such as ``header cookie``, with secrets masked."""
+    name = re.split(r"[/ ]", where)[-1]
+    if isinstance(value, str) and where.startswith("header "):
+        return masked_header(name, value)
+    is_secret = _is_secret(name, names) or name.lower() in SECRET_HEADERS
+    return MASK if is_secret and value is not None else _masked(value, names)
 
 
 def _masked(value: Any, names: AbstractSet[str]) -> Any:

@@ -15,9 +15,11 @@ from itertools import islice
 from typing import Final
 from urllib.parse import quote, unquote_plus
 
+import msgspec
 import orjson
 
-from understudy.exchange.masking import SECRET_HEADERS, SECRET_NAMES
+from understudy.exchange.masking import SECRET_HEADERS, SECRET_NAMES, SECRET_NAMES_OF_RESOURCES
+from understudy.mock.server.faults import Fault
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.security import basic_pair
 from understudy.mock.server.worlds import Baseline, Identifiers, World
@@ -44,6 +46,10 @@ _KEYED_BY_SECRETS: Final = frozenset(
 )
 _NOT_SECRET: Final = frozenset({"code_verifier"})
 """Proves nothing once its code is exchanged, and its challenge is in the request before."""
+
+
+_WHOLE: Final = frozenset({"equalTo", "contains"})
+"""Comparisons of a text that have it as it is sent."""
 
 
 class SecretReferences:
@@ -210,8 +216,21 @@ def _secrets(world: World, contexts: Sequence[RequestContext]) -> Iterator[str]:
         if person.password != f"{person.slug}-password":
             yield person.password
         yield person.application_password or ""
+    for fault in world.faults.values():
+        yield from _secrets_of_fault(fault)
     for context in contexts:
         yield from _secrets_of(context)
+
+
+def _secrets_of_fault(fault: Fault) -> Iterator[str]:
+    """Yields the secrets of what a fault or a stub is for, and of what it answers; patterns are none."""
+    for members in objects_in(orjson.loads(msgspec.json.encode(fault))):
+        for name, value in members.items():
+            texts = value if isinstance(value, dict) else {"equalTo": value}
+            for text in (it for key, it in texts.items() if key in _WHOLE and isinstance(it, str)):
+                yield from _field_secrets(name.lower(), text)
+                if name in SECRET_NAMES_OF_RESOURCES - SECRET_HEADERS - _NOT_SECRET:
+                    yield text
 
 
 def _secrets_of(context: RequestContext) -> Iterator[str]:

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import msgspec
 import orjson
 from msgspec import Meta, Struct
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from understudy.errors import BadRequest, Conflict, NotFound, Problem, StartupError
 from understudy.limits import FAULTS, IMPORT_SECONDS, Count
@@ -38,6 +38,7 @@ from understudy.mock.fixtures.record_checks import check_changes, expect_instant
 from understudy.mock.server.call import Call, HandlerResponse, Handlers, Principal, attachment
 from understudy.mock.server.clock import FIRST, LAST, ClockSetting, Instant, machine_time, written
 from understudy.mock.server.endpoint import Endpoint
+from understudy.mock.server.faults import Fault
 from understudy.mock.server.journaling import state_before
 from understudy.mock.server.request_context import (
     HeaderFields,
@@ -394,11 +395,25 @@ def _capsule(
         baseline=_digest(admin, "baseline", world.baseline),
         document=_digest(admin, "document", admin.apis[0].document.raw),
         now=now,
-        settings=TimelessSettings.of(world.snapshot()),
+        settings=_with_texts(TimelessSettings.of(world.snapshot()), references.hidden),
         changes=changes,
         total=numbers[1],
         journal=[recorded(context, references) for context in contexts],
     )
+
+
+def _with_texts(settings: TimelessSettings, convert: Callable[[str], str]) -> TimelessSettings:
+    """Returns settings with every text of a request or a response in their faults and stubs converted.
+
+    Raises:
+        ValueError: A text is not what it stands for.
+    """
+    faults = {}
+    for name, fault in settings.faults.items():
+        members = {it: getattr(fault, it) for it in ("header", "stub")}
+        texts = each_text(msgspec.to_builtins(members), convert)
+        faults[name] = msgspec.convert({**msgspec.to_builtins(fault), **texts}, Fault)
+    return replace(settings, faults=faults)
 
 
 async def open_capsule(admin: AdminContext, call: Call, *, body: bytes) -> HandlerResponse:
@@ -455,7 +470,7 @@ def _checked_state(
         BadRequest: A fault names what is not there.
         LimitExceeded: There are too many records or faults.
     """
-    settings = capsule.settings
+    settings = _with_texts(capsule.settings, resolver.revealed)
     snapshot = _state(capsule, world.baseline, resolver)
     scratch = World(world.name, world.baseline)
     scratch.become(snapshot)

@@ -14,13 +14,15 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from understudy.errors import BadRequest, Conflict, FixtureError, NotFound, Problem, nearest
+from understudy.exchange.masking import masked_value
 from understudy.limits import FAULTS
 from understudy.mock.admin.context import AdminContext, AdminHandlers, expect_operation
 from understudy.mock.server.call import Call, HandlerResponse, Handlers
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.faults import EFFECTS, Fault, RequestCondition, StubResponse
+from understudy.mock.server.request_conditions import Misfit, expect_comparisons, misfits
 from understudy.mock.server.request_context import RequestContext
-from understudy.mock.server.stubbing import STUB, Misfit, expect_comparisons, misfits, violations
+from understudy.mock.server.stubbing import STUB, violations
 from understudy.mock.server.worlds import World
 from understudy.mock.store.people import expect_person
 from understudy.openapi.grammar import PATH_PARAMETER
@@ -361,7 +363,11 @@ def _why_unused(world: World, kept: Fault) -> dict[str, Any]:
     near = _nearest(world, kept)
     if near is None:
         return {"why_unused": f"{line}; there was none."}
-    parts = (f"{it['where']} is {it['actual']!r}, not {it['expected']!r}" for it in near["misfits"])
+    parts = (
+        f"{it['where']} is {it['actual']!r}, not "
+        + ("this one" if it["actual"] == it["expected"] else repr(it["expected"]))  # both masked
+        for it in near["misfits"]
+    )
     return {
         "why_unused": f"{line}; in the nearest, request {near['request']}, {', '.join(parts)}.",
         "nearest": near,
@@ -381,7 +387,15 @@ def _nearest(world: World, kept: Fault) -> dict[str, Any] | None:
     if found is None:
         return None
     context, others = found
-    return {"request": context.number, "misfits": [it._asdict() for it in others]}
+    names = context.secret_names
+    hidden = (
+        it._replace(
+            expected=masked_value(it.where, it.expected, names),
+            actual=masked_value(it.where, it.actual, names),
+        )
+        for it in others
+    )
+    return {"request": context.number, "misfits": [it._asdict() for it in hidden]}
 
 
 ADMIN_HANDLERS: AdminHandlers = {

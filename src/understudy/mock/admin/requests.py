@@ -23,8 +23,9 @@ from understudy.mock.server.call import Call, HandlerResponse, Handlers, SharedB
 from understudy.mock.server.clock import written
 from understudy.mock.server.faults import RequestCondition
 from understudy.mock.server.json_bodies import json_bytes_in_pieces
+from understudy.mock.server.request_conditions import fits, is_like, misfits
 from understudy.mock.server.request_context import HeaderFields, RequestContext
-from understudy.mock.server.stubbing import STUB, fits, is_like, misfits
+from understudy.mock.server.stubbing import STUB
 from understudy.mock.server.worlds import World
 from understudy.openapi.paths import LONGEST_COMPARED, fill
 

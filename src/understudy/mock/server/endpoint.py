@@ -44,6 +44,10 @@ class ResponseValidator:
         operation: What the document says of it.
         schemas: The document's validators.
         completions: Makes members of these names of those beside them.
+
+    Attributes:
+        media_types: Those of any response.
+        has_choice: Whether there are several.
     """
 
     def __init__(
@@ -69,6 +73,7 @@ class ResponseValidator:
             for response in operation.responses.values()
             for media_type in response.content
         )
+        self.has_choice = len(self.media_types) > 1
 
     def status(self, chosen: int) -> int:
         """Returns the status to send: the chosen one, unless the document names others.

@@ -20,6 +20,7 @@ from understudy.mock.server.faults import (
     apply_effect,
 )
 from understudy.mock.server.preferences import NO_PREFERENCES, RequestPreferences, preferences_of
+from understudy.mock.server.request_conditions import misfits
 from understudy.mock.server.request_context import (
     LAST_EVENT_ID,
     OWN_PREFIX,
@@ -40,7 +41,6 @@ from understudy.mock.server.stubbing import (
     answer,
     demanded_error,
     demanded_response,
-    misfits,
     stub_for,
 )
 from understudy.mock.server.worlds import World

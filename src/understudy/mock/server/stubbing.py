@@ -1,206 +1,33 @@
 """Answers requests by stubs, and holds a stub to the document before it is taken.
 
-A request is compared with the condition of a stub, of a fault and of a search of the journal in one way,
-in WireMock's words.
 A stub that says what the document does not allow keeps tests green while the contract is broken. So
 each is judged once, when it is made, and answered without being judged again.
 """
 
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
-from urllib.parse import parse_qsl
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from typing import Any, Final
 
-import orjson
-import re2
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from understudy.errors import BadRequest, Headers, MockRefusal, Problem, TooManyRequests
-from understudy.limits import PATTERN_BYTES, PATTERN_CHARACTERS
 from understudy.mock.server.call import HandlerResponse, SharedBody
 from understudy.mock.server.declared_responses import LOCATION
 from understudy.mock.server.document_responses import declared_response, written_body
 from understudy.mock.server.endpoint import Endpoint
-from understudy.mock.server.faults import Fault, RequestCondition, StubResponse, TextCondition
+from understudy.mock.server.faults import Fault, StubResponse
 from understudy.mock.server.json_bodies import merged
 from understudy.mock.server.parameters import ParameterReader, describe, validation_errors
 from understudy.mock.server.preferences import NO_PREFERENCES, RequestPreferences
 from understudy.mock.server.recent import Recent
+from understudy.mock.server.request_conditions import misfits
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.security import sent_headers
 from understudy.mock.server.windows import WINDOW, QuotaDecision
 from understudy.mock.server.worlds import World
-from understudy.openapi.media_types import declared_for, is_json, without_options
+from understudy.openapi.media_types import declared_for, is_json, negotiated, without_options
 from understudy.openapi.operations import DeclaredResponse
 from understudy.openapi.pointers import escape
-
-_OPTIONS: Final = re2.Options()
-"""RE2 takes time in proportion to the text, whatever the expression is."""
-_OPTIONS.dot_nl = True
-_OPTIONS.log_errors = False
-_OPTIONS.max_mem = PATTERN_BYTES.most
-"""A repetition of repetitions is small as a text, and takes seconds to compile."""
-
-
-def fits(text: str | None, pattern: Mapping[str, Any]) -> bool:
-    """Tells whether a text, or None for the lack of one, fits comparisons by name, as WireMock has them.
-
-    Raises:
-        BadRequest: A regular expression is invalid.
-    """
-    if pattern.get("absent"):
-        return text is None
-    if text is None:
-        return False
-    options = {**pattern}
-    is_folded = options.pop("caseInsensitive", False)
-    return all(_COMPARISONS[name](text, wanted, is_folded) for name, wanted in options.items())
-
-
-def _equal(text: str, wanted: str, is_folded: bool) -> bool:  # noqa: FBT001 - of one shape in the table
-    return text.lower() == wanted.lower() if is_folded else text == wanted
-
-
-def _equal_json(text: str, wanted: Any, _is_folded: bool) -> bool:  # noqa: FBT001 - as above
-    try:
-        expected = orjson.loads(wanted) if isinstance(wanted, str) else wanted
-        return bool(orjson.loads(text) == expected)
-    except ValueError:
-        return False
-
-
-_COMPARISONS: Mapping[str, Callable[[str, Any, bool], bool]] = {
-    "equalTo": _equal,
-    "contains": lambda text, wanted, _: wanted in text,
-    "doesNotContain": lambda text, wanted, _: wanted not in text,
-    "matches": lambda text, wanted, _: is_like(wanted, text),
-    "doesNotMatch": lambda text, wanted, _: not is_like(wanted, text),
-    "equalToJson": _equal_json,
-    "absent": lambda _text, _wanted, _: True,
-}
-
-
-_FLAGS: Final = frozenset({"absent", "caseInsensitive"})
-
-
-def is_comparison(value: Mapping[str, Any]) -> bool:
-    """Tells whether an object holds comparisons of a text, and not members of JSON."""
-    return bool(value) and all(
-        name in _FLAGS or (name in _COMPARISONS and isinstance(text, str))
-        for name, text in value.items()
-    )
-
-
-def is_like(expression: str, text: str) -> bool:
-    """Tells whether a regular expression matches a whole text.
-
-    Raises:
-        BadRequest: The expression is invalid.
-        LimitExceeded: It is too long.
-    """
-    PATTERN_CHARACTERS.check(len(expression))
-    try:
-        return re2.fullmatch(expression, text, options=_OPTIONS) is not None
-    except re2.error as error:
-        reason = error.args[0].decode("utf-8", "replace")
-        msg = f"{expression[:100]!r} is not a regular expression in RE2's syntax: {reason}."
-        raise BadRequest(msg) from error
-
-
-class Misfit(NamedTuple):
-    """One respect in which a request is not what a condition asks for.
-
-    Attributes:
-        where: The place, such as ``path profileIdentifier``.
-        expected: What the condition asks for.
-        actual: What the request has there; None: nothing.
-    """
-
-    where: str
-    expected: Any
-    actual: Any
-
-
-def misfits(condition: RequestCondition, context: RequestContext) -> Iterator[Misfit]:
-    """Yields the respects in which a request is not what a condition asks for.
-
-    Raises:
-        BadRequest: A regular expression is invalid.
-    """
-    person = context.principal.person if context.principal else None
-    if condition.person not in {None, person}:
-        yield Misfit("person", condition.person, person)
-    if condition.path:
-        yield from _other_texts("path", condition.path, context.path_arguments.items())
-    if condition.query:
-        query = parse_qsl(context.query.decode("latin-1"), keep_blank_values=True)
-        yield from _other_texts("query", condition.query, query)
-    if condition.header:
-        sent = context.headers.items()
-        fields = [(name.decode("latin-1"), text.decode("latin-1")) for name, text in sent]
-        names = {name.lower(): wanted for name, wanted in condition.header.items()}
-        yield from _other_texts("header", names, fields)
-    if condition.body is not UNSET:
-        body = _body(context)
-        if not _contains(body, condition.body):
-            yield Misfit("body", condition.body, body)
-
-
-def _other_texts(
-    place: str, conditions: Mapping[str, TextCondition], texts: Iterable[tuple[str, str]]
-) -> Iterator[Misfit]:
-    """Yields the conditions that no text of their name fits; a parameter may be sent twice."""
-    by_name: dict[str, list[str]] = {}
-    for name, text in texts:
-        by_name.setdefault(name, []).append(text)
-    for name, wanted in conditions.items():
-        sent: Sequence[str | None] = by_name.get(name, (None,))
-        if isinstance(wanted, str):
-            is_fit = wanted in sent
-        else:
-            is_fit = any(fits(text, wanted) for text in sent)
-        if not is_fit:
-            yield Misfit(f"{place} {name}", wanted, sent[-1])
-
-
-def _body(context: RequestContext) -> Any:
-    """Returns the body as JSON, or a form as an object; None where it is neither."""
-    try:
-        return orjson.loads(context.body)
-    except ValueError:
-        return dict(parse_qsl(context.body.decode("latin-1"), keep_blank_values=True)) or None
-
-
-def _contains(value: Any, part: Any) -> bool:
-    """Tells whether a value of JSON contains another: of objects, its members among others.
-
-    A text may be compared as texts elsewhere in the request are.
-    """
-    if isinstance(part, dict):
-        if isinstance(value, str):
-            return is_comparison(part) and fits(value, part)
-        return isinstance(value, dict) and all(
-            name in value and _contains(value[name], member) for name, member in part.items()
-        )
-    if isinstance(part, list):
-        return (
-            isinstance(value, list) and len(value) == len(part) and all(map(_contains, value, part))
-        )
-    return type(value) is type(part) and bool(value == part)
-
-
-def expect_comparisons(value: Any) -> None:
-    """Reads every regular expression of a condition, at whatever depth it stands.
-
-    Raises:
-        BadRequest: One is invalid.
-    """
-    if isinstance(value, dict) and is_comparison(value):
-        fits("", value)
-    elif isinstance(value, dict | list):
-        for part in value.values() if isinstance(value, dict) else value:
-            expect_comparisons(part)
-
 
 FIRST_ERROR: Final = 400
 """The first status that is an error (RFC 9110, 15.5)."""
@@ -292,21 +119,28 @@ def answer(context: RequestContext, endpoint: Endpoint, fault: Fault, own: _Own)
     if not is_last or fault.times is not None:  # what is counted is written to the store
         _count(context, fault, 1)
     if wanted.body is not UNSET:
-        fixed = _fixed(endpoint, wanted)
+        fixed = _fixed(context, endpoint, wanted)
         return _finished(context, endpoint, fault, wanted, fixed, fixed.body)
+    if endpoint.validator.has_choice or wanted.headers:
+        _ask_for_json(context, wanted)
     made: _Made = None
     if wanted.status is None or wanted.status < FIRST_ERROR:
         try:
             made = own(context, endpoint)
-        except Problem:
-            if _leaves_refusals(context, fault, wanted):
-                raise
+        except Problem as problem:
+            _replace_refusal(problem, context, fault, wanted)
         if made is not None and not isinstance(made, HandlerResponse):
             return _changed_later(context, endpoint, fault, wanted, made)
         if made is None and wanted.status is None:
             return None  # a page, which a stub that names no status leaves as it is
         return _changed(context, endpoint, fault, wanted, made)
     return _changed(context, endpoint, fault, wanted, None)
+
+
+def _ask_for_json(context: RequestContext, wanted: StubResponse) -> None:
+    """Has the mock answer in JSON what is changed or written otherwise afterwards."""
+    if wanted.merge is not UNSET or _given_type(wanted):
+        context.headers = {**context.headers, b"accept": b"application/json"}
 
 
 async def _changed_later(
@@ -319,22 +153,26 @@ async def _changed_later(
     response = None
     try:
         response = await made
-    except Problem:
-        if _leaves_refusals(context, fault, wanted):
-            raise
+    except Problem as problem:
+        _replace_refusal(problem, context, fault, wanted)
     return _changed(context, endpoint, fault, wanted, response)
 
 
-def _leaves_refusals(context: RequestContext, fault: Fault, wanted: StubResponse) -> bool:
-    """Tells whether a stub names no status to answer in place of a refusal, and notes so."""
-    if wanted.status is not None:
-        return False
-    context.notes.append(
-        f"the stub {fault.id} only changes what the mock answers, which refused; name a status to "
-        "have another answer"
-    )
-    _count(context, fault, -1)
-    return True
+def _replace_refusal(
+    problem: Problem, context: RequestContext, fault: Fault, wanted: StubResponse
+) -> None:
+    """Lets a stub that names a status answer in place of a refusal of the mock.
+
+    Raises:
+        Problem: It names none; then it has not answered.
+    """
+    if wanted.status is None:
+        context.notes.append(
+            f"the stub {fault.id} only changes what the mock answers, which refused; name a status "
+            "to have another answer"
+        )
+        _count(context, fault, -1)
+        raise problem
 
 
 def _count(context: RequestContext, before: Fault, answers: int) -> None:
@@ -347,46 +185,56 @@ def _count(context: RequestContext, before: Fault, answers: int) -> None:
         context.world.note_fault_use()
 
 
-_FIXED: Final[Recent[tuple[int, int], tuple[StubResponse, HandlerResponse]]] = Recent(500)
-"""Answers with the body of a stub, by the identities of its response and of the operation."""
+_FIXED: Final[Recent[tuple[int, int, bytes], tuple[StubResponse, HandlerResponse]]] = Recent(500)
+"""Answers with the body of a stub, by the identities of its response and of the operation, and by
+what the client accepts."""
 
 
-def _fixed(endpoint: Endpoint, wanted: StubResponse) -> HandlerResponse:
+def _fixed(context: RequestContext, endpoint: Endpoint, wanted: StubResponse) -> HandlerResponse:
     """Returns a response whose body a stub gives."""
-    key = (id(wanted), id(endpoint))
+    accept = context.headers.get(b"accept", b"") if endpoint.validator.has_choice else b""
+    key = (id(wanted), id(endpoint), accept)
     kept = _FIXED.get(key)
     if kept is not None and kept[0] is wanted:
         return kept[1]
     status = endpoint.validator.status(200) if wanted.status is None else wanted.status
     declared = endpoint.operation.response(status)
-    media_type = _media_type(wanted, declared)
+    media_type = _media_type(wanted, declared, accept)
     sample = declared_response(endpoint.operation, endpoint.schemas, 0, status=status)
     place = tuple(it for it in sample.headers if it[0] == LOCATION) if sample else ()
-    response = HandlerResponse(
-        _content(endpoint, wanted, declared, media_type), status, media_type, place
-    )
+    written = _written(endpoint, wanted.body, declared, media_type)
+    body = written if isinstance(written, bytes) else SharedBody(written)
+    response = HandlerResponse(body, status, media_type, place)
     _FIXED.put(key, (wanted, response))
     return response
 
 
-def _content(
-    endpoint: Endpoint, wanted: StubResponse, declared: DeclaredResponse | None, media_type: str
+def _written(
+    endpoint: Endpoint, value: Any, declared: DeclaredResponse | None, media_type: str
 ) -> Any:
-    if isinstance(wanted.body, str) and not is_json(media_type):
-        return wanted.body.encode()
-    media = declared.content.get(media_type) if declared else None
-    schema = media.schema if media else None
-    written = written_body(wanted.body, media_type, schema, endpoint.schemas.for_responses)
-    return written if isinstance(written, bytes) else SharedBody(written)
+    """Returns a value as the body of a media type."""
+    essence = without_options(media_type)
+    if isinstance(value, str) and not is_json(essence):
+        return value.encode()
+    name = declared_for(essence, declared.content) if declared else None
+    schema = declared.content[name].schema if declared and name else None
+    return written_body(value, essence, schema, endpoint.schemas.for_responses)
 
 
-def _media_type(wanted: StubResponse, declared: DeclaredResponse | None) -> str:
-    """Returns the media type of a body: the one it is given, or the document's, JSON first."""
-    given = next((t for n, t in wanted.headers.items() if n.lower() == "content-type"), None)
+def _given_type(wanted: StubResponse) -> str | None:
+    return next((t for n, t in wanted.headers.items() if n.lower() == "content-type"), None)
+
+
+def _media_type(
+    wanted: StubResponse, declared: DeclaredResponse | None, accept: bytes = b""
+) -> str:
+    """Returns the media type of a body: the one it is given, or the one that the client likes best."""
+    given = _given_type(wanted)
     if given is not None:
         return given
     types = [it for it in declared.content if "*" not in it] if declared else []
-    return next(filter(is_json, types), types[0] if types else "application/json")
+    best = negotiated(types, accept.decode("latin-1")) or negotiated(types, "")
+    return best or "application/json"
 
 
 def _changed(
@@ -402,7 +250,23 @@ def _changed(
     body = response.body
     if wanted.merge is not UNSET:
         body = _merged(context, body, wanted)
+    if endpoint.validator.has_choice or wanted.headers:
+        response = _typed(context, endpoint, wanted, response._replace(body=body))
+        body = response.body
     return _finished(context, endpoint, fault, wanted, response, body)
+
+
+def _typed(
+    context: RequestContext, endpoint: Endpoint, wanted: StubResponse, response: HandlerResponse
+) -> HandlerResponse:
+    """Returns a response of JSON in the media type that the stub or else the client wants."""
+    declared = endpoint.operation.response(response.status)
+    media_type = _media_type(wanted, declared, context.head.headers.get(b"accept", b""))
+    body = response.body.value if isinstance(response.body, SharedBody) else response.body
+    if body is None or isinstance(body, bytes) or media_type == response.media_type:
+        return response
+    body = _written(endpoint, body, declared, media_type)
+    return response._replace(body=body, media_type=media_type)
 
 
 def _finished(
@@ -476,14 +340,7 @@ def violations(endpoint: Endpoint, wanted: StubResponse) -> Iterator[tuple[str, 
             listed = ", ".join(operation.responses)
             yield "/status", f"{status} is not among {listed} of {operation.operation_id}."
         return
-    for header in declared.headers:
-        given = next((n for n in wanted.headers if n.lower() == header.name.lower()), None)
-        if given is not None:
-            try:
-                reader = ParameterReader(header, endpoint.schemas.for_responses)
-                reader.read({header.name.lower(): [wanted.headers[given]]})
-            except BadRequest as problem:
-                yield f"/headers/{escape(given)}", problem.message
+    yield from _header_violations(endpoint, declared, wanted)
     if wanted.body is not UNSET:
         yield from _body_violations(endpoint, declared, _media_type(wanted, declared), wanted.body)
     elif wanted.merge is not UNSET:
@@ -492,6 +349,22 @@ def violations(endpoint: Endpoint, wanted: StubResponse) -> Iterator[tuple[str, 
         body = merged(body.value if isinstance(body, SharedBody) else body, wanted.merge)
         media_type = _media_type(wanted, declared)
         yield from _body_violations(endpoint, declared, media_type, body, "/merge")
+
+
+def _header_violations(
+    endpoint: Endpoint, declared: DeclaredResponse, wanted: StubResponse
+) -> Iterator[tuple[str, str]]:
+    for header in declared.headers:
+        given = next((n for n in wanted.headers if n.lower() == header.name.lower()), None)
+        if given is not None:
+            try:
+                reader = ParameterReader(header, endpoint.schemas.for_responses)
+                reader.read({header.name.lower(): [wanted.headers[given]]})
+            except BadRequest as problem:
+                yield f"/headers/{escape(given)}", problem.message
+    media_type = _given_type(wanted)
+    if media_type is not None and wanted.body is UNSET and wanted.merge is UNSET:
+        yield from _body_violations(endpoint, declared, media_type, UNSET, "/headers/content-type")
 
 
 def _body_violations(
@@ -511,7 +384,10 @@ def _body_violations(
         yield "/headers/content-type", f"{media_type} is not among {listed}."
         return
     schema = declared.content[name].schema
-    if schema is not None and (is_json(essence) or not isinstance(body, str)):
+    is_text = isinstance(body, str) and not is_json(essence)
+    if is_text and schema and essence == "text/plain":
+        is_text = bool(endpoint.schemas.types(schema) - {"string"})
+    if schema is not None and body is not UNSET and not is_text:
         validator = endpoint.schemas.for_responses.validator(schema)
         for error in validation_errors(validator, body):
             steps = list(map(str, error.instance_path))
@@ -543,6 +419,7 @@ def demanded_response(
     )
     is_error = status is not None and status >= FIRST_ERROR
     has_example = wished.example is not None or _has_example(endpoint, status)
+    has_example = has_example or not (declared and is_json(declared.media_type))
     if declared is None or (is_error and not has_example):
         if status is None:
             msg = f"The document has no example {wished.example!r} for this operation."

@@ -1,0 +1,188 @@
+"""Compares a request with a condition, in WireMock's words: that of a stub, of a fault, of a search."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+from urllib.parse import parse_qsl
+
+import orjson
+import re2
+from msgspec import UNSET
+
+from understudy.errors import BadRequest
+from understudy.limits import PATTERN_BYTES, PATTERN_CHARACTERS
+from understudy.mock.server.faults import RequestCondition, TextCondition
+from understudy.mock.server.request_context import RequestContext
+from understudy.openapi.pointers import escape
+
+_OPTIONS: Final = re2.Options()
+"""RE2 takes time in proportion to the text, whatever the expression is."""
+_OPTIONS.dot_nl = True
+_OPTIONS.log_errors = False
+_OPTIONS.max_mem = PATTERN_BYTES.most
+"""A repetition of repetitions is small as a text, and takes seconds to compile."""
+
+
+def fits(text: str | None, pattern: Mapping[str, Any]) -> bool:
+    """Tells whether a text, or None for the lack of one, fits comparisons by name, as WireMock has them.
+
+    Raises:
+        BadRequest: A regular expression is invalid.
+    """
+    if pattern.get("absent"):
+        return text is None
+    if text is None:
+        return False
+    options = {**pattern}
+    is_folded = options.pop("caseInsensitive", False)
+    return all(_COMPARISONS[name](text, wanted, is_folded) for name, wanted in options.items())
+
+
+def _equal(text: str, wanted: str, is_folded: bool) -> bool:  # noqa: FBT001 - of one shape in the table
+    return text.lower() == wanted.lower() if is_folded else text == wanted
+
+
+def _equal_json(text: str, wanted: Any, _is_folded: bool) -> bool:  # noqa: FBT001 - as above
+    try:
+        expected = orjson.loads(wanted) if isinstance(wanted, str) else wanted
+        return bool(orjson.loads(text) == expected)
+    except ValueError:
+        return False
+
+
+_COMPARISONS: Mapping[str, Callable[[str, Any, bool], bool]] = {
+    "equalTo": _equal,
+    "contains": lambda text, wanted, _: wanted in text,
+    "doesNotContain": lambda text, wanted, _: wanted not in text,
+    "matches": lambda text, wanted, _: is_like(wanted, text),
+    "doesNotMatch": lambda text, wanted, _: not is_like(wanted, text),
+    "equalToJson": _equal_json,
+    "absent": lambda _text, _wanted, _: True,
+}
+
+
+_FLAGS: Final = frozenset({"absent", "caseInsensitive"})
+
+
+def is_comparison(value: Mapping[str, Any]) -> bool:
+    """Tells whether an object holds comparisons of a text, and not members of JSON."""
+    return bool(value) and all(
+        name in _FLAGS or (name in _COMPARISONS and isinstance(text, str))
+        for name, text in value.items()
+    )
+
+
+def is_like(expression: str, text: str) -> bool:
+    """Tells whether a regular expression matches a whole text.
+
+    Raises:
+        BadRequest: The expression is invalid.
+        LimitExceeded: It is too long.
+    """
+    PATTERN_CHARACTERS.check(len(expression))
+    try:
+        return re2.fullmatch(expression, text, options=_OPTIONS) is not None
+    except re2.error as error:
+        reason = error.args[0].decode("utf-8", "replace")
+        msg = f"{expression[:100]!r} is not a regular expression in RE2's syntax: {reason}."
+        raise BadRequest(msg) from error
+
+
+class Misfit(NamedTuple):
+    """One respect in which a request is not what a condition asks for.
+
+    Attributes:
+        where: The place, such as ``path profileIdentifier``.
+        expected: What the condition asks for.
+        actual: What the request has there; None: nothing.
+    """
+
+    where: str
+    expected: Any
+    actual: Any
+
+
+def misfits(condition: RequestCondition, context: RequestContext) -> Iterator[Misfit]:
+    """Yields the respects in which a request is not what a condition asks for.
+
+    Raises:
+        BadRequest: A regular expression is invalid.
+    """
+    person = context.principal.person if context.principal else None
+    if condition.person not in {None, person}:
+        yield Misfit("person", condition.person, person)
+    if condition.path:
+        yield from _other_texts("path", condition.path, context.path_arguments.items())
+    if condition.query:
+        query = parse_qsl(context.query.decode("latin-1"), keep_blank_values=True)
+        yield from _other_texts("query", condition.query, query)
+    if condition.header:
+        sent = context.headers.items()
+        fields = [(name.decode("latin-1"), text.decode("latin-1")) for name, text in sent]
+        names = {name.lower(): wanted for name, wanted in condition.header.items()}
+        yield from _other_texts("header", names, fields)
+    if condition.body is not UNSET:
+        yield from _other_parts("body", _body(context), condition.body)
+
+
+def _other_texts(
+    place: str, conditions: Mapping[str, TextCondition], texts: Iterable[tuple[str, str]]
+) -> Iterator[Misfit]:
+    """Yields the conditions that no text of their name fits; a parameter may be sent twice."""
+    by_name: dict[str, list[str]] = {}
+    for name, text in texts:
+        by_name.setdefault(name, []).append(text)
+    for name, wanted in conditions.items():
+        sent: Sequence[str | None] = by_name.get(name, (None,))
+        if isinstance(wanted, str):
+            is_fit = wanted in sent
+        else:
+            is_fit = any(fits(text, wanted) for text in sent)
+        if not is_fit:
+            yield Misfit(f"{place} {name}", wanted, sent[-1])
+
+
+def _body(context: RequestContext) -> Any:
+    """Returns the body as JSON, or a form as an object; None where it is neither."""
+    try:
+        return orjson.loads(context.body)
+    except ValueError:
+        return dict(parse_qsl(context.body.decode("latin-1"), keep_blank_values=True)) or None
+
+
+_MISSING: Final = object()
+"""Stands for a member that is not there, which null is."""
+
+
+def _other_parts(place: str, value: Any, part: Any) -> Iterator[Misfit]:
+    """Yields where a value of JSON does not contain another: of objects, its members among others.
+
+    A text may be compared as texts elsewhere in the request are.
+    """
+    if isinstance(part, dict) and isinstance(value, dict):
+        for name, member in part.items():
+            yield from _other_parts(f"{place}/{escape(name)}", value.get(name, _MISSING), member)
+        return
+    if isinstance(part, list) and isinstance(value, list) and len(value) == len(part):
+        for number, (item, wanted) in enumerate(zip(value, part, strict=True)):
+            yield from _other_parts(f"{place}/{number}", item, wanted)
+        return
+    actual = None if value is _MISSING else value
+    if isinstance(part, dict) and (isinstance(value, str) or value is _MISSING):
+        is_fit = is_comparison(part) and fits(actual, part)
+    else:
+        is_fit = type(value) is type(part) and bool(value == part)
+    if not is_fit:
+        yield Misfit(place, part, actual)
+
+
+def expect_comparisons(value: Any) -> None:
+    """Reads every regular expression of a condition, at whatever depth it stands.
+
+    Raises:
+        BadRequest: One is invalid.
+    """
+    if isinstance(value, dict) and is_comparison(value):
+        fits("", value)
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            expect_comparisons(part)
