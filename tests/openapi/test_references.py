@@ -243,6 +243,29 @@ def test_a_dangling_alternative_takes_any_value(tmp_path: Path) -> None:
     assert takes(document, "a", *A)
 
 
+EQUAL = """
+paths: {}
+components:
+  schemas:
+    A:
+      oneOf:
+        - {$ref: '#/components/schemas/Locked'}
+        - {type: object, title: Gone, properties: {title: {type: string, description: Why.}}}
+        - {type: integer}
+    Locked: {type: object, description: It is locked., properties: {title: {type: string}}}
+    B: {oneOf: [{properties: {title: {}}}, {properties: {description: {}}}]}
+"""
+
+
+def test_equal_alternatives_may_be_valid_together(tmp_path: Path) -> None:
+    document = write(tmp_path, api=EQUAL)
+    assert [(it.rule, it.pointer) for it in document.losses] == [
+        ("equal-alternatives", "#/components/schemas/A/oneOf")
+    ]
+    assert takes(document, {"title": "a"}, *A)
+    assert not takes(document, {"title": 1}, *A)
+
+
 @pytest.mark.parametrize("name", ["Page«Pet»", "Seite(Tür)", "Page[Pet]", "a b", "50%"])
 @pytest.mark.parametrize("is_encoded", [False, True])
 @pytest.mark.parametrize("most", [500, 0])

@@ -150,10 +150,10 @@ _MOMENTS: Final = frozenset({"from", "start"})
 
 
 def pages_by(schemas: Schemas, parameter: Parameter) -> bool:
-    """Tells whether a parameter of a usual name can say which page is wanted."""
-    return canonical(parameter.name) not in _MOMENTS or "string" not in schemas.types(
-        parameter.schema
-    )
+    """Tells whether a parameter of a usual name can say which page is wanted; an object cannot."""
+    types = schemas.types(parameter.schema)
+    is_moment = canonical(parameter.name) in _MOMENTS and "string" in types
+    return not is_moment and "object" not in types
 
 
 def _has_default(schemas: Schemas, schema: Node | None) -> bool:

@@ -66,6 +66,9 @@ LOSSES: Final[Mapping[str, LintRule]] = {
     "dynamic-reference": LintRule(
         "warning", "A dynamic reference depends on who refers to it, and is read as static."
     ),
+    "equal-alternatives": LintRule(
+        "warning", "Two alternatives of oneOf are equal, and may be valid together."
+    ),
     "unmatched-overlay-target": LintRule(
         "warning", "The target of an overlay's action matches nothing."
     ),

@@ -36,6 +36,7 @@ from understudy.openapi.references import References, Unresolved
 _MAX_REFERENCES = 32
 _TOP = 2
 """Steps of the pointer to a map of components."""
+_ANNOTATIONS = {"title", "description", "example", "examples", "default", "externalDocs"}
 _IDENTIFYING = ("$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema")
 """Keywords that have done their work once references are pointers."""
 
@@ -63,6 +64,8 @@ class _Walk:
         self._resolved: dict[str, Position] = {}
         self._containers: set[str] = set()
         self._identified: list[dict[str, Any]] = []
+        self._alternating: list[Position] = []
+        """The schemas that have a ``oneOf``."""
         self._excluding: set[tuple[str, str]] = set()
         """Pointers of schemas, with the keyword that would refuse what an open schema takes."""
 
@@ -80,6 +83,8 @@ class _Walk:
                 pending += reversed(list(self._parts(place)))
         for place in self._resolved.values():
             self._expect_end(place)
+        for place in self._alternating:
+            self._expect_distinct(place)
         self._open_excluding()
         self._complete()
         for schema in self._identified:
@@ -160,6 +165,8 @@ class _Walk:
         if kind == "schema":
             place = self._within(place)
             mend_schema(self._losses, place)
+            if isinstance(place.value.get("oneOf"), list):
+                self._alternating.append(place)
         if kind in REFERENCED and "$ref" in place.value:
             yield from self._reference(place)
             if kind != "schema" and not _is_described(place):
@@ -306,6 +313,28 @@ class _Walk:
         elif place.kind == "schema" and around.endswith("/oneOf"):
             self._excluding.add((around.rpartition("/")[0], "oneOf"))
 
+    def _expect_distinct(self, place: Position) -> None:
+        """Lets alternatives be valid together if two are equal, as no value would fit exactly one."""
+        alternatives = place.value.get("oneOf")
+        if not isinstance(alternatives, list):  # it was left out
+            return
+        meant = [self._meant(it) for it in alternatives]
+        if any(it in meant[:number] for number, it in enumerate(meant)):
+            message = "two alternatives are equal, so that no value fits exactly one; read as anyOf."
+            self._losses.note("equal-alternatives", place.below("oneOf", "any"), message)
+            self._excluding.add((place.pointer, "oneOf"))
+
+    def _meant(self, schema: Any) -> Any:
+        """Returns what a schema says of values: without annotations, and for a reference its target."""
+        for _ in range(_MAX_REFERENCES):
+            if not (isinstance(schema, dict) and set(schema) - _ANNOTATIONS == {"$ref"}):
+                break
+            try:
+                schema = value_at(self._root, unquote(schema["$ref"]))
+            except LookupError:  # it leads to what was left out
+                break
+        return _without_annotations(schema)
+
     def _open_excluding(self) -> None:
         """Leaves out a ``not`` that is open, and lets an open alternative be valid beside others."""
         for pointer, keyword in self._excluding:
@@ -314,6 +343,19 @@ class _Walk:
                 schemas = schema.pop(keyword)
                 if keyword == "oneOf":
                     schema.setdefault("anyOf", schemas)
+
+
+def _without_annotations(schema: Any, *, are_names: bool = False) -> Any:
+    """Returns a schema without what says nothing of values; the names of members are no keywords."""
+    if isinstance(schema, list):
+        return [_without_annotations(it) for it in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        name: _without_annotations(it, are_names=not are_names and name == "properties")
+        for name, it in schema.items()
+        if are_names or name not in _ANNOTATIONS
+    }
 
 
 def _keys(holder: Any) -> Any:

@@ -75,6 +75,14 @@ def test_a_text_called_from_filters_and_chooses_no_page(kind, offset):
     assert paged_list(operations(document)[0], Schemas(document), {}).offset == offset
 
 
+def test_an_object_called_page_is_no_number_of_a_page():
+    """Its members are written ``page[number]``; ``page=2`` means nothing."""
+    page = {"name": "page", "in": "query", "style": "deepObject", "schema": {"type": "object"}}
+    raw = {"openapi": "3.0.3", "paths": {"/beds": {"get": {"parameters": [page]}}}}
+    document = document_of(raw, Path("beds.yaml"))
+    assert not paged_list(operations(document)[0], Schemas(document), {}).is_paged
+
+
 def test_what_an_operation_requires_is_written_in_its_style():
     """As JSON, the service would take the list and the object for texts."""
     parameters = [
