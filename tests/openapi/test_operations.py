@@ -107,8 +107,26 @@ def test_responses_are_found_by_status_then_class_then_default(read) -> None:
                 default: {description: c, content: {a/default: {}}}
         """,
     )
-    found = [operation.response(status) for status in (200, 204, 404)]
+    found = [operation.response(status) for status in (200, 206, 404)]
     assert [next(iter(r.content)) for r in found if r] == ["a/exact", "a/class", "a/default"]
+
+
+def test_a_status_without_content_has_none_whatever_is_declared(read) -> None:
+    content = "content: {application/json: {schema: {type: object}}}"
+    (operation,) = operations(
+        read(f"""
+paths:
+  /a:
+    put: {{responses: {{'204': {{description: "", {content}}}, 2XX: {{description: "", {content}}}}}}}
+""")
+    )
+    contents = [operation.response(it).content.keys() for it in (204, 205, 200)]
+    assert [operation.responses["204"].content, *contents] == [
+        {},
+        set(),
+        set(),
+        {"application/json"},
+    ]
 
 
 def test_a_status_that_nothing_covers_has_no_response(read) -> None:

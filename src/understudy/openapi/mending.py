@@ -320,7 +320,9 @@ class _Walk:
             return
         meant = [self._meant(it) for it in alternatives]
         if any(it in meant[:number] for number, it in enumerate(meant)):
-            message = "two alternatives are equal, so that no value fits exactly one; read as anyOf."
+            message = (
+                "two alternatives are equal, so that no value fits exactly one; read as anyOf."
+            )
             self._losses.note("equal-alternatives", place.below("oneOf", "any"), message)
             self._excluding.add((place.pointer, "oneOf"))
 

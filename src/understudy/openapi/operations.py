@@ -1,7 +1,7 @@
 """Reads the operations of a document as values: what each accepts and how it responds."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary
@@ -14,6 +14,8 @@ from understudy.openapi.pointers import steps_of
 
 # OpenAPI 3.0.3, Parameter Object: header parameters of these names "shall be ignored".
 IGNORED_HEADERS = frozenset({"accept", "content-type", "authorization"})
+WITHOUT_CONTENT = frozenset({204, 205, 304})
+"""Statuses whose responses have no content, whatever is declared (RFC 9110, 15.3.5, 15.3.6 and 15.4.5)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,11 +237,14 @@ class Operation:
 
     def response(self, status: int) -> DeclaredResponse | None:
         """Returns what the document says of a status: itself, its class, or the default."""
-        return (
+        declared = (
             self.responses.get(str(status))
             or self.responses.get(f"{status // 100}XX")
             or self.responses.get("default")
         )
+        if declared is not None and status in WITHOUT_CONTENT:
+            return replace(declared, content={})
+        return declared
 
 
 _OPERATIONS: WeakKeyDictionary[Document, tuple[Operation, ...]] = WeakKeyDictionary()
@@ -311,8 +316,9 @@ def _responses(document: Document, operation: Node) -> dict[str, DeclaredRespons
         if name.startswith("x-"):  # an extension, and no status
             continue
         key = name.upper() if name[1:].upper() == "XX" else name
-        headers = _headers(document, response)
-        responses[key] = DeclaredResponse(response.pointer, _content(document, response), headers)
+        is_empty = key.isdecimal() and int(key) in WITHOUT_CONTENT
+        content = {} if is_empty else _content(document, response)
+        responses[key] = DeclaredResponse(response.pointer, content, _headers(document, response))
     return responses
 
 

@@ -36,7 +36,12 @@ from understudy.openapi.media_types import (
     is_xml,
     negotiated,
 )
-from understudy.openapi.operations import DeclaredResponse, MediaType, Operation
+from understudy.openapi.operations import (
+    WITHOUT_CONTENT,
+    DeclaredResponse,
+    MediaType,
+    Operation,
+)
 from understudy.openapi.sampler import AT_ONCE, DYNAMIC, EFFORTS, Effort, Sampler
 from understudy.openapi.schemas import Schemas
 from understudy.openapi.xml_writing import XmlWriter
@@ -256,9 +261,6 @@ _WRITERS: Final[Mapping[str, Callable[[Any], bytes]]] = {
 }
 
 
-_WITHOUT_CONTENT: Final = frozenset({204, 205, 304})
-"""Statuses whose responses have no content (RFC 9110, 15.3.5, 15.3.6 and 15.4.5)."""
-
 _STATUS_OF_RANGE: Final = {"2XX": 200, "3XX": 302, "4XX": 400, "5XX": 500, "default": 200}
 _REDIRECTS = range(300, 400)
 _MOST_SAMPLES = 100
@@ -351,7 +353,7 @@ def _first_response(operation: Operation) -> tuple[int, DeclaredResponse | None]
     """Returns the response that a document promises first, and its status."""
     declared = operation.responses
     numbers = sorted(int(status) for status in declared if status.isdecimal())
-    redirects = sorted(set(numbers) & {*_REDIRECTS} - _WITHOUT_CONTENT)
+    redirects = sorted(set(numbers) & {*_REDIRECTS} - WITHOUT_CONTENT)
     order = [
         *(str(number) for number in numbers if number // 100 == 2),  # noqa: PLR2004 - RFC 9110, 15.3
         *("2XX", "default"),
@@ -393,7 +395,7 @@ class _Sampling:
     ) -> HandlerResponse:
         """Returns a status with the headers and the content that are declared for it."""
         headers = self._headers(status, declared)
-        if not declared.content or status in _WITHOUT_CONTENT:
+        if not declared.content or status in WITHOUT_CONTENT:
             return HandlerResponse(None, status, headers=headers)
         key = self._media_type(declared)
         media = declared.content[key]
