@@ -13,9 +13,11 @@ from understudy.collections.model import (
     Steps,
 )
 from understudy.collections.names import (
+    Moment,
     canonical,
     is_no_status,
     is_plural,
+    moment_named,
     outcomes,
     singular,
     words,
@@ -65,8 +67,8 @@ _BINARY: Final = frozenset({"binary", "byte"})
 def read_names(schemas: Schemas, role: ResourceOperation, resource: Resource) -> dict[str, str]:
     """Returns the members that are sent and then read, each with its name in the item.
 
-    Those are left out that only one direction has, that identify the item, or whose types differ, and
-    those of which a response cannot show every value that a request may have.
+    Those are left out that only one direction has, that identify the item, that services set on each
+    change, or whose types differ, and those of which a response cannot show every value of a request.
     """
     read = schemas.members(resource.schema)
     own_names = {canonical(name): name for name in read}
@@ -76,10 +78,18 @@ def read_names(schemas: Schemas, role: ResourceOperation, resource: Resource) ->
         if (
             own is not None
             and own != resource.identifier
+            and moment_of(schemas, own, read[own]) is None
             and _is_same_kind(schemas, member, read[own])
         ):
             names[name] = own
     return names
+
+
+def moment_of(schemas: Schemas, name: str, member: Node) -> Moment | None:
+    """Returns the moment of an item's life whose time a member is; None for any other member."""
+    is_instant = schemas.keyword(member, "format") in {"date-time", "date"}
+    is_time = is_instant or types_of(schemas, member) == {"integer"}
+    return moment_named(name) if is_time else None
 
 
 def _shows_all(schemas: Schemas, sent: Node, read: Node) -> bool:

@@ -6,14 +6,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import msgspec
 import orjson
 
-from understudy.collections.bodies import path_parameter_schema, sent_members, types_of
+from understudy.collections.bodies import (
+    moment_of,
+    path_parameter_schema,
+    sent_members,
+    types_of,
+)
 from understudy.collections.model import Resource, ResourceModel, ResourceParent
-from understudy.collections.names import canonical, is_no_status, singular
+from understudy.collections.names import Moment, canonical, is_no_status, singular
 from understudy.limits import RECORDS
 from understudy.mock.server.worlds import World
 from understudy.mock.store.items import (
@@ -27,22 +32,6 @@ from understudy.mock.store.items import (
 from understudy.openapi.loader import Node
 from understudy.openapi.sampler import Sampler
 from understudy.openapi.schemas import Schemas
-
-Moment = Literal["created", "updated"]
-
-_CREATED: Final = (
-    "created",
-    "createdat",
-    "createdon",
-    "datecreated",
-    "creationdate",
-    "createdtime",
-)
-_UPDATED: Final = (
-    *("updated", "updatedat", "updatedon", "modified", "modifiedat", "lastmodified"),
-    *("lastupdated", "dateupdated", "datemodified", "updatedtime", "lastupdatedat"),
-)
-_ENDINGS: Final = ("date", "time", "timestamp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,19 +108,8 @@ class ItemShape:
             is_required=is_required,
             is_sent=sent is not None,
             default=() if default is None else (default,),
-            moment=self._moment(name, node),
+            moment=moment_of(self.schemas, name, node),
         )
-
-    def _moment(self, name: str, node: Node) -> Moment | None:
-        types = types_of(self.schemas, node)
-        is_instant = self.schemas.keyword(node, "format") in {"date-time", "date"}
-        if not (is_instant or types == {"integer"}):
-            return None
-        plain = canonical(name)
-        stems = {plain, *(plain.removesuffix(ending) for ending in _ENDINGS)}
-        if stems & set(_CREATED):
-            return "created"
-        return "updated" if stems & set(_UPDATED) else None
 
     def accepts(self, name: str, value: Any) -> bool:
         """Tells whether a member can have a value."""

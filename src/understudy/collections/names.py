@@ -1,9 +1,9 @@
 """Compares the names that documents give to one thing, ``petId`` and ``pet_id``, and lists usual ones of paging."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
@@ -38,11 +38,16 @@ LIMITS: Final = frozenset(
     {
         *("limit", "perpage", "pagesize", "size", "count", "top", "first", "take", "max"),
         *("maxresults", "maxitems", "pagelimit", "itemsperpage", "numresults"),
+        *("rows", "maxrows", "hitsperpage"),
     }
 )
 """Canonical names of the parameter that bounds a page; those below are of other parts of paging."""
-OFFSETS: Final = frozenset({"offset", "skip", "startindex", "start", "startat", "from"})
-PAGES: Final = frozenset({"page", "pagenumber", "pageno", "pageindex", "p", "pagenum"})
+OFFSETS: Final = frozenset(
+    {"offset", "skip", "startindex", "start", "startat", "from", "skipcount"}
+)
+PAGES: Final = frozenset(
+    {"page", "pagenumber", "pageno", "pageindex", "p", "pagenum", "currentpage"}
+)
 CURSORS: Final = frozenset(
     {
         *("cursor", "after", "pagetoken", "nexttoken", "startingafter", "continuationtoken"),
@@ -56,9 +61,12 @@ TOTALS: Final = frozenset(
     {
         *("total", "totalcount", "totalitems", "totalelements", "totalresults", "totalrecords"),
         *("totalsize", "resultcount", "numfound", "recordcount", "totalhits"),
+        *("itemstotal", "totalitemcount", "totalentries", "totalrows"),
     }
 )
-PAGE_COUNTS: Final = frozenset({"pages", "totalpages", "pagecount", "numpages", "lastpage"})
+PAGE_COUNTS: Final = frozenset(
+    {"pages", "totalpages", "pagecount", "numpages", "lastpage", "pagestotal"}
+)
 MORES: Final = frozenset({"hasmore", "hasnext", "more", "hasnextpage"})
 
 
@@ -91,6 +99,29 @@ def _singular_word(word: str) -> str:
         if word.endswith(plural) and len(word) > len(plural) + 1:
             return word[: len(word) - len(plural)] + ending
     return word
+
+
+Moment = Literal["created", "updated"]
+
+_MOMENTS: Final[Mapping[Moment, frozenset[str]]] = {
+    "created": frozenset(
+        ("created", "createdat", "createdon", "datecreated", "creationdate", "createdtime")
+    ),
+    "updated": frozenset(
+        {
+            *("updated", "updatedat", "updatedon", "modified", "modifiedat", "lastmodified"),
+            *("lastupdated", "dateupdated", "datemodified", "updatedtime", "lastupdatedat"),
+        }
+    ),
+}
+_OF_TIMES: Final = ("date", "time", "timestamp")
+
+
+def moment_named(name: str) -> Moment | None:
+    """Returns the moment of an item's life that a member is named after, or None."""
+    plain = canonical(name)
+    stems = {plain, *map(plain.removesuffix, _OF_TIMES)}
+    return next((moment for moment, names in _MOMENTS.items() if stems & names), None)
 
 
 _STATUSES: Final = ("status", "state", "phase", "stage", "lifecycle")

@@ -23,6 +23,7 @@ from understudy.collections.names import (
     MORES,
     NEXTS,
     OFFSETS,
+    PAGE_COUNTS,
     PAGES,
     TOTALS,
     canonical,
@@ -386,10 +387,11 @@ def _with(query: bytes, name: str, value: str) -> str:
     return urlencode([*((key, text) for key, text in pairs if key != name), (name, value)])
 
 
-_COUNTS: Final = frozenset({"count", "numberofelements", "itemcount", "pagecount"})
-_TOTAL_PAGES: Final = frozenset({"totalpages", "pages", "pagecount", "lastpage", "numpages"})
+_COUNTS: Final = frozenset(
+    {"count", "numberofelements", "itemcount", "pagecount", "currentpageitems"}
+)
 _SIZES: Final = frozenset({"limit", "perpage", "pagesize", "size", "itemsperpage"})
-_NUMBERS: Final = frozenset({"page", "number", "currentpage", "pagenumber", "pageindex"})
+_NUMBERS: Final = frozenset({"page", "number", "currentpage", "pagenumber", "pageindex", "pagenum"})
 _PREVIOUS: Final = frozenset({"previous", "prev", "prevurl", "previousurl", "prevpage"})
 
 
@@ -499,7 +501,7 @@ def _values(bound: BoundCall, name: str, page: Page, *, has_total: bool) -> tupl
     count = len(page.items)
     known: tuple[tuple[frozenset[str], tuple[Any, ...]], ...] = (
         (TOTALS, (page.total, str(page.total))),
-        (_TOTAL_PAGES, (-(-page.total // limit) if limit else 1,)),
+        (PAGE_COUNTS, (-(-page.total // limit) if limit else 1,)),
         (_COUNTS, (count if has_total else page.total,)),
         (_SIZES, (limit if limit is not None else max(count, 1),)),
         (_NUMBERS, (number if number is not None else start // (limit or 1) + 1,)),

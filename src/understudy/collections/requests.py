@@ -318,21 +318,25 @@ class RequestMaker:
         return self._varied(member, name, is_unique=True)
 
     def _varied(self, schema: Node, name: str, *, is_unique: bool) -> Any:
-        """Returns a valid value for a member; a unique one has a text of this run if it can."""
+        """Returns a valid value for a member; a unique one is of this run if it can, and no example."""
         number = next(self._numbers)
         if not is_unique:
             return self._sample(schema, name, number)
-        value = Sampler(self.schemas, int(self.token, 16), number, style=_STYLE).value(schema, name)
-        if not isinstance(value, str) or self.schemas.keyword(schema, "enum") is not None:
+        seed, fresh = int(self.token, 16), _STYLE._replace(is_dynamic=True)
+        value = Sampler(self.schemas, seed, number, style=_STYLE).value(schema, name)
+        if self.schemas.keyword(schema, "enum") is not None:
             return value
         accepts = self.schemas.for_requests.validator(schema).is_valid
+        drawn = Sampler(self.schemas, seed, number, style=fresh).value(schema, name)
+        if not isinstance(value, str):
+            return drawn if accepts(drawn) else value
         mark = f"{self.token}{number}"
         longest = self.schemas.keyword(schema, "maxLength")
         room = longest - len(mark) - 1 if isinstance(longest, int) else len(value)
         start = value[: max(room, 0)].strip()
         marked = (f"{start} {mark}", f"{start}-{mark}", f"u{mark}@example.com", mark)
         is_email = self.schemas.keyword(schema, "format") == "email"
-        return next((it for it in marked[2 if is_email else 0 :] if accepts(it)), value)
+        return next((it for it in (*marked[2 if is_email else 0 :], drawn) if accepts(it)), value)
 
     def _sample(self, schema: Node | None, name: str = "", number: int = 0) -> Any:
         sampler = Sampler(self.schemas, self.seed, number, style=_STYLE)

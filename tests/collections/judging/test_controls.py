@@ -107,6 +107,24 @@ def test_a_value_that_no_response_can_show_is_not_expected_of_one(tmp_path):
     assert [it.summary for it in (*outcome.findings, *outcome.notes)] == []
 
 
+def test_a_client_may_send_the_example_of_an_identifier_and_the_times_that_a_service_keeps(
+    tmp_path,
+):
+    path = tmp_path / "berths.yaml"
+    example = "{type: string, format: uuid, example: 7d5aa4f0-4b73-4d5c-9e4c-0a1f5b8f3a11}"
+    kept = "updated_at: {type: integer, format: int64, example: 1576300370}"
+    whole = f"{{type: object, required: [id, ship], properties: {{id: {example}, ship: {{type: string}}, {kept}}}}}"
+    sent = "{type: object, required: [ship], properties: {ship: {type: string}}}"
+    told = BERTHS.replace("side: {type: string}", kept).replace("'202'", "'200'")
+    path.write_text(
+        told.replace("properties: {id: {type: string}", f"properties: {{id: {example}").replace(
+            sent, whole
+        )
+    )
+    outcome = judge(open_deployment(DeploymentOptions(document=path), {}), RunOptions())
+    assert [it.summary for it in (*outcome.findings, *outcome.notes)] == []
+
+
 BERTHS_OF_HARBOURS = """
 openapi: 3.0.3
 info: {title: Berths, version: '1'}

@@ -118,6 +118,16 @@ def test_a_number_chooses_a_page(tmp_path):
     assert [page["has_more"] for page in pages] == [True, False, False]
 
 
+def test_the_numbers_of_an_envelope_are_known_in_either_order_of_words(tmp_path):
+    paths = PATHS.replace("PARAMETER", "currentPage").replace("TYPE", "integer")
+    paths = paths.replace("total_pages", "pagesTotal").replace("next_cursor", "itemsTotal")
+    paths = paths.replace("has_more: {type: boolean}", "currentPageItems: {type: integer}")
+    paths = paths.replace("has_more", "currentPageItems").replace("[string, 'null']", "integer")
+    ask = asking(Mock(Settings(document=document_with(tmp_path, paths, SCHEMAS))))
+    last = ask("GET", "/notes?per_page=2&currentPage=2").json()
+    assert (last["itemsTotal"], last["pagesTotal"], last["currentPageItems"]) == (3, 2, 1)
+
+
 def test_a_size_that_is_declared_as_a_number_is_obeyed(tmp_path):
     paths = PATHS.replace("PARAMETER", "page").replace("TYPE", "integer")
     paths = paths.replace(
