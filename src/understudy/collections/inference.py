@@ -205,8 +205,13 @@ class _Draft:
     def _list_steps(self, operation: Operation) -> Steps | None:
         """Returns the place of the list of items in a response, or None."""
         if operation.method == "GET" and is_open(self._schemas, operation):
-            is_object = self._schemas.types(response_schema(operation)) == {"object"}
-            return (operation.path.rpartition("/")[2],) if is_object else ()
+            schema = response_schema(operation)
+            if self._schemas.types(schema) != {"object"}:
+                return ()
+            values = schema and self._schemas.follow(schema).child("additionalProperties")
+            # a map of texts or of dates has no place for a list
+            has_place = "array" in (self._schemas.types(values) or {"array"})
+            return (operation.path.rpartition("/")[2],) if has_place else None
         for steps, items in arrays(self._schemas, response_schema(operation)):
             share = self._share(items)
             if share is not None and share >= _SHARED:

@@ -216,6 +216,17 @@ def test_a_list_that_must_be_any_object_is_below_the_name_of_its_path(tmp_path):
     assert made in ask("GET", "/keys").json()["keys"]
 
 
+def test_a_map_of_texts_is_no_list(tmp_path):
+    texts = "{type: object, additionalProperties: {type: string}}"
+    keys = KEYS.replace("schema: {type: object}", f"schema: {texts}", 1)
+    ask = asking(Mock(Settings(document=document_with(tmp_path, keys, SCHEMAS))))
+    made = ask("POST", "/keys", json={"text": "mine"}).json()
+    assert ask("GET", f"/keys/{made['id']}").json() == made
+    listed = ask("GET", "/keys")
+    assert "x-mock-state" not in listed.headers
+    assert {type(it) for it in listed.json().values()} <= {str}
+
+
 SHARED = """
   /parcels:
     get:
