@@ -44,6 +44,7 @@ def test_a_path_is_written_in_its_style(style, explode, value, written):
         ("form", True, LIST, "color=blue&color=black&color=brown"),
         ("form", False, OBJECT, "color=R,100,G,200,B,150"),
         ("form", True, OBJECT, "R=100&G=200&B=150"),
+        ("form", True, {"R": ["a", "b"], "G": [{"B": 1}]}, 'R=a&R=b&G={"B": 1}'),
         ("spaceDelimited", False, LIST, "color=blue black brown"),
         ("pipeDelimited", False, LIST, "color=blue|black|brown"),
         ("deepObject", True, OBJECT, "color[R]=100&color[G]=200&color[B]=150"),

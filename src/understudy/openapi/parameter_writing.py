@@ -39,8 +39,9 @@ def query_pairs(parameter: Parameter, value: Any) -> tuple[tuple[str, str], ...]
     if parameter.style == "deepObject":
         return tuple(_deep_pairs(name, value))
     if parameter.explode:
-        items = value.items() if isinstance(value, dict) else ((parameter.name, v) for v in value)
-        return tuple((encoded(str(k)), encoded(written(v))) for k, v in items)
+        members = value.items() if isinstance(value, dict) else [(parameter.name, value)]
+        items = ((encoded(str(k)), item) for k, v in members for item in items_of(v))
+        return tuple((name, encoded(written(item))) for name, item in items)
     separator = _SEPARATORS.get(parameter.style, ",")
     return ((name, separator.join(encoded(written(item)) for item in _flat(value))),)
 

@@ -65,6 +65,13 @@ def test_a_path_parameter_is_read_in_its_style(serve, style, schema, target, val
         ("pipeDelimited, explode: true", INTEGERS, "v=1&v=2", [1, 2]),
         ("form", POINT, "x=1&y=2&tags=a&tags=b", {"x": 1, "y": 2, "tags": ["a", "b"]}),
         ("form", f"{{type: array, items: {POINT}}}", 'v={"x":1}&v={"x":2}', [{"x": 1}, {"x": 2}]),
+        ("form", f"{{type: object, properties: {{at: {POINT}}}}}", 'at={"x":1}', {"at": {"x": 1}}),
+        (
+            "form",
+            f"{{type: object, properties: {{at: {{type: array, items: {POINT}}}}}}}",
+            'at={"x":1}&at={"x":2}',
+            {"at": [{"x": 1}, {"x": 2}]},
+        ),
         ("form, explode: false", POINT, "v=x,1,y,2", {"x": 1, "y": 2}),
         ("deepObject", POINT, "v[x]=1&v[tags]=a&v[tags]=b", {"x": 1, "tags": ["a", "b"]}),
         ("deepObject", POINT, "v[x]=1&v[tags][]=a&v[tags][]=b", {"x": 1, "tags": ["a", "b"]}),

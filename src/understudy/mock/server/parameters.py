@@ -258,9 +258,9 @@ class StyleReader:
         """Returns a value that is a text, or a list that has each item in a text of its own."""
         types = self._schemas.types(schema)
         if "array" not in types:
-            return convert(once(label, texts), types)
+            return _item(once(label, texts), types)
         items = self._schemas.types(self._schemas.items(schema))
-        return [convert(text, items) for text in texts]
+        return [_item(text, items) for text in texts]
 
     def _spread(self, texts: Texts) -> Iterator[Any]:
         """Yields the object whose members are parameters by themselves."""
@@ -310,7 +310,7 @@ class StyleReader:
 
 
 def _item(text: str, types: frozenset[str]) -> Any:
-    """Returns an item of a list; an object or a list in it is JSON, as no style writes it."""
+    """Returns an item or a member; an object or a list in a list or an object is JSON, as no style writes it."""
     if types & {"array", "object"} and text[:1] in {"{", "["}:
         with suppress(ValueError):
             return orjson.loads(text)
