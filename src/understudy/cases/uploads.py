@@ -341,7 +341,7 @@ def _writing(context: OperationContext, schema: Node, name: str) -> Iterator[Mut
         ("a part without a type", untyped, "valid"),
         ("a part type of text", typed("text/plain; charset=utf-8"), "valid"),
         ("a part of another picture's type", typed("image/gif"), "valid"),
-        ("an empty line before the last boundary", _so(before_end=b"\r\n"), "valid"),
+        ("an empty line before the last boundary", _lengthened(name), "valid"),
         ("nothing behind the last boundary", _so(epilogue=b""), "valid"),
         ("text before the first boundary", _so(preamble=b"a preamble\r\n"), "valid"),
         ("text behind the last boundary", _so(epilogue=b"\r\nan epilogue"), "valid"),
@@ -391,6 +391,16 @@ def _broken(context: OperationContext, name: str) -> Iterator[Mutation]:
 def _so(**members: Any) -> BodyChange:
     """Returns a change of how a multipart body is written."""
     return lambda parts: parts._replace(**members)
+
+
+def _lengthened(name: str) -> BodyChange:
+    """Returns a change that ends the file, put last, with an empty line: a text would be another one."""
+
+    def apply(body: MultipartBody) -> MultipartBody:
+        parts = sorted(body.parts, key=lambda it: f'name="{name}"' in it.headers[0])
+        return body._replace(parts=tuple(parts), before_end=b"\r\n")
+
+    return apply
 
 
 def _type(draft: Draft) -> str:

@@ -92,10 +92,10 @@ class _Draft:
         )
 
     def collection(self) -> ResourceCollection | None:
-        create = self._place.find("POST")
-        upsert = self._place.find_item("PUT")
         if not self._name:
             return None
+        create = self._place.find("POST") or self._creating_put()
+        upsert = self._place.find_item("PUT")
         self._is_catalogue = create is None and upsert is None
         if not self._is_catalogue:
             self._add_create(create)
@@ -107,9 +107,9 @@ class _Draft:
         self._add_actions()
         self._weigh()
         self._add_other_changes()
-        own = next(iter(self._place.own), None)
+        own, above = next(iter(self._place.own), None), self._item_path or self._place.key
         return ResourceCollection(
-            path=own.path if own else _above(self._item_path or self._place.key),
+            path=own.path if own else above.rstrip("/").rpartition("/")[0],
             item_path=self._item_path,
             identifier=identifier,
             schema=self._schema,
@@ -155,6 +155,15 @@ class _Draft:
             self._evidence.add(-0.3, "no member identifies an item")
         return None
 
+    def _creating_put(self) -> Operation | None:
+        """Returns a PUT at the collection that takes no identifier, and responds with one."""
+        put, own = self._place.find("PUT"), set(map(canonical, self._members))
+        if put is None or self._place.find_item("PUT") or not self._shows_item(put):
+            return None
+        sent = set(map(canonical, self._schemas.members(request_schema(put))))
+        is_new = next((it for it in self._names if it in own), "") not in sent
+        return put if is_new and (self._request(put)[1] or 0) >= _SHARED else None
+
     def _add_create(self, create: Operation | None) -> None:
         if create is None:
             self._evidence.add(0.35, "PUT creates an item at its path")
@@ -164,7 +173,7 @@ class _Draft:
         if media is None and not (shows_item and self._item_path):
             self._evidence.add(-0.5, f"POST {create.path} takes neither JSON nor a form")
             return
-        self._evidence.add(0.4, f"POST {create.path} creates an item")
+        self._evidence.add(0.4, f"{create.method} {create.path} creates an item")
         steps, share = self._request(create)
         if media is None or (shows_item and self._item_path and (share or 0) < _SHARED):
             self._evidence.add(0.2, "its response has the item, whatever is sent")
@@ -339,17 +348,7 @@ class _Draft:
         return len(own & other) / len(other) if other else None
 
 
-def _above(item_path: str) -> str:
-    """Returns the path of the collection that an item's path is in."""
-    return item_path.rstrip("/").rpartition("/")[0]
-
-
-_ROLES: dict[str, Role] = {
-    "GET": "read",
-    "PUT": "replace",
-    "PATCH": "update",
-    "DELETE": "delete",
-}
+_ROLES: dict[str, Role] = {"GET": "read", "PUT": "replace", "PATCH": "update", "DELETE": "delete"}
 
 
 def find_singletons(

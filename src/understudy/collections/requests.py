@@ -244,13 +244,13 @@ class RequestMaker:
     ) -> dict[str, Node]:
         """Returns the members of an item that only the service sets.
 
-        They are read-only, or the item has them and a request does not. A JSON patch may name any but
-        those that are read-only.
+        They are read-only, or the item has them and a request does not. A JSON patch, and an object
+        whose members are left open, may name any but those that are read-only.
         """
         media_type, _ = self.body_schema(role)
         sent = sent_members(self.schemas, role)
         read = self.schemas.members(resource.schema)
-        takes = read if media_type == JSON_PATCH else self.members(role)
+        takes = (media_type != JSON_PATCH and self.members(role)) or read
         taken = (n for n in takes if not self.schemas.is_flagged(takes[n], "readOnly"))
         names = set(map(canonical, (*taken, resource.identifier or "")))
         return {n: it for n, it in {**read, **sent}.items() if canonical(n) not in names}

@@ -125,6 +125,14 @@ def test_a_client_may_send_the_example_of_an_identifier_and_the_times_that_a_ser
     assert [it.summary for it in (*outcome.findings, *outcome.notes)] == []
 
 
+def test_an_open_object_may_have_every_member_of_an_item_that_is_not_read_only(tmp_path):
+    path = tmp_path / "berths.yaml"
+    sent = "{type: object, required: [ship], properties: {ship: {type: string}}}"
+    path.write_text(BERTHS.replace(sent, "{type: object}").replace("[id, ship]", "[id]"))
+    outcome = judge(open_deployment(DeploymentOptions(document=path), {}), RunOptions())
+    assert [it.summary for it in (*outcome.findings, *outcome.notes)] == []
+
+
 BERTHS_OF_HARBOURS = """
 openapi: 3.0.3
 info: {title: Berths, version: '1'}

@@ -50,6 +50,16 @@ def test_what_is_created_is_listed_and_read_and_gone_once_deleted(name, path, se
     assert ask("GET", path).text == before
 
 
+def test_a_put_that_takes_no_identifier_creates_an_item() -> None:
+    ask = asking_of("depots.yaml")
+    made = ask("PUT", "/depots", json={"name": "North"}).json()
+    ask("PATCH", f"/depots/{made['id']}", json={"name": "South"})
+    assert ask("GET", f"/depots/{made['id']}").json()["name"] == "South"
+    assert [it["name"] for it in ask("GET", "/depots?").json() if it["id"] == made["id"]] == [
+        "South"
+    ]
+
+
 def test_without_a_schema_of_responses_what_is_put_is_read() -> None:
     ask = asking_of("tags.yaml")
     place = ask("POST", "/tags", json={"label": "Blue"}).headers["location"]
