@@ -100,6 +100,24 @@ def test_a_404_of_an_unknown_path_passes_nothing(shop: Path, other_service: str,
     assert plain_too in {line["outcome"] for line in lines}
 
 
+@pytest.mark.parametrize(
+    ("scheme", "missing"),
+    [
+        ("{type: http, scheme: basic}", '`[application]` and below it `username = "…"`'),
+        ("{type: http, scheme: bearer}", '`[credentials]` and below it `api_key = "…"`'),
+    ],
+)
+def test_the_credential_that_every_case_lacks_is_named(tmp_path: Path, scheme: str, missing: str):
+    path = tmp_path / "shop.yaml"
+    path.write_text(
+        f"{SHOP}security: [{{it: []}}]\ncomponents: {{securitySchemes: {{it: {scheme}}}}}\n"
+    )
+    base = ("--base-url", "http://127.0.0.1:9/api", "--kind", "valid", "--count", 2)
+    done, _ = send("getOrder", "--document", path, *base)
+    assert done.exit_code == 2
+    assert missing in " ".join(done.stderr.split())
+
+
 def test_the_base_url_names_where_cases_are_sent(shop: Path, other_service: str):
     _, lines = send("createOrder", "--document", shop, "--base-url", other_service, "--count", 3)
     assert {line["request"]["url"].partition("?")[0] for line in lines} == {

@@ -339,8 +339,11 @@ def _end(tally: Tally) -> ExitCode:
         echo(f"Exit code 1: {counted(failed, 'case')} failed.", err=True)
         return ExitCode.FINDINGS
     if tally.outcomes and not passed:
+        is_basic = any("[application]" in reason for reason in tally.reasons)
+        lines = 'username = "…"` and `password = "…"' if is_basic else 'api_key = "…"'
+        table = "application" if is_basic else "credentials"
         remedy = (
-            'write what is missing into a file, as `[credentials]` and below it `api_key = "…"` '
+            f"write what is missing into a file, as `[{table}]` and below it `{lines}` "
             "(any value at a mock of `serve`), and name it with --target; or correct --base-url"
         )
         echo(f"Exit code 2: no case could be sent and judged; {remedy}.", err=True)
