@@ -1,4 +1,4 @@
-"""The finder beside a reader: 27 documents whose resources were labelled by hand."""
+"""The finder beside a reader: 28 documents whose resources were labelled by hand."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The life of an item in 27 documents of other services, each in its own envelope and style."""
+"""The life of an item in 28 documents of other services, each in its own envelope and style."""
 
 import re
 from pathlib import Path
@@ -86,7 +86,7 @@ def test_what_is_created_is_read_listed_and_gone_after_deletion(
         return it.operation.path.format(**texts)
 
     sent = body_of(create.operation, Schemas(document))
-    created = item_in(create, ask("POST", url(create), **sent))
+    created = item_in(create, ask(create.operation.method, url(create), **sent))
     identifier = created[collection.identifier]
     assert created.items() <= item_in(read, ask("GET", url(read, identifier))).items()
     for it in collection.operations:
