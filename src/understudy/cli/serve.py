@@ -134,11 +134,10 @@ def _other_service(mock: Mock, listing: Listing, base_url: str) -> list[str]:
         printable_line(f"  {scheme.name:<15} {scheme.credential}  ({scheme.place})")
         for scheme in listing.schemes(credentials)[:FEW_SCHEMES]
     ]
-    commands = [
-        f"  {printable_line(it.command)}" for it in listing.operations(base_url, credentials)
-    ]
-    shown = _fitting(commands, ROWS - len(schemes))
-    more = len(commands) - len(shown)
+    rows = ROWS - len(schemes)
+    operations = islice(listing.operations(base_url, credentials), rows)
+    shown = _fitting([f"  {printable_line(it.command)}" for it in operations], rows)
+    more = len(listing.endpoints) - len(shown)
     return [
         click.style("Try", bold=True),
         *shown,

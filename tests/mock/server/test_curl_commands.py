@@ -53,7 +53,7 @@ def mock(tmp_path_factory: pytest.TempPathFactory) -> Mock:
 @pytest.mark.parametrize("number", range(len(DECLARED)), ids=lambda number: DECLARED[number])
 def test_the_command_of_any_style_is_accepted(mock: Mock, number: int) -> None:
     assert mock.listing is not None
-    words = shlex.split(mock.listing.operations(SITE, ANY_CREDENTIALS)[number].command)
+    words = shlex.split(list(mock.listing.operations(SITE, ANY_CREDENTIALS))[number].command)
     headers = {}
     if "-H" in words:
         name, _, text = words[words.index("-H") + 1].partition(": ")

@@ -100,10 +100,9 @@ def operations() -> str:
         credentials = (
             sample_credentials(exchange().world, exchange().started) if is_open else HIDDEN
         )
-    listed = listing.operations(base_url(), credentials)
     return render_template(
         "operations.html",
-        operations=listed[:SHOWN_OPERATIONS],
-        operations_count=len(listed),
+        operations=list(islice(listing.operations(base_url(), credentials), SHOWN_OPERATIONS)),
+        operations_count=len(listing.endpoints),
         schemes=listing.schemes(credentials),
     )

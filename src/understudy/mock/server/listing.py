@@ -228,16 +228,14 @@ class Listing:
     endpoints: Sequence[Endpoint]
     are_credentials_checked: bool = False
 
-    def operations(self, base_url: str, credentials: SampleCredentials) -> list[ListedOperation]:
-        """Returns the operations, in the document's order."""
-        return [
-            ListedOperation(
-                endpoint.operation.method,
-                endpoint.operation.path,
-                curl_command(base_url, endpoint, credentials),
-            )
-            for endpoint in self.endpoints
-        ]
+    def operations(
+        self, base_url: str, credentials: SampleCredentials
+    ) -> Iterator[ListedOperation]:
+        """Yields the operations, in the document's order; each command is made when it is asked for."""
+        for endpoint in self.endpoints:
+            operation = endpoint.operation
+            command = curl_command(base_url, endpoint, credentials)
+            yield ListedOperation(operation.method, operation.path, command)
 
     def schemes(self, credentials: SampleCredentials) -> list[ListedScheme]:
         """Returns the security schemes that a credential is sent for."""
