@@ -1,5 +1,7 @@
 """Schemas of both dialects judge alike, and name the place in the document as it was written."""
 
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 
 from understudy.errors import StartupError
 from understudy.limits import BACKTRACKED_CHARACTERS
+from understudy.mock.server.parameters import first_error
 from understudy.openapi import validators
 from understudy.openapi.composition import knots
 from understudy.openapi.loader import Document, Node
@@ -293,6 +296,32 @@ def test_an_alternative_that_is_a_reference_is_judged(read) -> None:
     (error,) = compiler.validator(node).iter_errors({"name": 1})
     assert error.kind.name == "anyOf"
     assert compiler.validator(node).is_valid({"name": "a", "children": []})
+
+
+def test_what_keeps_a_value_from_the_closest_alternative_is_said(read) -> None:
+    schema = "{oneOf: [{$ref: '#/components/schemas/Tree'}, {$ref: '#/components/schemas/Text'}]}"
+    compiler, node = schemas(read, schema)
+    value = {"name": "elm", "children": [{}]}
+    expected = 'of the closest, children.0: "name" is a required property.'
+    assert first_error(compiler.validator(node), value).endswith(expected)
+
+
+def with_alternatives(errors: Iterable[Any]) -> Iterator[Any]:
+    """Yields errors, and those of the alternatives within them."""
+    for error in errors:
+        yield error
+        yield from with_alternatives(chain.from_iterable(getattr(error.kind, "context", ())))
+
+
+def test_why_no_alternative_fits_is_listed_once_of_schemas_in_circles(read) -> None:
+    others = {n: ", ".join(ref(m) for m in range(7) if m != n) for n in range(7)}
+    levels = [f"L{n}: {{oneOf: [{others[n]}], maxLength: 1}}" for n in range(7)]
+    document = read("components:\n  schemas:\n    " + "\n    ".join(levels))
+    first = document.root.child("components", "schemas", "L0")
+    assert first is not None
+    errors = with_alternatives(Schemas(document).validator(first).iter_errors("text"))
+    pointers = ["/".join(map(str, error.schema_path)) for error in errors]
+    assert len(pointers) == len(set(pointers))
 
 
 def test_an_error_behind_a_reference_is_found_in_a_schema_of_a_list(read) -> None:

@@ -16,7 +16,7 @@ schemas that are each composed of all others. The keyword judges a value by each
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property, lru_cache, partial
 from graphlib import CycleError, TopologicalSorter
@@ -47,6 +47,9 @@ MOST_REFERENCES: Final = 500
 MOST_COMPILED: Final = 200
 """Compiled schemas that are kept of a document with more references; each takes some 40 kB."""
 
+_MOST_ALTERNATIVES: Final = 50
+"""Alternatives of a schema that are asked why a value does not fit; each may have to be compiled."""
+
 _FEW_LEVELS: Final = 3
 """Levels of a value that no schema takes long for."""
 
@@ -70,6 +73,25 @@ class _PlacedError(NamedTuple):
     kind: Any
     instance: Any
 
+
+class Alternatives(NamedTuple):
+    """Why a value fits none of the alternatives of a schema, in a document that is split.
+
+    Attributes:
+        name: The kind of the error, as jsonschema-rs names it.
+        context: The errors of each alternative.
+    """
+
+    name: str
+    context: Sequence[Sequence["SchemaError"]]
+
+
+NO_ALTERNATIVE: Final = (
+    Alternatives,
+    jsonschema_rs.ValidationErrorKind.AnyOf,
+    jsonschema_rs.ValidationErrorKind.OneOfNotValid,
+)
+"""Kinds of an error that say why each alternative is none; each has a ``context``."""
 
 SchemaError = _PlacedError | jsonschema_rs.ValidationError
 """A breach of a schema by a value: what is wrong, and its places in the value and in the document."""
@@ -139,12 +161,27 @@ class SchemaValidator:
             at: Its place in the whole value.
             listed: The schemas, each with a place, of which all is said already.
         """
-        for error in self._compiler.compiled(self._pointer).iter_errors(value):
+        yield from self._placed(
+            self._compiler.compiled(self._pointer).iter_errors(value), at, listed
+        )
+
+    def _placed(
+        self,
+        errors: Iterable[SchemaError],
+        at: _Place,
+        listed: set[tuple[str, _Place]],
+    ) -> Iterator[SchemaError]:
+        for error in errors:
             path = [*steps_of(self._pointer), *error.schema_path]
             place = (*at, *error.instance_path)
             if path[-1] != _REFERENCE:
+                kind: Any = error.kind
+                if isinstance(kind, NO_ALTERNATIVE):  # of a circle of them, each is listed once
+                    each = kind.context[:_MOST_ALTERNATIVES]
+                    context = [list(self._placed(it, at, listed)) for it in each]
+                    kind = Alternatives(kind.name, context)
                 message = unbounded(error.message)
-                yield _PlacedError(message, list(place), path, error.kind, error.instance)
+                yield _PlacedError(message, list(place), path, kind, error.instance)
                 continue
             pointer = self._compiler.referring(path[:-1])
             if (pointer, place) not in listed:

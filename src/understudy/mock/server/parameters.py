@@ -21,7 +21,7 @@ from understudy.openapi.loader import Node
 from understudy.openapi.operations import Parameter
 from understudy.openapi.pointers import escape
 from understudy.openapi.schemas import Schemas
-from understudy.openapi.validators import SchemaError, SchemaValidator
+from understudy.openapi.validators import NO_ALTERNATIVE, SchemaError, SchemaValidator
 
 LONGEST = 200
 """Characters of a message at most; the value may be megabytes."""
@@ -91,7 +91,7 @@ def _cause(error: SchemaError, depth: int = 0) -> SchemaError:
     That is the alternative of the right type with the fewest errors.
     """
     kind = error.kind
-    if not isinstance(kind, ValidationErrorKind.AnyOf | ValidationErrorKind.OneOfNotValid):
+    if not isinstance(kind, NO_ALTERNATIVE):
         return error
     place = list(error.instance_path)
 
