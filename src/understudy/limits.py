@@ -77,6 +77,8 @@ JSON_DEPTH: Final = Limit("json-depth", 100, "levels of nested JSON")
 JSON_INTEGER: Final = Limit("json-integer", 2**63 - 1, "as a whole number: 64 bits")
 
 # files: documents, fixtures and imports
+FILE_BYTES: Final = Limit("file-bytes", 256 * 1024 * 1024, "bytes of a document or a fixture")
+"""A link in a directory may lead to a device, which never ends."""
 YAML_DEPTH: Final = Limit("yaml-depth", 100, "levels of nested YAML")
 DOCUMENT_FILES: Final = Limit("document-files", 1_000, "files that a document refers to")
 YAML_VALUES: Final = Limit("yaml-values", 1_000_000, "values in a YAML file, aliases counted out")

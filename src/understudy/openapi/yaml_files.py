@@ -17,7 +17,7 @@ import yaml
 from yaml.reader import ReaderError
 
 from understudy.errors import StartupError, unreadable
-from understudy.limits import YAML_DEPTH, YAML_VALUES, Limit
+from understudy.limits import FILE_BYTES, YAML_DEPTH, YAML_VALUES, Limit
 from understudy.openapi.pointers import levels_of
 
 
@@ -299,11 +299,23 @@ def read_yaml(path: Path, repeated: list[str] | None = None) -> Any:
     Raises:
         StartupError: It cannot be read, or is not YAML; the text names file and line.
     """
+    return parse_yaml(file_bytes(path), path, repeated)
+
+
+def file_bytes(path: Path) -> bytes:
+    """Returns the content of a document or a fixture.
+
+    Raises:
+        StartupError: It cannot be read, or is too long.
+    """
     try:
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            content = file.read(FILE_BYTES.most + 1)
     except OSError as error:
         raise StartupError(unreadable(path, error)) from error
-    return parse_yaml(content, path, repeated)
+    if len(content) > FILE_BYTES.most:
+        raise beyond(FILE_BYTES, path)
+    return content
 
 
 def parse_yaml(content: bytes, path: Path, repeated: list[str] | None = None) -> Any:

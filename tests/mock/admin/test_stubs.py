@@ -392,6 +392,16 @@ def test_stubs_among_the_fixtures_are_in_every_world_from_the_start(
         ("{operation: getProfile, response: {status: 299}}", "/response/status"),
         ("{operation: getProfile, respons: {}}", "did you mean 'response'"),
         ("- 7", "a stub is an object"),
+        (
+            "{operation: getProfile, when: {path: {profileIdentifier: {pattern: a}}}, "
+            "response: {status: 404}}",
+            "pattern.* is no comparison; give the whole text, or equalTo",
+        ),
+        (
+            "{operation: getProfile, when: {query: {a: {matches: 7}}}, response: {status: 404}}",
+            "query.a: .* is no comparison",
+        ),
+        ("{operation: getProfile, response: {headers: {a: " + "a" * 10_001 + "}}}", "header field"),
     ],
 )
 def test_a_stub_among_the_fixtures_that_cannot_be_stops_the_start(

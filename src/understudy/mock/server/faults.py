@@ -54,14 +54,21 @@ class Delay(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 
 
 _NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}")
-_TEXT: Final = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
+_TEXT: Final = re.compile(r"[\t\x20-\x7e\x80-\xff]{0,10000}")
 _FRAMING: Final = frozenset(
     ("connection", "content-length", "keep-alive", "trailer", "transfer-encoding", "upgrade")
 )
 """Headers that say where a message ends: a second one would let two readers disagree (RFC 9112, 11.2)."""
 
 TextCondition = str | dict[str, Any]
-"""The whole text, or comparisons by name as ``text_comparisons`` has them."""
+"""The whole text, or comparisons by name."""
+
+COMPARISONS: Final[Mapping[str, type]] = {
+    **dict.fromkeys(("equalTo", "contains", "doesNotContain", "matches", "doesNotMatch"), str),
+    "equalToJson": object,
+    **dict.fromkeys(("absent", "caseInsensitive"), bool),
+}
+"""Comparisons of a text by name, as WireMock has them, with the type of what a text is compared with."""
 
 
 class RequestCondition(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -80,6 +87,29 @@ class RequestCondition(Struct, frozen=True, forbid_unknown_fields=True, omit_def
     header: dict[str, TextCondition] = {}
     body: Any | UnsetType = UNSET
     person: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuses what is no comparison, by whichever way the condition enters a world.
+
+        Raises:
+            ValueError: A comparison is unknown, or lacks the type that it takes.
+        """
+        for place in ("path", "query", "header"):
+            for name, wanted in getattr(self, place).items():
+                if isinstance(wanted, str) or is_comparison(wanted):
+                    continue
+                msg = (
+                    f"{place}.{name}: {str(wanted)[:100]} is no comparison; give the whole text, "
+                    f"or {', '.join(COMPARISONS)}"
+                )
+                raise ValueError(msg)
+
+
+def is_comparison(value: Mapping[str, Any]) -> bool:
+    """Tells whether an object holds comparisons of a text, and not members of JSON."""
+    return bool(value) and all(
+        isinstance(it, COMPARISONS.get(name, ())) for name, it in value.items()
+    )
 
 
 class StubResponse(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from understudy.errors import BadRequest
 from understudy.limits import PATTERN_BYTES, PATTERN_CHARACTERS
-from understudy.mock.server.faults import RequestCondition, TextCondition
+from understudy.mock.server.faults import RequestCondition, TextCondition, is_comparison
 from understudy.mock.server.request_context import RequestContext
 from understudy.openapi.pointers import escape
 
@@ -58,17 +58,6 @@ _COMPARISONS: Mapping[str, Callable[[str, Any, bool], bool]] = {
     "equalToJson": _equal_json,
     "absent": lambda _text, _wanted, _: True,
 }
-
-
-_FLAGS: Final = frozenset({"absent", "caseInsensitive"})
-
-
-def is_comparison(value: Mapping[str, Any]) -> bool:
-    """Tells whether an object holds comparisons of a text, and not members of JSON."""
-    return bool(value) and all(
-        name in _FLAGS or (name in _COMPARISONS and isinstance(text, str))
-        for name, text in value.items()
-    )
 
 
 def is_like(expression: str, text: str) -> bool:
