@@ -245,6 +245,27 @@ def test_a_removal_takes_every_match_out(tmp_path: Path) -> None:
     assert root["info"]["x-list"] == []
 
 
+@pytest.mark.parametrize(
+    ("condition", "is_met"),
+    [
+        ("match(@, 'a+')", True),
+        ("match(@, 'b')", False),
+        ("search(@, '^.$')", True),
+        ("match(@, '(?=a)a')", False),  # what looks around takes long, and is not of RFC 9485
+        ("search(@, '(')", False),
+    ],
+)
+def test_an_expression_of_a_target_is_matched_in_linear_time(
+    tmp_path: Path, condition: str, is_met: bool
+) -> None:
+    root: Any = deepcopy(ROOT)
+    unmet = apply_overlays(
+        root, [overlay(tmp_path, {"target": f"$.info[?{condition}]", "update": "b"})]
+    )
+    assert (root["info"]["title"] == "b") is is_met
+    assert bool(unmet) is not is_met
+
+
 def test_a_copy_is_merged_from_another_place(tmp_path: Path) -> None:
     root = applied(tmp_path, {"target": "$.paths['/b']", "copy": "$.paths['/a']"})
     assert root["paths"]["/b"]["get"]["tags"] == ["old"]

@@ -6,7 +6,8 @@ recursion and loses the place.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from itertools import islice, product
@@ -14,6 +15,8 @@ from pathlib import Path
 from posixpath import normpath
 from typing import Any, NamedTuple
 from urllib.parse import unquote
+
+import re2
 
 from understudy.errors import StartupError
 from understudy.limits import YAML_VALUES
@@ -88,11 +91,42 @@ def _find(target: Any, root: dict[str, Any], place: str) -> list[Any]:
     import jsonpath  # noqa: PLC0415 - takes 40 ms, and most runs have no overlay
 
     try:
-        expression = jsonpath.JSONPathEnvironment(strict=True).compile(target)
-        return list(expression.finditer(root))
+        environment = jsonpath.JSONPathEnvironment(strict=True)
+        functions = {"match": re2.fullmatch, "search": re2.search}
+        environment.function_extensions |= {n: _compared(it) for n, it in functions.items()}
+        found = list(islice(environment.compile(target).finditer(root), YAML_VALUES.most + 1))
     except (jsonpath.JSONPathError, TypeError, AttributeError) as error:
-        msg = f"{place}: target {target!r} is not a JSONPath (RFC 9535): {error}."
+        reason = str(error).partition("\n")[0]  # a drawing of the place follows
+        msg = f"{place}: target {target!r} is not a JSONPath (RFC 9535): {reason}."
         raise StartupError(msg) from error
+    if len(found) > YAML_VALUES.most:
+        raise beyond(YAML_VALUES, Path(f"{place}: target {target!r}"))
+    return found
+
+
+def _compared(compare: Callable[..., Any]) -> Any:
+    """Returns a function of filters that no expression keeps long (RFC 9535, 2.4.6 and 2.4.7).
+
+    Args:
+        compare: A function of RE2, which takes time in proportion to the text.
+    """
+    from jsonpath.function_extensions import ExpressionType, FilterFunction  # noqa: PLC0415 - as above
+
+    options = re2.Options()
+    options.log_errors = False
+
+    class Compared(FilterFunction):
+        arg_types = [ExpressionType.VALUE, ExpressionType.VALUE]  # noqa: RUF012 - as jsonpath has them
+        return_type = ExpressionType.LOGICAL
+
+        def __call__(self, value: object, pattern: object) -> bool:
+            if not isinstance(value, str) or not isinstance(pattern, str):
+                return False
+            with suppress(re2.error):
+                return compare(pattern, value, options=options) is not None
+            return False
+
+    return Compared()
 
 
 def _value(action: dict[str, Any], root: dict[str, Any], place: str) -> Any:
