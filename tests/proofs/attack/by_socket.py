@@ -122,7 +122,7 @@ async def _smuggled(port: int) -> list[str]:
 
 async def _send(port: int, name: str, content: bytes, problems: list[str]) -> None:
     """Sends bytes, and waits until the mock answers or hangs up."""
-    response = await _response(port, content, name, problems)
+    response = await response_of(port, content, name, problems)
     if response and not re.match(rb"HTTP/1\.1 [1-4]", response):
         problems.append(f"{name}: {response[:200]!r}")
 
@@ -130,7 +130,7 @@ async def _send(port: int, name: str, content: bytes, problems: list[str]) -> No
 async def _send_generated(port: int, request: HostileRequest, problems: list[str]) -> None:
     """Sends a generated request, which must have a response, and none of 5xx but for its asking."""
     content = request.on_the_wire()
-    response = await _response(port, content, repr(content[:300]), problems)
+    response = await response_of(port, content, repr(content[:300]), problems)
     if response is None or (request.asks_for_failure and b"fault" in content):
         return  # a fault may be that there is no response
     if not response and request.asks_for_delay:
@@ -141,7 +141,7 @@ async def _send_generated(port: int, request: HostileRequest, problems: list[str
         problems.append(f"{content[:600]!r}: {response[:200]!r}")
 
 
-async def _response(port: int, content: bytes, name: str, problems: list[str]) -> bytes | None:
+async def response_of(port: int, content: bytes, name: str, problems: list[str]) -> bytes | None:
     """Returns all that comes back for some bytes; None where the mock hung up as more was sent."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
