@@ -128,21 +128,21 @@ def write(recorder: Recorder, out: Path, key: Path | None = None) -> None:
     """Writes a recording, and says what to do with it."""
     files = recorder.files()
     write_whole(files, out)
-    has_people = "tokens.yaml" in files
+    is_served = not {"tokens.yaml", "stubs/recorded.yaml"}.isdisjoint(files)
     echo(
         f"Wrote {counted(len(recorder.entries), 'exchange')} to {out}; parts left out: "
         f"{recorder.dropped.total} ({out / 'dropped.md'} counts them)."
     )
     if recorder.left_out:
         echo(f"Exchanges that were too many to keep: {recorder.left_out}.")
-    if has_people:
+    if is_served:
         profile = out / "deployment.yaml"
         facts = [out / "facts.yaml"] * ("facts.yaml" in files)
         others = {"fixtures": out, "recording-key": key, "facts": facts}
         write_profile(profile, profile_files(recorder.target) | others)
         echo(f"Next: understudy serve --like {shlex.quote(str(profile))}")
     else:
-        echo("Nobody's profile was read, so there are no fixtures.")
+        echo("No response of an operation was read, so there is nothing to serve.")
 
 
 def line_of(finding: Finding) -> str:

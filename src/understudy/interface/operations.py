@@ -95,6 +95,9 @@ class Routes:
         resource: The operations below ``base_url``.
         authorization: Those below ``auth_url``.
         inputs: Inputs that the interface leaves open, as the document in force declares them.
+
+    Attributes:
+        base_url: As given, without a slash at its end.
     """
 
     def __init__(
@@ -106,8 +109,9 @@ class Routes:
         inputs: DeclaredInputs | None = None,
     ) -> None:
         self.inputs = inputs or DeclaredInputs()
+        self.base_url = base_url.rstrip("/")
         self._sites: list[tuple[Site, str, _Matcher]] = [
-            ("resource", base_url.rstrip("/"), _matcher(resource))
+            ("resource", self.base_url, _matcher(resource))
         ]
         self._operations = keyed(resource)
         if auth_url is not None:

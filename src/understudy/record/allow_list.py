@@ -115,6 +115,11 @@ A name with a point is that of a member below another one.
 """
 
 
+def kind_of(name: str) -> Replace:
+    """Returns what replaces a text of this name, behind the name of the member above it if it has one."""
+    return KINDS.get(name) or KINDS.get(name.rpartition(".")[2], Pseudonyms.text)
+
+
 class AllowList:
     """Keeps what one document declares.
 
@@ -122,6 +127,9 @@ class AllowList:
         document: The document.
         pseudonyms: Replaces what is kept.
         dropped: Counts what is not.
+
+    Attributes:
+        link: Returns the address at the mock of what leads to an operation; None where none is there.
     """
 
     def __init__(self, document: Document, pseudonyms: Pseudonyms, dropped: Dropped) -> None:
@@ -131,6 +139,7 @@ class AllowList:
         errors = (it for it in objects_in(document.raw) if "error" in it)
         own = (it["code"] for it in errors if isinstance(it.get("code"), str))
         self._codes = OAUTH_CODES.union(own)
+        self.link: Callable[[str], str | None] = lambda _url: None
 
     def value(self, value: Any, schema: Node | None, where: str, name: str = "body") -> Any:
         """Returns a JSON value as it may be kept.
@@ -161,8 +170,11 @@ class AllowList:
             return " ".join(word for word in value.split(" ") if word in SCOPES)
         if self._is_word(value, schema, own):
             return value
-        replace = KINDS.get(name) or KINDS.get(own, Pseudonyms.text)
-        return replace(self._pseudonyms, value)
+        if value.startswith(("http://", "https://", "/")):
+            linked = self.link(value)
+            if linked is not None:
+                return linked
+        return kind_of(name)(self._pseudonyms, value)
 
     def members(self, schema: Node | None) -> dict[str, Node | None]:
         """Returns the members that an object's schema declares, with the schema of each."""

@@ -1,10 +1,10 @@
 """Makes exchanges that may be kept of those that passed: pseudonyms, and nothing that is not allowed."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
-from urllib.parse import parse_qsl, quote, urlencode
+from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit
 
 import orjson
 
@@ -33,7 +33,14 @@ from understudy.record.pseudonyms import (
     form_of,
 )
 
-_NUMERIC: Final = re.compile(r"(x-)?rate-?limit-(limit|remaining|reset)|retry-after")
+_NUMERIC: Final = re.compile(
+    r"(x-)?(rate-?limit-(limit|remaining|reset)|(total-?)?(count|items|pages)|total|(per-)?page)"
+    r"|retry-after"
+)
+_LINK: Final = re.compile(r'<([^>]*)>\s*;\s*rel="?([a-z]+)"?')
+PAGING: Final = frozenset(
+    {"count", "limit", "offset", "page", "pageSize", "page_size", "per_page", "size", "version"}
+)
 _DIGITS: Final = re.compile(r"\d{1,10}", re.ASCII)
 _CACHE_WORD: Final = re.compile(
     r"no-store|no-cache|no-transform|private|public|must-revalidate|immutable|max-age=\d{1,9}"
@@ -48,14 +55,19 @@ _REDIRECT_PARAMETERS: Final = frozenset(
 """Parameters of a redirect to the app (interface, Code grant and Token grant; RFC 6749, 4)."""
 
 
-def response_headers(exchange: Exchange, pseudonyms: Pseudonyms) -> tuple[Headers, int]:
+def response_headers(
+    exchange: Exchange, pseudonyms: Pseudonyms, link: Callable[[str], str | None]
+) -> tuple[Headers, int]:
     """Returns the header fields that may be kept, and the number of those that are left out."""
     kept: list[tuple[str, str]] = []
     dropped = 0
     for name, value in exchange.response.headers:
         if name in {"content-type", "content-length", "transfer-encoding", "date", "connection"}:
             continue
-        text = _kept(name, value, exchange, pseudonyms)
+        if name in {"link", "location"} and exchange.site == "resource":
+            text = _links(value, link) if name == "link" else link(value)
+        else:
+            text = _kept(name, value, exchange, pseudonyms)
         if text is None:
             dropped += 1
         else:
@@ -75,6 +87,12 @@ def _kept(name: str, value: str, exchange: Exchange, pseudonyms: Pseudonyms) -> 
         return value
     is_number = _NUMERIC.fullmatch(name) and _DIGITS.fullmatch(value)
     return value if is_number else None
+
+
+def _links(value: str, link: Callable[[str], str | None]) -> str | None:
+    """Returns the links of a field that lead to operations (RFC 8288, 3)."""
+    found = [(link(url), relation) for url, relation in _LINK.findall(value)]
+    return ", ".join(f'<{url}>; rel="{relation}"' for url, relation in found if url) or None
 
 
 def _challenge(value: str) -> str | None:
@@ -117,6 +135,7 @@ def _parameters(text: str, pseudonyms: Pseudonyms) -> Iterator[tuple[str, str]]:
 
 
 JSON: Final = "application/json"
+TEXT: Final = "text/plain"
 FORM: Final = "application/x-www-form-urlencoded"
 BOUNDARY: Final = "understudy-recording"
 UPLOAD_FIELD: Final = "data"  # interface, Authenticated avatar operations
@@ -125,7 +144,7 @@ _WITHOUT_PSEUDONYM: Final = frozenset({DOCUMENT, QR_CODE})
 """Operations whose responses mean nothing but what they contain."""
 
 _PICTURE_PATH: Final = re.compile("/avatar/([0-9a-fA-F]{64}|[0-9a-fA-F]{32})")
-_SMALL_NUMBER: Final = re.compile(r"-?\d{1,5}", re.ASCII)
+SMALL_NUMBER: Final = re.compile(r"-?\d{1,5}", re.ASCII)
 _SCOPE_ITEM: Final = re.compile(r"scope\[\d{0,3}\]", re.ASCII)
 _SWITCH_WORDS: Final = frozenset({"true", "false", "null", ""})
 
@@ -168,7 +187,9 @@ class Anonymiser:
         self._allowed = {
             site: AllowList(document, pseudonyms, dropped) for site, document in documents.items()
         }
-        self._bases = {"resource": f"{SITE}/v3", "authorization": AUTHORIZATION}
+        base_path = documents["resource"].base_path or "/v3"
+        self._bases = {"resource": SITE + base_path, "authorization": AUTHORIZATION}
+        self._allowed["resource"].link = self._link
         self.pictures: dict[str, PictureForm] = {}
 
     def anonymous(self, exchange: Exchange) -> Exchange | None:
@@ -180,9 +201,8 @@ class Anonymiser:
             self._dropped.add(exchange.operation, "exchanges, whose content has no pseudonym")
             return None
         passed = _Passed(exchange, operation, self._allowed[exchange.site])
-        values = tuple(self._values(passed))
-        rest = iter(values)
-        path = PATH_PARAMETER.sub(lambda _match: quote(next(rest), safe=""), operation.path)
+        values = tuple(_values(passed.operation, passed.allowed, exchange.values))
+        path = _filled(operation, values)
         request = self._request(passed, path)
         return replace(
             exchange,
@@ -200,10 +220,18 @@ class Anonymiser:
             return identity
         return replace(identity, name=f"token {request.token}")
 
-    def _values(self, passed: _Passed) -> Iterator[str]:
-        names = PATH_PARAMETER.findall(passed.operation.path)
-        for name, value in zip(names, passed.exchange.values, strict=True):
-            yield passed.allowed.text(value, None, name)
+    def _link(self, url: str) -> str | None:
+        """Returns the address at the mock of what leads to an operation; None where none is there."""
+        whole = urljoin(f"{self._routes.base_url}/", url)
+        place = self._routes.find("GET", whole)
+        operation = self._routes.operation(place.operation)
+        if operation is None or place.site != "resource":
+            return None
+        allowed = self._allowed["resource"]
+        path = _filled(operation, tuple(_values(operation, allowed, place.values)))
+        pairs = parse_qsl(urlsplit(whole).query, keep_blank_values=True)
+        query = urlencode([*self._pairs(operation, allowed, place.operation, pairs)])
+        return f"{self._bases['resource']}{path}{'?' if query else ''}{query}"
 
     def _request(self, passed: _Passed, path: str) -> Request:
         exchange = passed.exchange
@@ -223,25 +251,30 @@ class Anonymiser:
         return Request(passed.operation.method, url, headers, body)
 
     def _query(self, passed: _Passed) -> Iterator[tuple[str, str]]:
-        declared = {
-            each.name: each.schema
-            for each in passed.operation.parameters
-            if each.location == "query"
-        }
-        for name, value in passed.exchange.request.pairs:
-            if _SCOPE_ITEM.fullmatch(name) and passed.exchange.site == "authorization":
-                yield name, value if value in SCOPES else "unknown"
-            elif name in declared:
-                yield name, self._parameter(passed, name, value, declared[name])
-            else:
-                self._dropped.add(passed.where, "query parameters that no document declares")
+        operation, pairs = passed.operation, passed.exchange.request.pairs
+        if passed.exchange.site == "authorization":
+            scopes = [it for it in pairs if _SCOPE_ITEM.fullmatch(it[0])]
+            yield from ((name, it if it in SCOPES else "unknown") for name, it in scopes)
+            pairs = tuple(it for it in pairs if it not in scopes)
+        yield from self._pairs(operation, passed.allowed, passed.where, pairs)
 
-    def _parameter(self, passed: _Passed, name: str, value: str, schema: Node | None) -> str:
-        """Returns the value of a parameter or a field: a word, a small number, or a pseudonym."""
-        is_number = name in {"size", "version"} and _SMALL_NUMBER.fullmatch(value)
-        if is_number or (name == "select_avatar" and value in _SWITCH_WORDS):
-            return value
-        return passed.allowed.text(value, schema, name)
+    def _pairs(
+        self,
+        operation: Operation,
+        allowed: AllowList,
+        where: str,
+        pairs: Iterable[tuple[str, str]],
+    ) -> Iterator[tuple[str, str]]:
+        """Yields parameters, each with a word, a small number, or a pseudonym."""
+        declared = {it.name: it.schema for it in operation.parameters if it.location == "query"}
+        for name, value in pairs:
+            is_number = name in PAGING and SMALL_NUMBER.fullmatch(value)
+            if name not in declared:
+                self._dropped.add(where, "query parameters that no document declares")
+            elif is_number or (name == "select_avatar" and value in _SWITCH_WORDS):
+                yield name, value
+            else:
+                yield name, allowed.text(value, declared[name], name)
 
     def _request_body(self, passed: _Passed, kind: str) -> bytes:
         declared = passed.operation.request_body
@@ -286,7 +319,7 @@ class Anonymiser:
 
     def _response(self, passed: _Passed) -> Response:
         exchange = passed.exchange
-        headers, dropped = response_headers(exchange, self._pseudonyms)
+        headers, dropped = response_headers(exchange, self._pseudonyms, self._link)
         self._dropped.add(passed.where, "header fields of a response", dropped)
         kind = exchange.response.media_type
         body = self._response_body(passed, kind) if exchange.response.body else b""
@@ -302,6 +335,9 @@ class Anonymiser:
             if content.schema is None:
                 return b"{}"
             return orjson.dumps(passed.allowed.value(exchange.body, content.schema, passed.where))
+        if content is not None and kind == TEXT:
+            text = exchange.response.body.decode("utf-8", "replace")
+            return passed.allowed.text(text, content.schema, "body").encode()
         form = form_of(exchange.response.body) if content is not None else None
         if form is not None:
             self._dropped.add(passed.where, "pictures, drawn anew")
@@ -334,6 +370,17 @@ class Anonymiser:
             path=f"/avatar/{name}",
             wire=None,
         )
+
+
+def _values(operation: Operation, allowed: AllowList, values: Iterable[str]) -> Iterator[str]:
+    names = PATH_PARAMETER.findall(operation.path)
+    for name, value in zip(names, values, strict=True):
+        yield allowed.text(value, None, name)
+
+
+def _filled(operation: Operation, values: Iterable[str]) -> str:
+    rest = iter(values)
+    return PATH_PARAMETER.sub(lambda _match: quote(next(rest), safe=""), operation.path)
 
 
 def _written(content: bytes, media_type: str) -> bytes:

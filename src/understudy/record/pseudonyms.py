@@ -293,7 +293,7 @@ def drawn(form: PictureForm, digest: str) -> bytes:
     draw = ImageDraw.Draw(picture)
     third = max(form.height // 3, 1)
     for place, colour in enumerate(colours[1:], 1):
-        draw.rectangle((0, place * third, form.width, form.height), fill=colour)
+        draw.rectangle((0, min(place * third, form.height), form.width, form.height), fill=colour)
     content = BytesIO()
     picture.save(content, form.kind)
     return content.getvalue()

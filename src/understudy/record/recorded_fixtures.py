@@ -264,7 +264,7 @@ class RecordedFixtures:
     @property
     def slugs(self) -> Mapping[str, str]:
         """Token to the slug of its person: the first one, where its owner is not known."""
-        first = next(iter(self._persons))
+        first = next(iter(self._persons), "")
         tokens = self._seen.tokens.items()
         return {token: self._slugs.get(id(seen.account), first) for token, seen in tokens}
 
@@ -463,10 +463,10 @@ class RecordedStubs:
         alike: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {}
         for exchange in self._exchanges.get(key, ()):
             token = exchange.request.token
-            if exchange.request.method == operation.method and (token is None or token in slugs):
+            is_known = token is None or token in slugs or not has_state
+            if exchange.request.method == operation.method and is_known:
                 when = _condition(operation, exchange)
-                if has_state:
-                    when |= _caller(exchange, slugs)
+                when |= _caller(exchange, slugs) if has_state else _credential(token)
                 alike.setdefault(repr(when), (when, []))[1].append(_response(exchange))
         for when, answers in alike.values():
             is_one = has_state or all(each == answers[0] for each in answers)
@@ -476,6 +476,7 @@ class RecordedStubs:
                 "response": answers[-1] if is_one else answers[:_MOST_ANSWERS],
                 "allow_invalid": True,
                 "until_changed": has_state,
+                "before_validation": not has_state,
             }
 
 
@@ -501,12 +502,29 @@ def _caller(exchange: Exchange, slugs: Mapping[str, str]) -> dict[str, Any]:
     return {"person": slugs[token]}
 
 
+def _credential(token: str | None) -> dict[str, Any]:
+    """Returns the condition that a request has this token, or is as it was recorded without one."""
+    return {"header": {"authorization": f"Bearer {token}"}} if token else {}
+
+
+_SENT: Final = re.compile(
+    "link|location|www-authenticate|(?!.*limit)(x-)?.*(count|total|items|page)s?"
+)
+"""Header fields of a response that an app goes by."""
+
+
 def _response(exchange: Exchange) -> dict[str, Any]:
     """Returns the response of a stub: members of a profile, or the whole body of what has no state."""
     response: dict[str, Any] = {"status": exchange.status}
     if exchange.operation in _READ:
         return response | {"merge": _changes(exchange.body)}
-    return response if exchange.body is NO_JSON else response | {"body": exchange.body}
+    headers = {name: it for name, it in exchange.response.headers if _SENT.fullmatch(name)}
+    if headers:
+        response["headers"] = headers
+    if exchange.body is not NO_JSON:
+        return response | {"body": exchange.body}
+    is_text = exchange.response.media_type == "text/plain"
+    return response | {"body": exchange.response.body.decode()} if is_text else response
 
 
 def _changes(value: Any) -> Any:

@@ -156,7 +156,7 @@ class Recorder:
             self.people, self.pseudonyms, self.anonymiser.pictures, self.target
         )
         files = fixtures.files()
-        stubs = self.stubs.stubs(fixtures.slugs) if files else []
+        stubs = self.stubs.stubs(fixtures.slugs)
         if stubs:
             files["stubs/recorded.yaml"] = as_yaml(stubs)
         archive = har.archive("understudy record", self.entries)

@@ -7,27 +7,36 @@ people write stays as it is.
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote, unquote
 
+import orjson
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from understudy.errors import StartupError
+from understudy.openapi.yaml_files import read_yaml
+from understudy.record.allow_list import kind_of
+from understudy.record.anonymising import PAGING, SMALL_NUMBER
 from understudy.record.pseudonyms import SITE, Pseudonyms
 from understudy.record.recorder import load_key
 from understudy.verify.clock import machine_time
-from understudy.verify.target import email_hash, load_target
+from understudy.verify.target import Target, email_hash, load_target
 
-_PART: Final = re.compile(rb"[^/?&=]+")
-"""Matches a segment of a path, and a name or a value of a query or a form."""
+_PART: Final = re.compile(rb"[^/?]+")
+_PAIR: Final = re.compile(rb"([^&=]+)=([^&]+)")
+_NUMBER: Final = re.compile(rb"(?<=[:\[,])[0-9]{4,6}(?=[,\]}])")
+"""Matches a number of JSON that may be a pseudonym."""
 
 _DIGITS: Final = re.compile(rb"(?<![0-9A-Za-z])(?:[0-9a-fA-F]{64}|[0-9a-fA-F]{32})(?![0-9A-Za-z])")
 """Matches what names somebody, or an avatar, within JSON."""
 
 _WORD: Final = re.compile(r"[^\s\"':,]+")
-_NAME: Final = re.compile(r"[\w.@+~*-]{1,300}")
+_NAME: Final = re.compile(r"[\w .,:@+~*-]{1,300}")
+_MOST_WORDS: Final = 10_000
+"""Words of an app that are known back."""
 _BEARER: Final = b"bearer "
 JSON: Final = b"application/json"
 FORM: Final = b"application/x-www-form-urlencoded"
@@ -50,18 +59,24 @@ class AppWords:
     """
 
     def __init__(self, recording: Path, key: Path) -> None:
-        target = load_target(recording / "target.toml", {})
+        file = recording / "target.toml"  # of a service without people there is none
+        target = load_target(file, {}) if file.exists() else Target(SITE)
         self._pseudonyms = Pseudonyms(load_key(key), target, machine_time())
         texts = [path.read_text("utf-8") for path in recording.rglob("*.yaml")]
         words = {word for text in texts for word in _WORD.findall(text)}
-        self._known = words | {email_hash(word) for word in words if "@" in word}
+        self._conditions = set(map(str, _recorded_conditions(recording)))
+        self._known = words | {email_hash(word) for word in words if "@" in word} | self._conditions
         self._own: dict[bytes, bytes] = {}
+        self._numbers: dict[bytes, bytes] = {}
         self._pattern: re.Pattern[bytes] | None = None
 
     def _candidates(self, word: str) -> Iterator[str]:
         yield self._pseudonyms.identifier(word)
         yield self._pseudonyms.image_id(word)
         yield self._pseudonyms.secret(word)
+        yield self._pseudonyms.text(word)
+        if not word.islower():  # names of people are alike in any case
+            yield self._pseudonyms.identifier(word.lower())
 
     def _named(self, written: bytes) -> bytes:
         """Returns the pseudonym of a word, percent-encoded as it is; the word itself without one."""
@@ -70,17 +85,58 @@ class AppWords:
         found = next((it for it in candidates if it in self._known), None)
         if found is None:
             return written
-        self._own[found.encode()] = word.encode()
-        self._pattern = None
+        self._learn(found, word)
         return quote(found).encode()
 
+    def _learn(self, found: str, word: str) -> None:
+        """Has the app get its own word from now on; a page may send any number of them."""
+        if len(self._own) < _MOST_WORDS:
+            self._own |= {
+                found.encode(): word.encode(),
+                quote(found).encode(): quote(word).encode(),
+            }
+            self._pattern = None
+
     def target(self, written: bytes) -> bytes:
-        """Returns the path or the query of a request, or a form, with the pseudonyms in it."""
+        """Returns the path of a request with the pseudonyms in it."""
         return _PART.sub(lambda part: self._named(part[0]), written)
+
+    def query(self, written: bytes) -> bytes:
+        """Returns a query or a form with the pseudonyms in it."""
+        return _PAIR.sub(self._pair, written.replace(b"+", b"%20"))
+
+    def _pair(self, pair: re.Match[bytes]) -> bytes:
+        name, value = pair[1].decode("latin-1"), pair[2].decode("latin-1")
+        is_number = name in PAGING and SMALL_NUMBER.fullmatch(value)
+        return pair[0] if is_number else pair[1] + b"=" + self._named(pair[2])
 
     def json(self, body: bytes) -> bytes:
         """Returns a body of JSON with the pseudonyms in it; texts that name nobody stay."""
+        with suppress(ValueError):
+            value = orjson.loads(body)
+            translated = self._value(value, "")
+            body = body if translated == value else orjson.dumps(translated)
         return _DIGITS.sub(lambda digits: self._named(digits[0]), body)
+
+    def _value(self, value: Any, name: str) -> Any:
+        """Returns what the recording has in place of a value, where a request had this one."""
+        if isinstance(value, dict):
+            return {member: self._value(it, member) for member, it in value.items()}
+        if isinstance(value, list):
+            return [self._value(it, name) for it in value]
+        if isinstance(value, str):
+            found: Any = kind_of(name)(self._pseudonyms, value)
+        elif type(value) in {int, float}:
+            found = self._pseudonyms.number("number", str(value), 10**6)
+        else:
+            return value
+        if str(found) not in self._conditions:
+            return value
+        if isinstance(value, str):
+            self._learn(found, orjson.dumps(value)[1:-1].decode())
+        elif len(self._numbers) < _MOST_WORDS:
+            self._numbers[str(found).encode()] = str(value).encode()
+        return found
 
     def authorization(self, field: bytes) -> bytes:
         """Returns a bearer credential with the token of the recording."""
@@ -90,12 +146,26 @@ class AppWords:
 
     def own(self, content: bytes) -> bytes:
         """Returns what the mock sends in the app's own words."""
+        if self._numbers:
+            content = _NUMBER.sub(lambda it: self._numbers.get(it[0], it[0]), content)
         if not self._own:
             return content
         if self._pattern is None:
             longest = sorted(self._own, key=len, reverse=True)
             self._pattern = re.compile(b"|".join(map(re.escape, longest)))
         return self._pattern.sub(lambda found: self._own[found[0]], content)
+
+
+def _recorded_conditions(recording: Path) -> Iterator[Any]:
+    """Yields the texts and numbers of the requests that the stubs of a recording answer."""
+    stubs = (read_yaml(path) for path in (recording / "stubs").glob("*.yaml"))
+    pending = [stub.get("when") for listed in stubs for stub in listed]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict | list):
+            pending += value.values() if isinstance(value, dict) else value
+        elif value is not None and not isinstance(value, bool):
+            yield value
 
 
 def entrance(recording: Path | None, key: Path) -> Callable[[ASGIApp], ASGIApp]:
@@ -122,7 +192,7 @@ def in_app_words(words: AppWords, app: ASGIApp) -> ASGIApp:
             await app(scope, receive, send)
             return
         headers = {name.lower(): text for name, text in scope["headers"]}
-        translate = {JSON: words.json, FORM: words.target}.get(
+        translate = {JSON: words.json, FORM: words.query}.get(
             headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
         )
         if translate is not None and int(headers.get(b"content-length", b"0")) <= _MOST_BYTES:
@@ -135,7 +205,7 @@ def in_app_words(words: AppWords, app: ASGIApp) -> ASGIApp:
         renamed = {
             "raw_path": path,
             "path": unquote(path.decode("latin-1")),
-            "query_string": words.target(scope["query_string"]),
+            "query_string": words.query(scope["query_string"]),
             "headers": list(headers.items()),
         }
         host = headers.get(b"host", b"")
@@ -184,7 +254,7 @@ class _Sending:
         """Sends a message; a body of JSON once it is whole."""
         if message["type"] == "http.response.start":
             headers = [(name.lower(), text) for name, text in message["headers"]]
-            headers = [(n, self._words.own(t) if n == b"location" else t) for n, t in headers]
+            headers = [(n, self._own(t) if n in {b"link", b"location"} else t) for n, t in headers]
             message = {**message, "headers": headers}
             if dict(headers).get(b"content-type", b"").startswith(JSON):
                 self._start = message
@@ -193,10 +263,13 @@ class _Sending:
             self._parts.append(message.get("body", b""))
             if message.get("more_body", False):
                 return
-            body = self._words.own(b"".join(self._parts)).replace(SITE.encode(), self._origin)
+            body = self._own(b"".join(self._parts))
             message = {"type": "http.response.body", "body": body}
             await self._send(_of_length(self._start, len(body)))
         await self._send(message)
+
+    def _own(self, content: bytes) -> bytes:
+        return self._words.own(content).replace(SITE.encode(), self._origin)
 
 
 def _of_length(start: Message, length: int) -> Message:
