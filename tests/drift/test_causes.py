@@ -79,6 +79,17 @@ def test_an_assumption_that_no_aspect_shows_names_what_each_side_does():
     assert only.readings == ("a picture of nobody", "as assumed")
 
 
+def test_a_rule_that_verify_found_to_follow_stands_under_its_root():
+    rules = [catalogue()[name] for name in ("profile-required-members", "own-profile-is-full")]
+    differences = [Difference(aspect, "absent", "a", QR_CODE, QR_CODE) for aspect in "ab"]
+    broken = {it.id: BrokenRule(it, False, "") for it in rules}
+    cured = {each.key: {it.id: broken[it.id]} for each, it in zip(differences, rules, strict=True)}
+    roots = {rules[1].id: rules[0].id}
+    own = RunJudgement({QR_CODE.number: broken}, cured, {}, {}, catalogue(), roots=roots)
+    (only,) = causes(differences, [], Judgements(own, own, NO_JUDGEMENT))
+    assert (only.rule, only.differences) == (rules[0].id, tuple(differences))
+
+
 @pytest.mark.parametrize("status", [401, 200])  # refused, or taken for no token
 def test_what_one_refused_spelling_brings_stands_under_it_alone(status):
     url = "http://127.0.0.1:1/v3/me/profile"

@@ -35,7 +35,7 @@ from understudy.verify.checks import expect
 from understudy.verify.deployment import Deployment
 from understudy.verify.findings import DOCUMENT, Outcome
 from understudy.verify.recorded_traffic import read_recording
-from understudy.verify.reports import by_cause, report_of
+from understudy.verify.reports import by_cause, report_of, severity_of
 from understudy.verify.run import RunOptions, routes_of
 from understudy.verify.runner import carry_out
 from understudy.verify.shapes import bundled
@@ -238,10 +238,11 @@ def test_what_a_deployment_says_does_not_steer_the_terminal(outcome):
 def test_rules_that_the_same_response_breaks_are_consequences_of_the_first(outcome):
     general = replace(outcome.findings[0], rule=DOCUMENT)
     causes = by_cause((general, *outcome.findings))
-    assert [cause.findings[0].rule.id for cause in causes] == [
+    assert {cause.findings[0].rule.id for cause in causes} == {
         finding.rule.id for finding in outcome.findings
-    ]
-    assert [finding.rule.id for finding in causes[0].consequences] == ["document"]
+    }
+    (behind,) = (cause.consequences for cause in causes if cause.consequences)
+    assert [finding.rule.id for finding in behind] == ["document"]
     said = on_terminal(replace(outcome, findings=(general, *outcome.findings)))
     assert "1 rule follows: document" in said
 
@@ -260,3 +261,10 @@ def test_a_large_body_is_cut_and_its_whole_is_named(outcome):
     text = shown(large, SECRETS)
     assert "5000 bytes in all; --report har=FILE keeps exchange 1 whole" in text
     assert len(text) < 4000
+
+
+def test_the_gravest_cause_comes_first(outcome):
+    severities = [severity_of(it.findings[0].rule) for it in by_cause(outcome.findings)]
+    assert severities == sorted(severities, key=["critical", "major", "moderate", "minor"].index)
+    assert len(set(severities)) > 1
+    assert [it.severity for it in report_of(outcome, {}).sections[0].causes] == severities

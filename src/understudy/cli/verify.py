@@ -123,7 +123,7 @@ def _following(options: VerifyOptions, outcome: Outcome) -> str:
     """Returns the command that tells more: of the first cause, or of what was not checked."""
     words = ["understudy", "verify", *words_of(options, WHAT_IS_JUDGED)]
     if outcome.findings:
-        first = by_cause(outcome.findings)[0].findings[0].rule.id
+        first = by_cause(outcome.findings, outcome.roots)[0].findings[0].rule.id
         html = dict(options.reporting.files).get("html")
         if html is not None:
             return f"open {html}"

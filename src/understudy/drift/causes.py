@@ -275,7 +275,7 @@ def causes(
     for rule, difference in unpaired(judgements, {key.rule for key in groups}, rows):
         fault: Fault = "unsteady" if difference.ours == BROKEN_ONCE else "deployment"
         groups.setdefault(_of_rule(fault, rule), []).append(difference)
-    groups = _with_repeated(_folded(_rooted(groups), judgements), rows, judgements)
+    groups = _with_repeated(_folded(_rooted(groups, judgements), judgements), rows, judgements)
     changed = learnt.changed_rules
     keys = sorted(
         (key for key in groups if key.fault != "silent" or key.rule not in changed),
@@ -418,16 +418,20 @@ def _fault_of(breach: BrokenRule, difference: Difference) -> Fault:
     return "deployment" if difference.ours == BROKEN else "other"
 
 
-def _rooted(groups: Mapping[_Key, list[Difference]]) -> dict[_Key, list[Difference]]:
-    """Returns differences under the root that a rule found by changing one thing of a request alone.
+def _rooted(
+    groups: Mapping[_Key, list[Difference]], of: Judgements
+) -> dict[_Key, list[Difference]]:
+    """Returns differences under the root that a rule found by changing one thing alone.
 
-    Verify knows these roots: one patched line at the deployment ends all that is under one.
+    Verify knows these roots, of a request and of its responses: one patched line at the deployment ends
+    all that is under one.
     """
     rooted: dict[_Key, list[Difference]] = {}
     for key, members in groups.items():
         for each in members:
             shown = each.other if key.fault == "other" else each.exchange
             explains = {it.rule for it in KNOWN_CAUSES if it.explains(shown)}
+            explains |= {of.first.roots.get(key.rule, "")} if key.fault == "deployment" else set()
             root = next((it for it in groups if it.fault == key.fault and it.rule in explains), key)
             rooted.setdefault(root, []).append(each)
     return rooted

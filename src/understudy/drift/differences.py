@@ -13,10 +13,9 @@ from PIL import Image, UnidentifiedImageError
 from understudy.exchange.messages import NO_JSON, Exchange
 from understudy.interface.operations import PROFILES, TOKEN, TOKEN_INFO
 from understudy.verify.gateway import BOOKKEEPING
-from understudy.verify.history import REDIRECTS
+from understudy.verify.history import AGAIN, REDIRECTS
 from understudy.verify.permits import SAFE
 from understudy.verify.rate_limit_history import count_in, counted_alike
-from understudy.verify.run import AGAIN
 
 # Reduces an exchange to what a client can rely on. Two deployments never send the same bytes:
 # identifiers, dates, tokens and people differ. Compared are aspects: status, error code, members

@@ -17,12 +17,10 @@ from understudy.drift.differences import DECISIVE, Compared, Difference, Differe
 from understudy.drift.observing import Observation
 from understudy.exchange.messages import NO_JSON, Exchange, Headers, Response
 from understudy.interface.rules import Rule
-from understudy.verify.checks import CheckResult, InternalError, Unmet, check_results, expect
 from understudy.verify.evaluator import Evaluator
-from understudy.verify.findings import DOCUMENT, Finding
-from understudy.verify.history import History
-from understudy.verify.readings import contradictions, options_shown
-from understudy.verify.run import AGAIN
+from understudy.verify.findings import Finding
+from understudy.verify.history import AGAIN, History
+from understudy.verify.readings import options_shown
 from understudy.verify.switches import NUMBER_READINGS
 
 # Gives a response one aspect of another, to tell whether a rule is about that aspect. A rule is
@@ -141,6 +139,7 @@ class RunJudgement:
         exchanges: The exchanges of the run, in order.
         unseen: Returns what some exchanges break where others were not seen before them; takes the
             numbers of both.
+        roots: Id of a rule to that of the rule which all its findings follow from.
     """
 
     broken: Mapping[int, Breaches]
@@ -151,6 +150,7 @@ class RunJudgement:
     exchanges: Sequence[Exchange] = ()
     kept: Mapping[int, frozenset[str]] = field(default_factory=dict)
     unseen: Callable[[Collection[int], Collection[int]], Mapping[int, Breaches]] = _nothing
+    roots: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def checked(self) -> frozenset[str]:
@@ -231,7 +231,26 @@ def judgement(observation: Observation, sides: Iterable[Side]) -> RunJudgement:
         history.add(exchange)
     exchanges = observation.exchanges
     unseen = partial(_judged_without, evaluator, exchanges)
-    return RunJudgement(broken, cured, caused, options, evaluator.rules, exchanges, kept, unseen)
+    return RunJudgement(
+        broken,
+        cured,
+        caused,
+        options,
+        evaluator.rules,
+        exchanges,
+        kept,
+        unseen,
+        _roots(observation),
+    )
+
+
+def _roots(observation: Observation) -> dict[str, str]:
+    """Returns the rules of which all findings follow from one other rule, as verify finds out, too."""
+    found: dict[str, set[str]] = {}
+    for finding in observation.outcome.findings:
+        root = observation.outcome.roots.get((finding.rule.id, finding.exchange.number), "")
+        found.setdefault(finding.rule.id, set()).add(root)
+    return {rule: min(roots) for rule, roots in found.items() if len(roots) == 1 and roots != {""}}
 
 
 def _judged_without(
@@ -277,32 +296,13 @@ def judged_rules(
     kept: set[str] = set()
     if exchange.source == AGAIN:  # sent to show a finding once more, and judged by that alone
         return found, frozenset()
-    for rule, result in _results(evaluator, exchange, history):
+    for rule, result in evaluator.results(exchange, history, evaluator.rules):
         if result.holds:
             kept.add(rule.id)
         elif rule.id not in found or found[rule.id].is_open:
             is_open = evaluator.is_open(rule, result, exchange)
             found[rule.id] = BrokenRule(rule, is_open, result.actual)
     return found, frozenset(kept - found.keys())
-
-
-def _results(
-    evaluator: Evaluator, exchange: Exchange, history: History
-) -> Iterator[tuple[Rule, CheckResult]]:
-    rules = evaluator.rules
-    for checked in check_results(exchange, history, rules.keys()):
-        if not isinstance(checked, (Unmet, InternalError)) and checked[0] in rules:
-            yield rules[checked[0]], checked[1]
-    for name, result in contradictions(exchange, history, evaluator.facts):
-        if name in rules:
-            yield rules[name], result
-    operation, judge = (
-        evaluator.routes.operation(exchange.operation),
-        evaluator.documents.get(exchange.site),
-    )
-    if operation is not None and judge is not None and DOCUMENT.id in rules:
-        error = judge.error(exchange, operation)
-        yield DOCUMENT, expect(not error, "a response that the document allows", error)
 
 
 # Finds responses that a deployment repeats where the other one tells the requests apart.

@@ -42,6 +42,7 @@ from understudy.openapi.operations import (
     operations,
 )
 from understudy.openapi.schemas import ALL, Schemas
+from understudy.openapi.validators import SchemaError
 
 # openapi-core by itself makes the validators of a schema, looks for the path of a request and follows
 # every reference anew for every response, which is two thirds of its time, so all three are kept.
@@ -251,6 +252,13 @@ class DocumentValidator:
             place = "/".join(str(step) for step in error.instance_path)
             return f"{place or 'the body'}: {_shortened(error.message)}"
         return ""
+
+    def body_errors(self, exchange: Exchange, operation: Operation) -> Iterator[SchemaError]:
+        """Yields all that the schema of a response says against its JSON body."""
+        response = operation.response(exchange.status)
+        media = _media_of(exchange, response) if response is not None else None
+        if media is not None and media.schema is not None and exchange.body is not NO_JSON:
+            yield from self._schemas.validator(media.schema).iter_errors(exchange.body)
 
     def _header_error(self, exchange: Exchange, response: DeclaredResponse) -> str:
         headers = dict(reversed(exchange.response.headers))  # the first of a repeated one

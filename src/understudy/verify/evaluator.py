@@ -1,6 +1,6 @@
 """Judges each exchange by every check, and keeps a record of the results of each rule."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -220,6 +220,28 @@ class Evaluator:
         self.history.add(exchange)
         self.coverage.add(exchange)
         return new
+
+    def results(
+        self, exchange: Exchange, history: History, rules: Collection[str]
+    ) -> Iterator[tuple[Rule, CheckResult]]:
+        """Yields what checks, facts and the document say of an exchange, and remembers nothing.
+
+        Args:
+            exchange: The exchange.
+            history: The exchanges before it.
+            rules: Ids of the rules to judge.
+        """
+        for checked in check_results(exchange, history, dict.fromkeys(rules).keys()):
+            if not isinstance(checked, (Unmet, InternalError)) and checked[0] in rules:
+                yield self.rules[checked[0]], checked[1]
+        for name, result in contradictions(exchange, history, self.facts):
+            if name in rules:
+                yield self.rules[name], result
+        operation = self.routes.operation(exchange.operation)
+        judge = self.documents.get(exchange.site)
+        if operation is not None and judge is not None and DOCUMENT.id in rules:
+            error = judge.error(exchange, operation)
+            yield DOCUMENT, expect(not error, "a response that the document allows", error)
 
     def unanswered(self, exchange: Exchange, reason: str) -> list[Finding]:
         """Records a request that got no response."""

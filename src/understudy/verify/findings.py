@@ -41,6 +41,9 @@ GENERATED: Final = _general(
 )
 """Findings of Schemathesis's own checks."""
 
+GENERAL: Final = frozenset({ANSWERS.id, DOCUMENT.id, GENERATED.id})
+"""Rules that are broken together with a more telling one."""
+
 PLAIN: Final = _general(
     "plain-errors", "No refusal shows a stack or a statement of a database.", "Errors", "implied"
 )
@@ -243,6 +246,7 @@ class Outcome:
         not_run: Names of probes and phases that the budget cut short.
         spent: What cut them short: each limit that was reached, with the option that raises it.
         contract: A digest of the documents and rules that the run judged by.
+        roots: Rule and exchange of a finding to the rule that it follows from, which may be its own.
     """
 
     target: str
@@ -266,6 +270,7 @@ class Outcome:
     document_file: Path | None = None
     target_file: Path | None = None
     contract: str = ""
+    roots: Mapping[tuple[str, int], str] = field(default_factory=dict)
 
     @property
     def seconds(self) -> float:

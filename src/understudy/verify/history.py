@@ -38,6 +38,9 @@ LEFT_OPEN = "edge case that is left open"
 """The source of requests that the contract does not cover, such as one for another host: they may
 have changed something, and are not evidence of anything else."""
 
+AGAIN = "finding shown again"
+"""The source of requests that are sent to show a finding once more, and judged by that alone."""
+
 NEAR = 60
 """The most recent exchanges of an operation that checks compare with."""
 

@@ -3,11 +3,12 @@
 import base64
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC
 from functools import cache, partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -16,6 +17,7 @@ import understudy
 from understudy.exchange import har
 from understudy.exchange.masking import masked_exchange, shown
 from understudy.exchange.messages import LARGEST_REPORTED, Exchange
+from understudy.interface.rules import Rule
 from understudy.reports.content import (
     Cause,
     Coverage,
@@ -28,7 +30,7 @@ from understudy.reports.content import (
     ShownSide,
 )
 from understudy.terminal import counted
-from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED, Finding, Outcome
+from understudy.verify.findings import ANSWERS, GENERAL, Finding, Outcome
 from understudy.verify.reproducing import commands, made_variables, snippet
 from understudy.verify.target import key_of_variable
 
@@ -50,9 +52,6 @@ SEVERITIES: Final[Mapping[str, Severity]] = {
 }
 """The severity of a rule by who states it: the interface, a standard, or understudy."""
 
-GENERAL: Final = frozenset({ANSWERS.id, DOCUMENT.id, GENERATED.id})
-"""Rules that are broken together with a more telling one."""
-
 
 @dataclass(frozen=True, slots=True)
 class FindingsOfCause:
@@ -67,6 +66,11 @@ class FindingsOfCause:
     findings: list[Finding]
     consequences: list[Finding] = field(default_factory=list)
     words: str = ""
+
+    @property
+    def rules(self) -> set[str]:
+        """Ids of the rules that are broken."""
+        return {it.rule.id for it in (*self.findings, *self.consequences)}
 
     def heading(self, secrets: Secrets) -> str:
         """Returns the cause in words; where it is not known, what the deployment did first."""
@@ -114,17 +118,27 @@ def by_rule(findings: Iterable[Finding]) -> list[list[Finding]]:
     return list(groups.values())
 
 
-def by_cause(findings: Iterable[Finding]) -> list[FindingsOfCause]:
-    """Returns the findings by rule, with the rules that the same exchanges break under the first.
+def by_cause(
+    findings: Iterable[Finding], roots: Mapping[tuple[str, int], str] = MappingProxyType({})
+) -> list[FindingsOfCause]:
+    """Returns the findings by rule, with the rules that follow from it, the gravest cause first.
 
-    A rule is a consequence of another if each of its decisive exchanges is decisive for that other
-    rule too. Rules about every response, such as ``document``, never come first.
+    A rule is a consequence of another if it is no longer broken where that one is repaired, or if each
+    of its decisive exchanges is decisive for that other rule too. Rules about every response, such as
+    ``document``, never come first.
+
+    Args:
+        findings: The findings.
+        roots: Rule and exchange of a finding to the rule that it follows from; to its own where it was
+            found that it does not follow from another.
     """
-    left = list(findings)
+    following = [(roots.get((it.rule.id, it.exchange.number), ""), it) for it in findings]
+    left = [finding for root, finding in following if root in {"", finding.rule.id}]
+    alone = {finding.rule.id for root, finding in following if root == finding.rule.id} - GENERAL
     known: list[FindingsOfCause] = []
     causes: list[FindingsOfCause] = []
     for each in KNOWN_CAUSES:
-        group = [it for it in left if it.rule.id == each.rule]
+        group = [it for it in left if it.rule.id == each.rule and _is_of_other_caller(it)]
         if group:
             explained = [it for it in left if it not in group and each.explains(it.exchange)]
             known.append(FindingsOfCause(group, explained, each.words))
@@ -132,11 +146,16 @@ def by_cause(findings: Iterable[Finding]) -> list[FindingsOfCause]:
     for group in by_rule(sorted(left, key=lambda finding: finding.rule.id in GENERAL)):
         numbers = _decisive(group)
         behind = next((it for it in causes if numbers <= _decisive(it.findings)), None)
-        if behind is None:
+        if behind is None or group[0].rule.id in alone:
             causes.append(FindingsOfCause(group))
         else:
             behind.consequences.extend(group)
-    return known + causes
+    causes = known + causes
+    for root, finding in following:
+        if root not in {"", finding.rule.id}:
+            behind = next((it for it in causes if root in it.rules), causes[0])
+            behind.consequences.append(finding)
+    return sorted(causes, key=lambda it: _GRAVEST_FIRST.index(severity_of(it.findings[0].rule)))
 
 
 class KnownCause(NamedTuple):
@@ -158,10 +177,27 @@ def _is_in_lower_case(exchange: Exchange) -> bool:
     return exchange.request.header("authorization").startswith("bearer ")
 
 
+def _is_of_other_caller(finding: Finding) -> bool:
+    """Tells whether a request was refused, or got less than the same one before."""
+    before = finding.steps[-2].json_object if finding.steps[1:] else {}
+    return (
+        finding.exchange.response.is_refusal
+        or not before.keys() <= finding.exchange.json_object.keys()
+    )
+
+
 KNOWN_CAUSES: Final = (
     KnownCause("bearer-scheme-any-case", "`bearer` in lower case is refused.", _is_in_lower_case),
 )
 """The causes that explain findings of other rules, too."""
+
+
+_GRAVEST_FIRST: Final[Sequence[Severity]] = ("critical", "major", "moderate", "minor")
+
+
+def severity_of(rule: Rule) -> Severity:
+    """Returns how much it matters that a rule is broken."""
+    return "critical" if rule.id == ANSWERS.id else SEVERITIES[rule.status]
 
 
 def _decisive(findings: Iterable[Finding]) -> set[int]:
@@ -186,7 +222,7 @@ def report_of(outcome: Outcome, secrets: Secrets) -> Report:
         secrets: Each secret, and the variable that replaces it.
     """
     filling = _Filling(outcome, secrets)
-    findings = tuple(map(filling.headed, by_cause(outcome.findings)))
+    findings = tuple(map(filling.headed, by_cause(outcome.findings, outcome.roots)))
     notes = tuple(filling.cause(group) for group in by_rule(outcome.notes))
     sections = [Section("Findings", findings)] if findings else []
     sections += [Section("Notes", notes, is_note=True, introduction=NOTES)] if notes else []
@@ -236,7 +272,7 @@ def sum_of(outcome: Outcome) -> str:
     """Returns the verdict in a sentence, and the totals."""
     verdict = "No findings."
     if outcome.findings:
-        causes = by_cause(outcome.findings)
+        causes = by_cause(outcome.findings, outcome.roots)
         broken = len(by_rule(outcome.findings))
         are = "is" if broken == 1 else "are"
         verdict = f"{counted(broken, 'rule')} {are} broken, for {counted(len(causes), 'cause')}."
@@ -279,7 +315,7 @@ class _Filling:
             rule.statement,
             tuple(map(self.entry, group)),
             consequences=tuple(map(self.cause, consequences)),
-            severity="critical" if rule.id == ANSWERS.id else SEVERITIES[rule.status],
+            severity=severity_of(rule),
         )
 
     def entry(self, finding: Finding) -> Entry:

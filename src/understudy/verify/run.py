@@ -46,7 +46,8 @@ from understudy.verify.findings import (
     ignore,
 )
 from understudy.verify.gateway import Gateway
-from understudy.verify.history import History
+from understudy.verify.history import AGAIN, History
+from understudy.verify.interventions import roots
 from understudy.verify.ledger import RequestLedger
 from understudy.verify.permits import Refusal, Unreachable
 from understudy.verify.probe_client import ProbeClient
@@ -96,9 +97,6 @@ def published_document(gateway: Gateway) -> Document:
     content = parse_yaml(response.body, _NAME) if response.json is NO_JSON else response.json
     return document_of(content, _NAME)
 
-
-AGAIN = "finding shown again"
-"""The source of requests that are sent to show a finding once more, and judged by that alone."""
 
 GIVE_UP = 5
 """Requests in a row without a response, after which the run ends."""
@@ -402,12 +400,15 @@ def outcome_of(
         rules: How each rule ended.
         more: Further members of ``Outcome``.
     """
+    exchanges = tuple(exchanges)
+    findings = [it for it in evaluator.findings if not it.is_note]
     return Outcome(
         target=deployment.target.base_url,
         started=started,
         took=machine_time() - started,
         rules=tuple(rules),
-        findings=tuple(it.on_the_wire() for it in evaluator.findings if not it.is_note),
+        findings=tuple(it.on_the_wire() for it in findings),
+        roots=roots(evaluator, exchanges, findings),
         notes=tuple(it.on_the_wire() for it in evaluator.findings if it.is_note),
         internal_errors=tuple(evaluator.internal_errors),
         differences=tuple(evaluator.differences),

@@ -13,11 +13,11 @@ from understudy.exchange.messages import Exchange
 from understudy.verify.evaluator import is_shown
 from understudy.verify.findings import Finding, steps_of
 from understudy.verify.gateway import BOOKKEEPING, Gateway
-from understudy.verify.history import WRITES
+from understudy.verify.history import AGAIN, WRITES
 from understudy.verify.issued_values import issued_anew, issued_values, rewritten
 from understudy.verify.permits import NotPermitted, Refusal
 from understudy.verify.reproducing import turns
-from understudy.verify.run import AGAIN, Run
+from understudy.verify.run import Run
 
 MOST_SENT: Final = 150
 """Requests after which no further finding of a run is shown again."""

@@ -1,0 +1,308 @@
+"""Finds which findings follow from another one, by intervention.
+
+What breaks a rule is repaired in the stored responses, and all are judged again: what is no longer
+found follows from it. Repaired are the status, the media type, members that the document does not
+allow, and members that differ from a response that was compared. Where nothing repairs a response,
+those findings follow that rest on it, and are not made without it.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from operator import getitem
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from understudy.exchange.messages import NO_JSON, Exchange, Response
+from understudy.openapi.media_types import declared_for, is_json
+from understudy.verify.evaluator import Evaluator, is_shown
+from understudy.verify.findings import GENERAL, Finding
+from understudy.verify.history import AGAIN
+
+Repair = Callable[[Exchange], Exchange]
+"""Returns an exchange with its response repaired, or as it is where it has no such fault."""
+
+Place = tuple[str, int]
+"""A rule that is broken, and the number of the exchange that breaks it."""
+
+MOST_EXCHANGES: Final = 3000
+"""Exchanges that are judged again; more would take longer than the run did."""
+
+MOST_ROOTS: Final = 12
+"""Rules that are tried as causes."""
+
+MOST_COMPARED: Final = 2
+"""Steps of a finding whose members are tried."""
+
+_WANTED: Final = re.compile(r"status (\d{3})")
+_CLASSES: Final = {"success": 200, "a refusal": 403}
+_MISSING: Final = re.compile(r'"([^"]+)" is a required property')
+_ABSENT: Final = object()
+
+
+def roots(
+    evaluator: Evaluator, exchanges: Sequence[Exchange], findings: Sequence[Finding]
+) -> dict[Place, str]:
+    """Returns the rule that a finding follows from; its own one where it stays when another is repaired.
+
+    Args:
+        evaluator: What judged the exchanges.
+        exchanges: All exchanges, in order.
+        findings: The findings, without notes.
+    """
+    rules = {it.rule.id for it in findings}
+    if len(rules) == 1 or not rules or len(exchanges) > MOST_EXCHANGES:
+        return {}
+    trial = _Trial(evaluator, exchanges, rules)
+    first: dict[str, Finding] = {}
+    for each in sorted(findings, key=lambda it: it.exchange.number):
+        first.setdefault(each.rule.id, each)
+    tried = sorted(first, key=lambda it: (it in GENERAL, first[it].exchange.number))[:MOST_ROOTS]
+    follow: dict[Place, str] = {}
+    for rule in tried:
+        heads = {root for (name, _), root in follow.items() if root != name}
+        if not any(name == rule != root for (name, _), root in follow.items()):
+            left = [
+                it
+                for it in findings
+                if it.rule.id not in {rule, *heads}
+                and follow.get(_place(it), it.rule.id) == it.rule.id
+            ]
+            follow |= trial.following(first[rule], findings, left)
+    return follow
+
+
+def _place(finding: Finding) -> Place:
+    return finding.rule.id, finding.exchange.number
+
+
+class _Fault(NamedTuple):
+    """A member that a schema does not allow as it is.
+
+    Attributes:
+        holder: The steps to the object that has it, or lacks it.
+        name: Its name.
+        is_missing: True if the object lacks it.
+    """
+
+    holder: tuple[str | int, ...]
+    name: str
+    is_missing: bool
+
+    @property
+    def kind(self) -> object:
+        """What faults share that occur in several items or responses."""
+        return self.name, self.is_missing, [it for it in self.holder if isinstance(it, str)][-1:]
+
+
+def _as_it_is(exchange: Exchange) -> Exchange:
+    return exchange
+
+
+@dataclass
+class _Trial:
+    """Judges the exchanges of a run again."""
+
+    evaluator: Evaluator
+    exchanges: Sequence[Exchange]
+    rules: Collection[str]
+
+    @cached_property
+    def broken(self) -> set[Place]:
+        """What the responses break as they are."""
+        return self._judged(self.rules)
+
+    def following(
+        self, lead: Finding, findings: Sequence[Finding], left: Sequence[Finding]
+    ) -> dict[Place, str]:
+        """Returns which of some findings follow from what broke the rule of another one.
+
+        Args:
+            lead: The first finding of the rule.
+            findings: All findings.
+            left: Those that may follow.
+        """
+        may = [_place(it) for it in left if _place(it) in self.broken]
+        own = [it for it in findings if it.rule == lead.rule]
+        places, rules = {*map(_place, own)}, {lead.rule.id, *(rule for rule, _ in may)}
+        for repair in self._repairs(lead) if may else ():
+            now = self._after(repair, own, rules)
+            if now is not None and now.isdisjoint(places):
+                is_whole = all(rule != lead.rule.id for rule, _ in now)  # else it says less
+                stay = {it: it[0] for it in may if it in now and is_whole}
+                return dict.fromkeys({*may} - now, lead.rule.id) | stay
+        breaking = self._breaking(lead)
+        resting = {
+            _place(it)
+            for it in left
+            if it.exchange.number not in breaking
+            and any(step.number in breaking for step in it.steps[:-1])
+        }.intersection(may)
+        now = self._judged(rules, unseen=breaking) if resting else set()
+        return dict.fromkeys(resting - now, lead.rule.id)
+
+    def _breaking(self, lead: Finding) -> set[int]:
+        return {number for rule, number in self.broken if rule == lead.rule.id}
+
+    def _after(
+        self, repair: Repair, own: Sequence[Finding], rules: Collection[str]
+    ) -> set[Place] | None:
+        """Returns what is broken after a repair; None where the steps of a finding show it all the same."""
+        try:
+            for finding in own:  # judges few exchanges, before all are
+                steps = [*map(repair, finding.steps)]
+                if is_shown(finding.rule.id, steps, self.evaluator.history):
+                    return None
+            return self._judged(rules, repair)
+        except (ValueError, TypeError):  # a body is too deep to be written again
+            return None
+
+    def _judged(
+        self, rules: Collection[str], repair: Repair = _as_it_is, unseen: Collection[int] = ()
+    ) -> set[Place]:
+        """Returns what repaired responses break, where the responses of some requests were not seen."""
+        history, found = self.evaluator.history.emptied(), set[Place]()
+        for exchange in map(repair, self.exchanges):
+            if exchange.source != AGAIN:
+                results = self.evaluator.results(exchange, history, rules)
+                found |= {(it.id, exchange.number) for it, result in results if not result.holds}
+            if exchange.number not in unseen:
+                history.add(exchange)
+        return found
+
+    def _repairs(self, lead: Finding) -> Iterator[Repair]:
+        exchange = lead.exchange
+        breaking = self._breaking(lead)
+        wanted = _WANTED.match(lead.expected)
+        status = int(wanted[1]) if wanted else _CLASSES.get(lead.expected.partition(",")[0])
+        if status is not None:
+            yield lambda it: _with(it, status=status) if it.number in breaking else it
+        kind = exchange.response.media_type
+        if self._media_type(exchange) != kind:
+            yield lambda it: self._retyped(it) if self._is_alike(it, exchange, kind) else it
+        fault = next(self._faults(exchange), None)
+        if fault is not None:
+            yield lambda it: self._mended(it, fault)
+        for step in lead.steps[:-1][-MOST_COMPARED:]:
+            if step.json_object and exchange.json_object:
+                yield _as_in(exchange, step)
+
+    def _is_alike(self, it: Exchange, exchange: Exchange, kind: str) -> bool:
+        return it.operation == exchange.operation and it.response.media_type == kind
+
+    def _media_type(self, exchange: Exchange) -> str:
+        """Returns the media type that the document declares for a response; its own if it may have that."""
+        operation = self.evaluator.routes.operation(exchange.operation)
+        response = operation.response(exchange.status) if operation is not None else None
+        own = exchange.response.media_type
+        if response is None or not response.content or declared_for(own, response.content):
+            return own
+        return next(iter(response.content))
+
+    def _retyped(self, exchange: Exchange) -> Exchange:
+        """Returns an exchange with the declared media type, and for a body that cannot have it a like one."""
+        kind = self._media_type(exchange)
+        if is_json(kind) and exchange.body is NO_JSON and exchange.response.body:
+            likes = (it for it in reversed(self.exchanges) if it.number < exchange.number)
+            key = exchange.operation, exchange.identity, exchange.status
+            same = (it for it in likes if (it.operation, it.identity, it.status) == key)
+            like = next((it for it in same if it.body is not NO_JSON), exchange)
+            exchange = _with(exchange, body=like.response.body)
+        return _with(exchange, headers=(("content-type", kind),))
+
+    def _faults(self, exchange: Exchange) -> Iterator[_Fault]:
+        """Yields the members of a response that its schema demands and that are missing, or of a wrong kind."""
+        operation = self.evaluator.routes.operation(exchange.operation)
+        validator = self.evaluator.documents.get(exchange.site)
+        if operation is None or validator is None:
+            return
+        for error in validator.body_errors(exchange, operation):
+            path: list[str | int] = list(error.instance_path)
+            if missing := _MISSING.fullmatch(error.message):
+                path.append(missing[1])
+            if path and isinstance(path[-1], str):
+                yield _Fault(tuple(path[:-1]), path[-1], is_missing=bool(missing))
+
+    def _mended(self, exchange: Exchange, fault: _Fault) -> Exchange:
+        """Returns an exchange with faulty members as the request, or the object most alike, has them."""
+        faults = [it for it in self._faults(exchange) if it.kind == fault.kind]
+        if not faults:
+            return exchange
+        body = orjson.loads(exchange.response.body)
+        sent = exchange.request.json if isinstance(exchange.request.json, dict) else {}
+        for each in faults:
+            holder = reduce(getitem, each.holder, body)
+            like = self._most_alike(holder, each.name)
+            holder[each.name] = {**holder, **like, **sent}.get(each.name)
+        return _with(exchange, body=orjson.dumps(body))
+
+    def _most_alike(self, value: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+        wrong = type(value.get(name, _ABSENT))
+        alike = [it for it in self._members if name in it and type(it[name]) is not wrong]
+
+        def shared(it: Mapping[str, Any]) -> int:
+            return sum(it.get(each, _ABSENT) == value[each] for each in value)
+
+        return max(alike, key=shared, default={})
+
+    @cached_property
+    def _members(self) -> list[dict[str, Any]]:
+        """All JSON objects in the responses."""
+        return [
+            it for each in self.exchanges if each.response.is_success for it in _objects(each.body)
+        ]
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    """Returns the JSON objects in a value."""
+    found, left = [], [value]
+    while left:
+        each = left.pop()
+        if isinstance(each, dict):
+            found.append(each)
+        left.extend(
+            each.values() if isinstance(each, dict) else each if isinstance(each, list) else ()
+        )
+    return found
+
+
+def _as_in(exchange: Exchange, other: Exchange) -> Repair:
+    """Returns what gives members as another response has them to responses with the values of one."""
+    names = {*exchange.json_object, *other.json_object}
+    values = {
+        it: (exchange.json_object.get(it, _ABSENT), other.json_object.get(it, _ABSENT))
+        for it in names
+    }
+    differing = {name: pair for name, pair in values.items() if pair[0] != pair[1]}
+
+    def repaired(it: Exchange) -> Exchange:
+        if it.operation != exchange.operation or not it.json_object:
+            return it
+        body = dict(it.json_object)
+        for name, (wrong, right) in differing.items():
+            if body.get(name, _ABSENT) == wrong:
+                body[name] = right
+        body = {name: value for name, value in body.items() if value is not _ABSENT}
+        return it if body == it.json_object else _with(it, body=orjson.dumps(body))
+
+    return repaired
+
+
+def _with(
+    exchange: Exchange,
+    status: int | None = None,
+    headers: Sequence[tuple[str, str]] = (),
+    body: bytes | None = None,
+) -> Exchange:
+    """Returns an exchange with some parts of its response replaced, and the length of its body told anew."""
+    response = exchange.response
+    if body is not None and response.header("content-length"):
+        headers = (*headers, ("content-length", str(len(body))))
+    names = {name for name, _ in headers}
+    kept = [it for it in response.headers if it[0] not in names]
+    content = response.body if body is None else body
+    return replace(
+        exchange, response=Response(status or response.status, (*kept, *headers), content)
+    )
