@@ -19,10 +19,11 @@ from understudy.verify.reports import by_cause
 from understudy.verify.rules.equivalent_requests import answers_alike
 from understudy.verify.rules.errors import body_is_json
 from understudy.verify.rules.own_profile import disabled_profile_is_not_found
+from understudy.verify.rules.profiles import required_members_are_there
 from understudy.verify.rules.token_requests import error_is_described
 from understudy.verify.shapes import EDITABLE
 from understudy.verify.target import Target
-from understudy.verify.value_texts import as_pairs
+from understudy.verify.value_texts import as_pairs, in_parts
 
 HISTORY = History(Target(BASE_URL))
 JSON = (("content-type", "application/json"),)
@@ -153,3 +154,27 @@ def test_no_check_writes_a_value_as_python_does(path):
         if isinstance(node, ast.FormattedValue) and node.conversion == ord("r")
     ]
     assert converted == []
+
+
+@pytest.mark.parametrize(
+    "rule", ["error-shape", "head-like-get", "qr-no-authentication", "avatar-list-of-caller"]
+)
+def test_a_heading_has_no_condition_that_nearly_every_request_meets(rule):
+    for check in (each for each in CHECKS if rule in each.rules):
+        assert not any(it in check.where for it in ("or none", "not refused", "every", "known"))
+
+
+def test_what_is_wrong_is_told_in_parts_that_have_a_value():
+    assert in_parts(lacking=["a", "b"], of_another_account=[7], twice=[]) == (
+        "lacking a, b; of another account 7"
+    )
+    assert in_parts(lacking=[]) == "nothing"
+
+
+def test_a_profile_without_a_member_is_told_without_empty_parts():
+    response = Response(200, JSON, b'{"display_name":"Ada"}')
+    exchange = exchange_of("/me/profile", operation=OWN_PROFILE, response=response)
+    actual = required_members_are_there(exchange, HISTORY).actual
+    assert actual.startswith("lacking hash, profile_url, ")
+    assert "[" not in actual
+    assert "wrong" not in actual

@@ -5,6 +5,7 @@ beside it, so that its body is only the judgement; where they do not all hold, i
 saying nothing never counts as passing.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, KeysView, Sequence
 from dataclasses import dataclass
@@ -103,7 +104,8 @@ class Check:
     def where(self) -> str:
         """The condition that the fewest checks share, in words; empty where many share each."""
         sharing = _conditions()
-        rarest = min(reversed(self.when), key=sharing.__getitem__, default=None)
+        telling = [it for it in reversed(self.when) if not _ANYWHERE.search(described(it))]
+        rarest = min(telling, key=sharing.__getitem__, default=None)
         return "" if rarest is None or sharing[rarest] > _SHARING else described(rarest)
 
     def occasion(self, reached: int, title: Callable[[str], str] = str) -> str:
@@ -130,6 +132,12 @@ CONDITIONAL: Final = "conditional-reads"
 
 _MOST_CONDITIONS: Final = 2
 """Conditions that a report names for a rule that was not checked; more hide the one that matters."""
+
+_ANYWHERE: Final = re.compile(
+    r"^the (response|redirect|status|exchange|list has|definition|page)\b|^HEAD is|^no fact|^the method"
+    r"|\bif (any|it is there)\b|, or none at all|nothing but|every media type|not known to|, and the account known|surely valid"
+)
+"""Matches conditions that tell a request from no other: of its response, or that nearly all meet."""
 
 _SHARING: Final = 4
 """Checks that share a condition which still tells one request from others."""

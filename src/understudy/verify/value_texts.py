@@ -51,6 +51,14 @@ def nearly_in_form(secret: str) -> list[str]:
     return [f"{secret}\0" if way == "lengthened" else text for way, text in nearly(secret)]
 
 
+def in_parts(**parts: Iterable[object]) -> str:
+    """Returns what is wrong in words: each part with its values, and none that has no value."""
+    told = (
+        f"{name.replace('_', ' ')} {', '.join(map(str, it))}" for name, it in parts.items() if it
+    )
+    return "; ".join(told) or "nothing"
+
+
 def as_json(value: object) -> str:
     """Returns a value as JSON; what JSON does not have is written as text."""
     if value is NO_JSON:

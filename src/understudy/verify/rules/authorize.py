@@ -108,7 +108,8 @@ def _is_taken(exchange: Exchange, history: History) -> bool:
 def registered_client_is_known(exchange: Exchange, history: History) -> CheckResult:
     """A registered client with its redirect URI is taken."""
     is_taken = _is_taken(exchange, history)
-    return expect(is_taken, "a registered client and address are taken", exchange.status)
+    expected = "a page or a redirect, as the client and the address are registered"
+    return expect(is_taken, expected, f"status {exchange.status}")
 
 
 @check("authorize-error-page", on=[AUTHORIZE], when=[cannot_be_trusted])

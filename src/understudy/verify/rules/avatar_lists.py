@@ -1,5 +1,6 @@
 """The list of the account's avatars, and which one is selected (interface, Authenticated avatar operations)."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -51,7 +52,7 @@ from understudy.verify.probing import Parts, probe
 from understudy.verify.rules.avatar_uploads import SURELY_TAKEN_UPLOAD, last_upload
 from understudy.verify.rules.profiles import expect_fit
 from understudy.verify.switches import by_success, reading, status_of
-from understudy.verify.value_texts import as_json, as_pairs, differing_pairs
+from understudy.verify.value_texts import as_pairs, differing_pairs, in_parts
 
 is_list = tells(
     "the response is a list, and the account known",
@@ -107,12 +108,12 @@ def list_is_of_the_account(exchange: Exchange, history: History) -> CheckResult:
     gone = [image for image in listed if history.is_gone(str(image))]
     before = history.avatars_before(exchange)
     lacking = [image for image in ids_in(before) if image not in listed] if before else []
-    twice = len(listed) != len(set(map(str, listed)))
-    actual = as_json({"foreign": foreign, "deleted": gone, "lacking": lacking, "twice": twice})
+    twice = [image for image, count in Counter(map(str, listed)).items() if count > 1]
+    actual = in_parts(lacking=lacking, deleted=gone, of_another_account=foreign, twice=twice)
     earlier = before or history.last(LIST_AVATARS, account=account)
     causes = (earlier, *latest_attempts(earlier, history)) if earlier else ()
     return expect(
-        not (foreign or gone or lacking or twice), "all of the account's", actual, *causes
+        not (foreign or gone or lacking or twice), "all avatars of the account", actual, *causes
     )
 
 

@@ -7,6 +7,7 @@ from html import unescape
 from understudy.exchange.messages import Exchange
 from understudy.interface.operations import AUTHORIZE, TOKEN_INFO
 from understudy.interface.scopes import MANAGE_PROFILE, READ_PROFILE, SCOPES
+from understudy.terminal import counted
 from understudy.verify.browsing import (
     STATE,
     WORDS,
@@ -131,7 +132,8 @@ def page_names_application_and_scopes(exchange: Exchange, history: History) -> C
     lacking = [scope for scope in scopes(exchange) if scope not in page]
     lines = len(re.findall(r"<li\b", page))
     lacks_name = app.name is not None and app.name not in page
-    actual = as_json({"lacking": lacking, "lines": lines, "name is lacking": lacks_name})
+    unnamed = ["the application's name"] if lacks_name else []
+    actual = f"{counted(lines, 'line')}, lacking {', '.join([*unnamed, *lacking]) or 'no name'}"
     is_right = not lacking and not lacks_name and lines >= len(scopes(exchange))
     return expect(is_right, "the application's name and a line a scope", actual)
 

@@ -49,7 +49,7 @@ from understudy.verify.pictures import avatars, id_of, patterned, picture_of, up
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.rules.avatar_uploads import leaves_room
-from understudy.verify.value_texts import as_json, as_pairs
+from understudy.verify.value_texts import as_json, as_pairs, in_parts
 
 HEAD_IS_NOT_SERVED: Final = frozenset({405, 501})
 
@@ -320,7 +320,10 @@ def head_is_a_get_without_content(exchange: Exchange, history: History) -> Check
         if one.header(name) and other.header(name) not in {"", one.header(name)}
     ]
     is_right = other.status == one.status and not other.body and not differing
-    actual = f"status {other.status}, {len(other.body)} bytes, other {as_json(differing)}"
+    told = in_parts(
+        another=differing, with_a_body_of=[f"{len(other.body)} bytes"][: len(other.body)]
+    )
+    actual = f"status {other.status}, {told}"
     return expect(is_right, f"status {one.status} and the headers of GET", actual, before)
 
 

@@ -31,7 +31,7 @@ from understudy.verify.history import History, avatars_in, profile_in
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.shapes import OPTIONAL, fault
-from understudy.verify.value_texts import as_json
+from understudy.verify.value_texts import as_json, in_parts
 
 SLACK: Final = timedelta(minutes=10)
 """The difference that is allowed between clocks."""
@@ -106,7 +106,9 @@ def required_members_are_there(exchange: Exchange, _history: History) -> CheckRe
     return expect(
         not lacking and not wrong,
         "all twelve members",
-        f"lacking {as_json(lacking)}, wrong {as_json(wrong)}",
+        in_parts(
+            lacking=lacking, wrong=[f"{name}, which is {text}" for name, text in wrong.items()]
+        ),
     )
 
 

@@ -48,7 +48,7 @@ from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.rules.code_grant import code_was_sent_once
 from understudy.verify.switches import oauth_error_form, reading
-from understudy.verify.value_texts import as_json, nearly
+from understudy.verify.value_texts import as_json, in_parts, nearly
 
 # The token grant: what is in the fragment of the redirect (interface, Token grant).
 
@@ -190,8 +190,8 @@ def own_token_is_described(exchange: Exchange, history: History) -> CheckResult:
     lacking = [name for name in INFO_MEMBERS if not members.get(name)]
     is_own = members.get("client_id") == _client_behind(exchange, history)
     is_right = exchange.status == OK and not lacking and is_own
-    client = as_json(members.get("client_id"))
-    actual = f"status {exchange.status}, lacking {as_json(lacking)}, client {client}"
+    client = [] if is_own else [as_json(members.get("client_id"))]
+    actual = f"status {exchange.status}, {in_parts(lacking=lacking, for_client=client)}"
     return expect(is_right, "client_id, user_id, blog_id and scope", actual)
 
 

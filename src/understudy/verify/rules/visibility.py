@@ -143,7 +143,9 @@ def public_sees_no_authenticated_field(exchange: Exchange, history: History) -> 
     hidden = [name for name in AUTHENTICATED_ONLY if name not in history.inputs.always_shown]
     shown = [name for name in hidden if name in profile_in(exchange)]
     return expect(
-        not shown, "no field for clients with a token", f"shown to the public: {as_json(shown)}"
+        not shown,
+        "none of the fields for clients with a token",
+        f"shown to the public: {as_json(shown)}",
     )
 
 
