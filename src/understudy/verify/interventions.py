@@ -42,16 +42,14 @@ _MISSING: Final = re.compile(r'"([^"]+)" is a required property')
 _ABSENT: Final = object()
 
 
-def roots(
-    evaluator: Evaluator, exchanges: Sequence[Exchange], findings: Sequence[Finding]
-) -> dict[Place, str]:
+def roots(evaluator: Evaluator, exchanges: Sequence[Exchange]) -> dict[Place, str]:
     """Returns the rule that a finding follows from; its own one where it stays when another is repaired.
 
     Args:
         evaluator: What judged the exchanges.
         exchanges: All exchanges, in order.
-        findings: The findings, without notes.
     """
+    findings = [it for it in evaluator.findings if not it.is_note]
     rules = {it.rule.id for it in findings}
     if len(rules) == 1 or not rules or len(exchanges) > MOST_EXCHANGES:
         return {}
@@ -93,7 +91,7 @@ class _Fault(NamedTuple):
 
     @property
     def kind(self) -> object:
-        """What faults share that occur in several items or responses."""
+        """The key that one fault has in several items and responses."""
         return self.name, self.is_missing, [it for it in self.holder if isinstance(it, str)][-1:]
 
 
@@ -111,7 +109,7 @@ class _Trial:
 
     @cached_property
     def broken(self) -> set[Place]:
-        """What the responses break as they are."""
+        """The rules that the responses break as they are, each with its exchange."""
         return self._judged(self.rules)
 
     def following(

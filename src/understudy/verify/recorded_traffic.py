@@ -28,6 +28,7 @@ from understudy.verify.clock import machine_time
 from understudy.verify.deployment import Deployment
 from understudy.verify.findings import Outcome
 from understudy.verify.history import History
+from understudy.verify.interventions import roots
 from understudy.verify.run import evaluator_of, judged, outcome_of, routes_of
 from understudy.verify.shapes import bundled
 from understudy.verify.target import Target
@@ -199,4 +200,6 @@ def judge_recorded(archive: Path, deployment: Deployment, rules: Sequence[str]) 
     for each in exchanges:
         exchange = each if wording is None else wording.recorded(each)
         judged(evaluator, accounts.assigned(exchange, evaluator.history))
-    return outcome_of(deployment, evaluator, exchanges, started, evaluator.outcomes({}, ()))
+    outcomes = evaluator.outcomes({}, ())
+    judged_again = roots(evaluator, evaluator.history.exchanges)
+    return outcome_of(deployment, evaluator, exchanges, started, outcomes, roots=judged_again)

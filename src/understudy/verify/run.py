@@ -47,7 +47,6 @@ from understudy.verify.findings import (
 )
 from understudy.verify.gateway import Gateway
 from understudy.verify.history import AGAIN, History
-from understudy.verify.interventions import roots
 from understudy.verify.ledger import RequestLedger
 from understudy.verify.permits import Refusal, Unreachable
 from understudy.verify.probe_client import ProbeClient
@@ -400,15 +399,12 @@ def outcome_of(
         rules: How each rule ended.
         more: Further members of ``Outcome``.
     """
-    exchanges = tuple(exchanges)
-    findings = [it for it in evaluator.findings if not it.is_note]
     return Outcome(
         target=deployment.target.base_url,
         started=started,
         took=machine_time() - started,
         rules=tuple(rules),
-        findings=tuple(it.on_the_wire() for it in findings),
-        roots=roots(evaluator, exchanges, findings),
+        findings=tuple(it.on_the_wire() for it in evaluator.findings if not it.is_note),
         notes=tuple(it.on_the_wire() for it in evaluator.findings if it.is_note),
         internal_errors=tuple(evaluator.internal_errors),
         differences=tuple(evaluator.differences),

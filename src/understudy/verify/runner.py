@@ -24,6 +24,7 @@ from understudy.verify.deployment import Deployment, locked
 from understudy.verify.evaluator import UNJUDGED
 from understudy.verify.experiments import carry_out_experiments
 from understudy.verify.findings import Found, Outcome, PhaseStarted
+from understudy.verify.interventions import roots
 from understudy.verify.permits import BudgetSpent, OutOfTime, Refusal, Unreachable
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Probe, candidates, needs_of, order_of_parts
@@ -457,4 +458,5 @@ def _outcome(run: Run, started: datetime, stopped: str) -> Outcome:
         not_run=tuple(run.not_run),
         spent=tuple(run.spent),
         contract=run.contract,
+        roots=roots(evaluator, run.exchanges),
     )

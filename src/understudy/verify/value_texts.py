@@ -53,10 +53,8 @@ def nearly_in_form(secret: str) -> list[str]:
 
 def in_parts(**parts: Iterable[object]) -> str:
     """Returns what is wrong in words: each part with its values, and none that has no value."""
-    told = (
-        f"{name.replace('_', ' ')} {', '.join(map(str, it))}" for name, it in parts.items() if it
-    )
-    return "; ".join(told) or "nothing"
+    texts = {name.replace("_", " "): ", ".join(map(str, it)) for name, it in parts.items()}
+    return "; ".join(f"{name} {text}" for name, text in texts.items() if text) or "nothing"
 
 
 def as_json(value: object) -> str:

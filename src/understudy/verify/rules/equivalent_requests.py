@@ -320,10 +320,10 @@ def head_is_a_get_without_content(exchange: Exchange, history: History) -> Check
         if one.header(name) and other.header(name) not in {"", one.header(name)}
     ]
     is_right = other.status == one.status and not other.body and not differing
-    told = in_parts(
+    parts = in_parts(
         another=differing, with_a_body_of=[f"{len(other.body)} bytes"][: len(other.body)]
     )
-    actual = f"status {other.status}, {told}"
+    actual = f"status {other.status}, {parts}"
     return expect(is_right, f"status {one.status} and the headers of GET", actual, before)
 
 
