@@ -115,7 +115,7 @@ def _compared(compare: Callable[..., Any]) -> Any:
     options = re2.Options()
     options.log_errors = False
 
-    class Compared(FilterFunction):
+    class LinearMatch(FilterFunction):
         arg_types = [ExpressionType.VALUE, ExpressionType.VALUE]  # noqa: RUF012 - as jsonpath has them
         return_type = ExpressionType.LOGICAL
 
@@ -126,7 +126,7 @@ def _compared(compare: Callable[..., Any]) -> Any:
                 return compare(pattern, value, options=options) is not None
             return False
 
-    return Compared()
+    return LinearMatch()
 
 
 def _value(action: dict[str, Any], root: dict[str, Any], place: str) -> Any:

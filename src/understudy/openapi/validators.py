@@ -74,7 +74,7 @@ class _PlacedError(NamedTuple):
     instance: Any
 
 
-class Alternatives(NamedTuple):
+class Unfitting(NamedTuple):
     """Why a value fits none of the alternatives of a schema, in a document that is split.
 
     Attributes:
@@ -87,7 +87,7 @@ class Alternatives(NamedTuple):
 
 
 NO_ALTERNATIVE: Final = (
-    Alternatives,
+    Unfitting,
     jsonschema_rs.ValidationErrorKind.AnyOf,
     jsonschema_rs.ValidationErrorKind.OneOfNotValid,
 )
@@ -179,7 +179,7 @@ class SchemaValidator:
                 if isinstance(kind, NO_ALTERNATIVE):  # of a circle of them, each is listed once
                     each = kind.context[:_MOST_ALTERNATIVES]
                     context = [list(self._placed(it, at, listed)) for it in each]
-                    kind = Alternatives(kind.name, context)
+                    kind = Unfitting(kind.name, context)
                 message = unbounded(error.message)
                 yield _PlacedError(message, list(place), path, kind, error.instance)
                 continue

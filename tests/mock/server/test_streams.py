@@ -1,10 +1,13 @@
 """Event streams and JSON sequences of any document, sent one item at a time."""
 
 import asyncio
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
 from tests.mock.server.conftest import Serve, Service
+
+from understudy.mock.server.response_sending import send_chunks
 
 TICK = "{type: object, required: [n], properties: {n: {const: 1}}}"
 TICKS = f"""
@@ -106,3 +109,34 @@ def test_what_is_no_way_to_send_a_stream_is_refused(ticks: Service, preference: 
 def test_the_head_of_a_stream_ends_at_once(ticks: Service) -> None:
     response = ticks.ask("HEAD", "/ticks", headers={"prefer": "then=stay"})
     assert (response.status_code, response.text) == (200, "")
+
+
+def test_a_stream_that_is_cancelled_ends_its_source_first() -> None:
+    ended = []
+
+    async def content() -> AsyncGenerator[bytes]:
+        try:
+            yield b"a"
+            await asyncio.Event().wait()
+        finally:
+            ended.append(True)
+
+    async def receive() -> dict[str, Any]:
+        await asyncio.Event().wait()
+        return {}
+
+    async def cancelled() -> None:
+        sent = asyncio.Event()
+
+        async def send(_message: Any) -> None:
+            sent.set()
+
+        sending = asyncio.ensure_future(send_chunks(receive, send, content()))
+        await sent.wait()
+        await asyncio.sleep(0)
+        sending.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await sending
+
+    asyncio.run(cancelled())
+    assert ended == [True]

@@ -151,7 +151,7 @@ class _Upload(NamedTuple):
 def _upload(request: CaseRequest) -> _Upload | None:
     """Returns the file of a multipart body that is written as Bruno would write it."""
     match = _PLAIN_UPLOAD.fullmatch(request.body or b"")
-    if match is None:
+    if match is None or match["boundary"] in match["content"]:  # the file is not the only part
         return None
     if _types(request) != [f"multipart/form-data; boundary={match['boundary'].decode()[2:]}"]:
         return None

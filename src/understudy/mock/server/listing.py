@@ -231,7 +231,7 @@ class Listing:
     def operations(
         self, base_url: str, credentials: SampleCredentials
     ) -> Iterator[ListedOperation]:
-        """Yields the operations, in the document's order; each command is made when it is asked for."""
+        """Yields the operations, in the order of the document, each with its command."""
         for endpoint in self.endpoints:
             operation = endpoint.operation
             command = curl_command(base_url, endpoint, credentials)

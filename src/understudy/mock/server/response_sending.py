@@ -9,7 +9,7 @@ import asyncio
 import logging
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from starlette.exceptions import HTTPException
 from starlette.types import Receive, Scope, Send
@@ -103,19 +103,22 @@ async def stream_response(receive: Receive, send: Send, response: HandlerRespons
 async def send_chunks(receive: Receive, send: Send, content: AsyncGenerator[bytes]) -> None:
     """Sends the body of a response that has begun, until it ends or the client disconnects."""
     leaving = asyncio.ensure_future(has_left(receive))
+    chunk: asyncio.Future[Any] = leaving
     try:
         while not leaving.done():
             chunk = asyncio.ensure_future(anext(content))
             await asyncio.wait({chunk, leaving}, return_when=asyncio.FIRST_COMPLETED)
             if not chunk.done():
-                chunk.cancel()
-                await asyncio.wait({chunk})  # it must have ended before its source can
                 break
             await send({"type": "http.response.body", "body": chunk.result(), "more_body": True})
     except StopAsyncIteration:
         await send({"type": "http.response.body", "body": b""})
     finally:
         leaving.cancel()
+        chunk.cancel()
+        await asyncio.wait(
+            {chunk}
+        )  # it must have ended before its source can, also where this is cancelled
         await content.aclose()
 
 
