@@ -6,7 +6,6 @@ event loop between its request and the response, so that other programs do not c
 
 import argparse
 import asyncio
-import gc
 import io
 import itertools
 import json
@@ -193,14 +192,14 @@ class _Soak:
         await client.delete("/__admin/faults")
         await client.post("/__admin/reset")
         await client.delete("/__admin/requests")
-        await asyncio.sleep(5)
+        await asyncio.sleep(min(5, self._seconds))
         status = Path(f"/proc/{self._mock.process.pid}/status").read_text()
         return int(status.partition("VmRSS:")[2].split()[0]) / 1024
 
 
 def soak(seconds: float, seed: int) -> Soaked:
     """Starts a mock, attacks it, and tells what came of it."""
-    gc.collect()
+
     with tempfile.TemporaryDirectory() as place:
         running = Running(Path(place), "--log", "off", "--choose", "rate-limits=off")
         try:

@@ -8,6 +8,7 @@ from tests.proofs.attack.by_socket import HOSTILE, attack_by_socket
 from tests.proofs.attack.files.attempts import run_apart
 from tests.proofs.attack.in_process import attack
 from tests.proofs.attack.requests import Attacker
+from tests.proofs.attack.soak import soak
 
 REQUESTS = int(os.environ.get("UNDERSTUDY_ATTACK", "1500"))
 
@@ -37,3 +38,10 @@ def test_one_seed_makes_the_same_requests() -> None:
 )
 def test_no_file_leaves_a_mock_broken(name: str, count: int) -> None:
     assert run_apart(name, count, 1).failures == []
+
+
+def test_another_client_is_answered_while_a_mock_is_soaked_in_attacks() -> None:
+    actual = soak(2, seed=7)
+    assert actual.problems == []
+    assert actual.sent["requests"] > 0
+    assert actual.waits
