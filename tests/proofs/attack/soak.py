@@ -14,7 +14,7 @@ import tempfile
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from random import Random  # noqa: TID251 - seeded
 from time import monotonic
@@ -34,6 +34,12 @@ WARM_UP = 0.25
 
 AT_REST = 1.2
 """Memory after the soak to memory before, at most."""
+
+
+@cache
+def _made(make: Callable[[], bytes]) -> bytes:
+    """Returns a hostile file, which is made when it is first sent."""
+    return make()
 
 
 class Wait(NamedTuple):
@@ -104,15 +110,13 @@ class _Soak:
         capsule = await client.get("/__admin/capsule")
         with zipfile.ZipFile(io.BytesIO(capsule.content)) as archive:
             content = json.loads(archive.read("capsule.json"))
-        zips = [make() for name, make in archives.KINDS.items()]
-        drawn = [pictures.FILES_BY_NAME[name]() for name in ("progressive CMYK JPEG", "GIF")]
         spots = list(capsules.places(content))
         return {
             "requests": partial(self._request, client),
             "bytes": self._bytes,
             "capsules": partial(self._capsule, client, content, spots),
-            "archives": partial(self._archive, client, zips),
-            "pictures": partial(self._picture, client, drawn),
+            "archives": partial(self._archive, client),
+            "pictures": partial(self._picture, client),
         }
 
     async def _request(self, client: httpx.AsyncClient) -> None:
@@ -138,13 +142,13 @@ class _Soak:
             archive.writestr("capsule.json", json.dumps(changed))
         await self._post(client, "/__admin/capsule", f"capsule {what}", content=packed.getvalue())
 
-    async def _archive(self, client: httpx.AsyncClient, zips: list[bytes]) -> None:
-        number = self._chance.randrange(len(zips))
-        named = f"archive {list(archives.KINDS)[number]}"
-        await self._post(client, "/__admin/import", named, content=zips[number])
+    async def _archive(self, client: httpx.AsyncClient) -> None:
+        name, make = self._chance.choice(list(archives.KINDS.items()))
+        await self._post(client, "/__admin/import", f"archive {name}", content=_made(make))
 
-    async def _picture(self, client: httpx.AsyncClient, drawn: list[bytes]) -> None:
-        files = {"data": ("a", self._chance.choice(drawn))}
+    async def _picture(self, client: httpx.AsyncClient) -> None:
+        name = self._chance.choice(("progressive CMYK JPEG", "GIF"))
+        files = {"data": ("a", _made(pictures.FILES_BY_NAME[name]))}
         path = "/v3/me/avatars"
         made = await self._post(client, path, "picture", files=files, headers=pictures.ADA)
         if made.is_success:
