@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from pathlib import Path
 
 import pytest
 from tests.proofs.attack.by_socket import HOSTILE, attack_by_socket
@@ -40,6 +41,9 @@ def test_no_file_leaves_a_mock_broken(name: str, count: int) -> None:
     assert run_apart(name, count, 1).failures == []
 
 
+@pytest.mark.skipif(
+    not Path("/proc/self/schedstat").exists(), reason="this system does not tell a thread's time"
+)
 def test_another_client_is_answered_while_a_mock_is_soaked_in_attacks() -> None:
     actual = soak(0.5, seed=7)
     assert actual.problems == []
