@@ -15,6 +15,7 @@ from understudy.openapi import validators
 from understudy.openapi.composition import knots
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.schemas import ALL, Schemas
+from understudy.openapi.validators import SchemaValidator
 
 PARTS = """
 x-schema: {schema}
@@ -278,6 +279,16 @@ def ref(number: int) -> str:
     return f"{{$ref: '#/components/schemas/L{number}'}}"
 
 
+def in_circles(read, keyword: str, count: int) -> SchemaValidator:
+    """Returns the validator of the first of schemas that are each composed of all others."""
+    others = {n: ", ".join(ref(m) for m in range(count) if m != n) for n in range(count)}
+    levels = [f"L{n}: {{maxLength: {count - n}, {keyword}: [{others[n]}]}}" for n in others]
+    document = read("components:\n  schemas:\n    " + "\n    ".join(levels))
+    first = document.root.child("components", "schemas", "L0")
+    assert first is not None
+    return Schemas(document).validator(first)
+
+
 def test_errors_are_placed_alike_through_references(read) -> None:
     compiler, node = schemas(read, "{properties: {tree: {$ref: '#/components/schemas/Tree'}}}")
     value = {"tree": {"name": "a", "children": [{"name": "b"}, {"name": 1}]}}
@@ -314,12 +325,7 @@ def with_alternatives(errors: Iterable[Any]) -> Iterator[Any]:
 
 
 def test_why_no_alternative_fits_is_listed_once_of_schemas_in_circles(read) -> None:
-    others = {n: ", ".join(ref(m) for m in range(7) if m != n) for n in range(7)}
-    levels = [f"L{n}: {{oneOf: [{others[n]}], maxLength: 1}}" for n in range(7)]
-    document = read("components:\n  schemas:\n    " + "\n    ".join(levels))
-    first = document.root.child("components", "schemas", "L0")
-    assert first is not None
-    errors = with_alternatives(Schemas(document).validator(first).iter_errors("text"))
+    errors = with_alternatives(in_circles(read, "oneOf", 7).iter_errors("a long text"))
     pointers = ["/".join(map(str, error.schema_path)) for error in errors]
     assert len(pointers) == len(set(pointers))
 
@@ -331,12 +337,7 @@ def test_an_error_behind_a_reference_is_found_in_a_schema_of_a_list(read) -> Non
 
 
 def test_schemas_that_are_each_composed_of_all_others_are_judged_at_once(read) -> None:
-    others = {n: ", ".join(ref(m) for m in range(9) if m != n) for n in range(9)}
-    levels = [f"L{n}: {{maxLength: {9 - n}, allOf: [{others[n]}]}}" for n in range(9)]
-    document = read("components:\n  schemas:\n    " + "\n    ".join(levels))
-    first = document.root.child("components", "schemas", "L0")
-    assert first is not None
-    validator = Schemas(document).validator(first)
+    validator = in_circles(read, "allOf", 9)
     assert validator.is_valid("a")
     assert not validator.is_valid("ab")
     messages = [error.message for error in validator.iter_errors("abcdefgh")]
