@@ -1,10 +1,14 @@
 """Generated cases: what Schemathesis finds is taken over, and its known false alarms are not."""
 
+import threading
 from dataclasses import replace
+from types import SimpleNamespace
 
 import httpx
 import pytest
 from schemathesis.config import HealthCheck
+from schemathesis.engine import events
+from schemathesis.engine.core import EventStream
 from tests.mock.renewal import renew
 from tests.proofs.mutants.edge import LIST, Edge, at
 
@@ -13,6 +17,8 @@ from understudy.api.bundled_target import TARGET
 from understudy.api.judging import judge
 from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
+from understudy.verify import generated_cases
+from understudy.verify.clock import machine_clock
 from understudy.verify.deployment import Allowance, Deployment
 from understudy.verify.generated_cases import (
     AS_ANONYMOUS,
@@ -21,6 +27,7 @@ from understudy.verify.generated_cases import (
     generated,
     is_false_alarm,
 )
+from understudy.verify.permits import OutOfTime
 from understudy.verify.run import RunOptions, start
 from understudy.verify.runner import run_phases
 
@@ -142,3 +149,37 @@ def test_an_address_in_a_response_that_is_no_url_ends_nothing(tmp_path):
     run_phases(run)
     assert len(run.exchanges) > 4
     assert run.evaluator.internal_errors == []
+
+
+REASON = "no such schema"
+
+
+def generate_by(stream, monkeypatch, wire, **allowed):
+    """Generates cases, with this stream in the place of Schemathesis's."""
+    monkeypatch.setattr(
+        generated_cases, "from_schema", lambda _: SimpleNamespace(execute=lambda: stream)
+    )
+    deployment = Deployment(TARGET, wire, machine_clock(), Allowance(**allowed))
+    generated(1)(start(deployment, RunOptions()))
+
+
+def test_a_run_whose_time_is_over_does_not_wait_for_a_case_that_is_being_made(monkeypatch, wire):
+    stopped = threading.Event()
+
+    def making_one():
+        yield events.EngineStarted()
+        stopped.wait()
+
+    stream = EventStream(making_one(), stopped)
+    with pytest.raises(OutOfTime, match="--max-time"):
+        generate_by(stream, monkeypatch, wire, is_over=lambda: True)
+    assert stopped.is_set()
+
+
+def test_an_error_of_the_generator_ends_the_phase(monkeypatch, wire):
+    def broken():
+        yield events.EngineStarted()
+        raise LookupError(REASON)
+
+    with pytest.raises(LookupError, match=REASON):
+        generate_by(EventStream(broken(), threading.Event()), monkeypatch, wire)

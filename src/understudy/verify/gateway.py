@@ -470,8 +470,9 @@ class Gateway:
         return exchange
 
     def end(self) -> None:
-        """Refuses every further request except those that undo changes."""
-        self.budget.allowance = replace(self.budget.allowance, is_over=lambda: True)
+        """Refuses every further request except those that undo changes, once none is under way."""
+        with self._lock:
+            self.budget.allowance = replace(self.budget.allowance, is_over=lambda: True)
 
     def put_time_back(self) -> list[str]:
         """Restores the deployment's clock, and drops ledger entries later than the restored time.

@@ -7,7 +7,10 @@ engine is not public: only this module knows it, and pyproject pins the minor ve
 
 import copy
 import re
-from collections.abc import Callable, Iterable, Mapping
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from queue import Empty, SimpleQueue
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote, urlsplit
 
@@ -17,6 +20,7 @@ from schemathesis import Response, checks
 from schemathesis.config import SchemathesisConfig
 from schemathesis.core.failures import Failure, FailureGroup
 from schemathesis.engine import events, from_schema
+from schemathesis.engine.core import EventStream
 from schemathesis.engine.recorder import ScenarioRecorder
 
 from understudy.exchange.messages import UNCHECKED_CREDENTIAL, Exchange, Request, headers_of
@@ -63,6 +67,10 @@ def _mix(parameter: dict[str, Any], values: Mapping[str, list[str]]) -> None:
 Start = Callable[..., Any]
 
 SERVER_ERROR: Final = 500
+
+_POLL: Final = 0.1
+"""Seconds after which a silent stream of events is left if the run is over."""
+
 SENT: Final = "x-understudy-exchange"
 """The header that gives an exchange's number to the reader of Schemathesis's events."""
 
@@ -158,11 +166,9 @@ class _Generation:
         schema.app = self._application
         schema.hook(filter_query)
         stream = from_schema(schema).execute()
-        for event in stream:
+        for event in _read_ahead(stream, partial(self._gateway.budget.expect_left, 0)):
             if self._stopped is not None:
                 stream.stop()
-            elif isinstance(event, events.Interrupted):
-                raise KeyboardInterrupt  # which the engine keeps to itself
             elif isinstance(event, events.ScenarioFinished):
                 self._take(event.recorder)
         self._raise_if_stopped()
@@ -302,6 +308,45 @@ class _Generation:
         if name == "negative_data_rejection":
             return allows is not None and allows(exchange)
         return name == "unsupported_method" and bool(exchange.operation)
+
+
+def _read_ahead(
+    stream: EventStream, expect_time: Callable[[], None]
+) -> Iterator[events.EngineEvent]:
+    """Yields the events of a stream, which a thread of its own reads.
+
+    Schemathesis can take minutes to make one case of a large schema, and says nothing meanwhile. Once
+    the run is over or interrupted that thread is left to itself: the gateway sends nothing for it.
+
+    Args:
+        stream: The stream.
+        expect_time: Raises an error once the run is over.
+    """
+    read: SimpleQueue[events.EngineEvent | BaseException | None] = SimpleQueue()
+
+    def read_all() -> None:
+        try:
+            for event in stream:
+                read.put(event)
+            read.put(None)
+        except BaseException as error:  # raised again where the events are awaited
+            read.put(error)
+
+    threading.Thread(target=read_all, name="generated cases", daemon=True).start()
+    try:
+        while True:
+            try:
+                event = read.get(timeout=_POLL)
+            except Empty:
+                expect_time()
+                continue
+            if event is None:
+                return
+            if isinstance(event, BaseException):
+                raise event
+            yield event
+    finally:
+        stream.stop()
 
 
 def _failures(
