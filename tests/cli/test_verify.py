@@ -147,12 +147,17 @@ def test_rules_that_could_have_been_checked_and_were_not_are_3_where_that_is_ask
     assert "Exit code 3: 1 rule that could have been checked and was not." in done.output
 
 
-def test_a_rule_that_an_earlier_run_checked_must_be_checked_again(call):
+def test_a_rule_that_an_earlier_run_checked_must_be_checked_again(call, tmp_path):
     assert call(*QUICK, "--report", "json=last.json").exit_code == 0
     same = call(*QUICK, "--baseline", "last.json")
     assert (same.exit_code, "0 new findings, 0 gone." in same.output) == (0, True), same.output
+    path = tmp_path / "last.json"
+    report = json.loads(path.read_text())
+    found = [{"fingerprint": it["id"], "rule": it["id"], "summary": "-"} for it in report["rules"]]
+    path.write_text(json.dumps({**report, "findings": found}))
     less = call(*QUICK, "--baseline", "last.json", "--max-requests", "1")
     assert less.exit_code == 3, less.output
+    assert "0 new findings, 1 gone, 1 not checked again; " in less.output
     assert "1 rule that was checked then was not: " in less.output
     assert "Exit code 3: 1 rule that the baseline checked and this run did not." in less.output
 

@@ -86,3 +86,16 @@ def test_hours_before_the_clock_was_put_back_are_compared_with_none():
 )
 def test_a_moment_before_today_is_seconds_from_now(text: str, moment: datetime) -> None:
     assert moment_of(int(text), NOON) == moment
+
+
+@pytest.mark.parametrize(("left", "is_early"), [(0, False), (1, False), (2, True)])
+def test_a_429_is_early_only_if_more_was_left_than_a_head_since_may_have_used(left, is_early):
+    before = lookup(99 - left, at=0, reset=60)
+    head = exchange_of("/profiles/ada", number=100, method="HEAD", at=NOON)
+    late = exchange_of("/profiles/ada", number=101, operation=LOOKUP, status=429, at=NOON)
+    history = History(TARGET)
+    history.add(before)
+    history.add(head)
+    results = [result for _, result in check_results(late, history)]
+    actual = [result.actual for result in results if isinstance(result, CheckResult)]
+    assert (f"429 with {left} left" in actual) is is_early

@@ -69,14 +69,16 @@ def change_since(earlier: Mapping[str, Any], report: Report) -> Change:
         for result in report.results
         if not result.is_note
     }
+    judged = {it.name for it in report.rules if it.status != "not_checked"}
     checked = {each["id"] for each in earlier["rules"] if each["status"] != "not_checked"}
-    lost = tuple(
-        it.name for it in report.rules if it.status == "not_checked" and it.name in checked
-    )
+    lost = tuple(it.name for it in report.rules if it.name in checked - judged)
     new = [text for fingerprint, text in now.items() if fingerprint not in before]
-    gone = [text for fingerprint, text in before.items() if fingerprint not in now]
+    ended = [text for fingerprint, text in before.items() if fingerprint not in now]
+    gone = [text for text in ended if text.partition(": ")[0] in judged]
     when = str(earlier["started"])[:16].replace("T", " ")
     summary = f"Since the run of {when}: {counted(len(new), 'new finding')}, {len(gone)} gone"
+    if len(ended) > len(gone):
+        summary += f", {len(ended) - len(gone)} not checked again"
     if lost:
         were = "was" if len(lost) == 1 else "were"
         summary += (

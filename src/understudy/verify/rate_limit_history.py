@@ -148,9 +148,17 @@ was_counted_before = found(previous, "the same client was counted before in the 
 
 
 def something_was_left(exchange: Exchange, history: History) -> bool:
-    """Tells whether the previous response shows requests left."""
+    """Tells whether the previous response shows more left than what may have been counted since, as HEAD is."""
     before = previous(exchange, history)
-    return before is not None and before.headers.remaining > 0
+    if before is None:
+        return False
+    since = [
+        other
+        for other in history.since(before.exchange)
+        if other is not exchange and other.site == "resource" and other.operation not in AVATARS
+    ]
+    alike = [other for other in since if by_address(other) == by_address(exchange)]
+    return before.headers.remaining > len(alike)
 
 
 def nothing_was_left(exchange: Exchange, history: History) -> bool:

@@ -80,6 +80,8 @@ class FindingsOfCause:
 _STATUS: Final = re.compile(r"status (\d+)")
 _DEEDS: Final[Mapping[int, str]] = {2: "answered", 3: "answered", 4: "refused"}
 _SENTENCE: Final = 160
+_NAMED: Final = 3
+"""Names of a long list that a sentence has."""
 """Characters of what was sent, and of what came, in a sentence."""
 
 
@@ -289,7 +291,9 @@ def _remarks(outcome: Outcome) -> Iterator[str]:
         yield f"All changes that can be undone were. These remain: {remaining}."
     if outcome.not_run:
         because = f", as {'; '.join(outcome.spent)}" if outcome.spent else ""
-        yield f"not run{because}: {', '.join(outcome.not_run)}"
+        others = outcome.not_run[_NAMED:]
+        more = (f"{len(others)} more (--report json=FILE lists them)",) if others else ()
+        yield f"not run{because}: {', '.join((*outcome.not_run[:_NAMED], *more))}"
 
 
 @dataclass(frozen=True, slots=True)
