@@ -123,7 +123,7 @@ def test_stubs(understudy_world):
         stub = world.stub("getProfile", status=404, person="ben", times=1)
         assert client.get("/profiles/ada").status_code == 200
         [line] = world.unused_stubs()
-        assert line.endswith("in the nearest, request 2, person is None, not 'ben'.")
+        assert line.endswith("in the nearest, request 2, person is missing, not 'ben'.")
         world.unstub(stub)
         world.unstub()
         assert client.get("/profiles/ada").json()["location"] != "Elsewhere"

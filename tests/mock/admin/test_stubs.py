@@ -334,7 +334,7 @@ def test_a_stub_that_never_answered_says_what_the_nearest_request_lacks(driver: 
     missing = {"where": "header x-case", "expected": "7", "actual": None}
     assert shown["nearest"] == {"request": 2, "misfits": [missing]}
     assert shown["why_unused"].endswith(
-        "in the nearest, request 2, header x-case is None, not '7'."
+        "in the nearest, request 2, header x-case is missing, not '7'."
     )
     driver.get(BEN, headers={"x-case": "7"})
     assert driver.admin("GET", "/stubs/stub-1")["answered"] == 1
@@ -400,6 +400,10 @@ def test_stubs_among_the_fixtures_are_in_every_world_from_the_start(
         (
             "{operation: getProfile, when: {query: {a: {matches: 7}}}, response: {status: 404}}",
             "query.a: .* is no comparison",
+        ),
+        (
+            "{operation: getProfile, when: {header: {x y: a}}, response: {status: 404}}",
+            "'x y' is not the name of a header",
         ),
         ("{operation: getProfile, response: {headers: {a: " + "a" * 10_001 + "}}}", "header field"),
     ],

@@ -364,7 +364,7 @@ def _why_unused(world: World, kept: Fault) -> dict[str, Any]:
     if near is None:
         return {"why_unused": f"{line}; there was none."}
     parts = (
-        f"{it['where']} is {it['actual']!r}, not "
+        f"{it['where']} is {'missing' if it['actual'] is None else repr(it['actual'])}, not "
         + ("this one" if it["actual"] == it["expected"] else repr(it["expected"]))  # both masked
         for it in near["misfits"]
     )

@@ -103,6 +103,10 @@ class RequestCondition(Struct, frozen=True, forbid_unknown_fields=True, omit_def
                     f"or {', '.join(COMPARISONS)}"
                 )
                 raise ValueError(msg)
+        for name in self.header:
+            if not _NAME.fullmatch(name):
+                msg = f"header: {name[:100]!r} is not the name of a header (RFC 9110, 5.1)"
+                raise ValueError(msg)
 
 
 def is_comparison(value: Mapping[str, Any]) -> bool:

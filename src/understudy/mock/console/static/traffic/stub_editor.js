@@ -37,7 +37,7 @@ export function stubEditor(exchange) {
 
   const written = () => ({
     operation,
-    when: { path: pathOf(exchange, described), ...(person ? { person } : {}) },
+    when: conditionOf(exchange, described),
     response: { status: Number(status.value), ...(body.value ? { body: parsed(body.value) } : {}) },
     ...(times.value ? { times: Number(times.value) } : {}),
     ...(isInvalid.checked ? { allow_invalid: true } : {}),
@@ -83,12 +83,16 @@ function parsed(text) {
   }
 }
 
-/** Returns the texts of the path parameters, read from the path by the operation's template. */
-function pathOf({ request }, described) {
-  const path = request.url.split("?")[0].split("/");
+/** Returns the condition that tells this request from others: its person, its query, and its path by the operation's template. */
+function conditionOf({ request, person }, described) {
+  const [path, query = ""] = request.url.split("?");
+  const texts = path.split("/");
   const steps = (described?.path ?? "").split("/");
-  const named = steps.map((step, index) => [/^\{(\w+)\}$/.exec(step)?.[1], path[index + path.length - steps.length]]);
-  return Object.fromEntries(named.filter(([name, text]) => name && text !== undefined).map(([name, text]) => [name, decodeURIComponent(text)]));
+  const named = steps.map((step, index) => [/^\{(.+)\}$/.exec(step)?.[1], texts[index + texts.length - steps.length]]);
+  const known = named.filter(([name, text]) => name && text !== undefined).map(([name, text]) => [name, decodeURIComponent(text)]);
+  const parts = { path: Object.fromEntries(known), query: Object.fromEntries([...new URLSearchParams(query)].filter(([, text]) => text !== "***")) };
+  const given = Object.entries(parts).filter(([, part]) => Object.keys(part).length > 0);
+  return { ...Object.fromEntries(given), ...(person ? { person } : {}) };
 }
 
 function python(value) {
