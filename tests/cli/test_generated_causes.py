@@ -63,3 +63,12 @@ def test_junit_has_each_case_under_its_title_and_a_failed_one_with_its_request()
     failure = suite.findtext("testcase/failure") or ""
     assert "curl -i" in failure
     assert cases[1].request.target in failure
+
+
+def test_reasons_beyond_the_most_frequent_are_counted_too():
+    cases = list(islice(edge_cases("getOwnProfile", kind="valid"), 7))
+    skipped = [replace(it, outcome=f"not sent: reason {n}") for n, it in enumerate(cases)]
+    tally = Tally()
+    list(tally.through(skipped, only_failing=False))
+    last = report_of(tally, URLS, STARTED).remarks[-1]
+    assert last.startswith("2 not sent or judged: other reasons")

@@ -134,6 +134,9 @@ def report_of(tally: Tally, urls: Mapping[str, str], started: datetime) -> Repor
     if failed:
         verdict = f"{counted(failed, 'case')} failed, for {counted(len(causes), 'cause')}"
     verdict += f". {passed:,} passed, {tally.reasons.total():,} not sent or judged."
+    reasons = tally.reasons.most_common(MOST_REASONS)
+    if others := tally.reasons.total() - sum(number for _, number in reasons):
+        reasons.append(("other reasons, which --out and --report junit=FILE name", others))
     shown = tuple(_shown_cause(name, number, case, urls) for name, (number, case) in causes)
     return Report(
         tool="understudy generate --send",
@@ -142,10 +145,7 @@ def report_of(tally: Tally, urls: Mapping[str, str], started: datetime) -> Repor
         is_bad=bool(failed),
         sections=(Section("Failures", shown),) if shown else (),
         cases=tuple(_shown_case(case, urls) for case in tally.sent),
-        remarks=tuple(
-            f"{number:,} not sent or judged: {reason}."
-            for reason, number in tally.reasons.most_common(MOST_REASONS)
-        ),
+        remarks=tuple(f"{number:,} not sent or judged: {reason}." for reason, number in reasons),
         numbers={"started": started.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S")},
     )
 

@@ -78,7 +78,7 @@ class FindingsOfCause:
 
 
 _STATUS: Final = re.compile(r"status (\d+)")
-_DEEDS: Final[Mapping[int, str]] = {2: "answered", 3: "answered", 4: "refused"}
+_DEEDS: Final[Mapping[int, str]] = {2: "was answered", 3: "was answered", 4: "was refused"}
 _SENTENCE: Final = 160
 _NAMED: Final = 3
 """Names of a long list that a sentence has."""
@@ -101,7 +101,7 @@ def in_words(finding: Finding, secrets: Secrets) -> str:
     received = _clipped(finding.received)
     if status := _STATUS.match(received):
         deed = _DEEDS.get(int(status[1]) // 100, "failed")
-        text = f"{what} was {deed} with {received.removeprefix('status ')}{where}"
+        text = f"{what} {deed} with {received.removeprefix('status ')}{where}"
     else:
         text = f"{what}{where}: {received}"
     return f"{text}; expected {finding.expected.removeprefix('status ')}"

@@ -53,6 +53,22 @@ def test_what_was_probably_meant_is_a_note_and_not_in_the_body(
     assert (note in answer.headers.get("x-mock-hint", "")) is is_lookup
 
 
+def test_a_wrong_hash_that_is_asked_about_is_hinted_at_and_a_right_one_of_another_not(
+    driver: Driver,
+) -> None:
+    digit = {"slug": "digit", "emails": [{"email": "7@example.com"}], "about": "Digit."}
+    driver.admin("POST", "/people", {**digit, "profile": {"display_name": "Digit"}})
+
+    def hint(address: str) -> str:
+        path = f"/v3/me/associated-email?email_hash={sha256(address)}"
+        answer = driver.get(path, token="ada-full")
+        assert answer.json() == {"associated": False}
+        return answer.headers.get("x-mock-hint", "")
+
+    assert "was in upper case" in hint("ADA@EXAMPLE.COM")
+    assert hint("7@example.com") == ""
+
+
 def test_a_hash_in_the_address_of_a_picture_is_noted_too(driver: Driver) -> None:
     assert driver.get(f"/avatar/{sha256('ADA@EXAMPLE.COM')}.png").status_code == 200
     assert "was in upper case" in notes(driver)

@@ -14,7 +14,7 @@ from understudy.interface.scopes import AUTH
 from understudy.interface.vocabulary import Vocabulary
 from understudy.mock.server.call import Call, HandlerResponse, Handlers
 from understudy.mock.service import representations
-from understudy.mock.service.person_lookup import caller, own_email_index
+from understudy.mock.service.person_lookup import caller, note_misread, own_email_index
 from understudy.mock.store.hashing import email_hash
 from understudy.mock.store.people import PEOPLE, ContactInfo, Person, Profile, account_number
 from understudy.mock.store.vocabulary import vocabulary_of
@@ -193,8 +193,9 @@ LONGEST: Final = {name: f"{name.replace('_', '-')}-longest" for name in EDITABLE
 @upholds("associated-email", "scope-of-associated-email")
 def is_email_associated(call: Call, *, email_hash: str) -> HandlerResponse:
     """Tells whether an e-mail hash is one of the caller's (``GET /me/associated-email``)."""
-    index = own_email_index(call, caller(call), email_hash)
-    return HandlerResponse({"associated": index is not None})
+    is_own = own_email_index(call, caller(call), email_hash) is not None
+    hint = () if is_own else note_misread(call, email_hash)
+    return HandlerResponse({"associated": is_own}, headers=hint)
 
 
 @upholds("own-profile-disabled-404")
