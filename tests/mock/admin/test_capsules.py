@@ -104,6 +104,14 @@ def test_a_capsule_contains_no_secret(lived_in: Driver) -> None:
     assert [secret for secret in (*secrets, FOREIGN, "ada-password") if secret in text] == []
 
 
+def test_a_capsule_keeps_no_cookie_of_a_page_at_another_port(driver: Driver) -> None:
+    cookies = "other_app=hunter2; mock_world=default"
+    driver.get("/v3/profiles/ada", headers={"Cookie": cookies})
+    text = text_of(saved(driver))
+    assert "hunter2" not in text
+    assert "other_app=invented; mock_world=default" in text
+
+
 def test_the_same_world_gives_the_same_capsule(lived_in: Driver) -> None:
     lived_in.admin("PUT", "/clock", {"frozen": True})
     assert saved(lived_in) == saved(lived_in)

@@ -8,7 +8,7 @@ such as a real token that was sent by mistake, becomes an invented one, the same
 
 import base64
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from itertools import islice
@@ -22,8 +22,10 @@ from understudy.exchange.masking import SECRET_HEADERS, SECRET_NAMES, SECRET_NAM
 from understudy.mock.server.faults import Fault
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.security import basic_pair
+from understudy.mock.server.worlds import COOKIE as WORLD_COOKIE
 from understudy.mock.server.worlds import Baseline, Identifiers, World
 from understudy.mock.store.applications import APPLICATIONS, CODES, CONSENTS, SESSIONS, SPENT_CODES
+from understudy.mock.store.applications import COOKIE as SESSION_COOKIE
 from understudy.mock.store.people import PEOPLE
 from understudy.mock.store.tokens import KEY_ALPHABET, TOKEN_ALPHABET, TOKENS
 from understudy.openapi.pointers import objects_in
@@ -40,7 +42,8 @@ MOST_PEOPLE: Final = 5_000
 _ALPHABETS: Final = {"hex": "0123456789abcdef", "key": KEY_ALPHABET, "token": TOKEN_ALPHABET}
 _REFERENCE: Final = re.compile(r"\{\{understudy ([^{}|]+)(\|quoted)?\}\}")
 _PAIR: Final = re.compile(r"(?:^|[?&#])([^?&#=\s]+)=([^&#\s]*)")
-_COOKIE: Final = re.compile(r"(?:^|;\s*)understudy_session=([^;]+)")
+_COOKIE: Final = re.compile(rf"(?:^|;\s*){SESSION_COOKIE}=([^;]+)")
+_COOKIE_PAIR: Final = re.compile(r"([^=;\s]+)=[^;]*")
 _KEYED_BY_SECRETS: Final = frozenset(
     collection.name for collection in (TOKENS, CODES, SPENT_CODES, SESSIONS, CONSENTS)
 )
@@ -89,8 +92,21 @@ class SecretReferences:
             text = self._pattern.sub(lambda match: self._variants[match[0]], text)
         return _PAIR.sub(self._hidden_pair, text)
 
-    def hidden_field(self, name: str, text: str) -> str:
-        """Returns the value of a header field with references; of Basic credentials, their parts."""
+    def hidden_field(self, name: str, text: str, declared: Container[str] = ()) -> str:
+        """Returns the value of a header field with references; of Basic credentials, their parts.
+
+        Args:
+            name: Of the field.
+            text: Its value.
+            declared: Names of the cookies that the operation reads; of what a browser sends besides,
+                as for a page of another port, no value is kept.
+        """
+        if name.lower() == "cookie":
+            kept = {SESSION_COOKIE, WORLD_COOKIE}
+            text = _COOKIE_PAIR.sub(
+                lambda it: it[0] if it[1] in kept or it[1] in declared else f"{it[1]}=invented",
+                text,
+            )
         if name.lower() == "authorization" and text[:6].lower() == "basic ":
             pair = basic_pair(text[6:])
             if pair is not None:

@@ -10,7 +10,7 @@ import gc
 import hashlib
 import io
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal, TypeVar
@@ -250,6 +250,8 @@ def recorded(context: RequestContext, references: SecretReferences) -> CapsuleEx
     """Returns an exchange as a capsule has it, with references in place of secrets."""
     hidden = references.hidden
     principal = context.principal
+    parameters = context.endpoint.operation.parameters if context.endpoint else ()
+    declared = {it.name for it in parameters if it.location == "cookie"}
     return CapsuleExchange(
         started=context.started,
         seconds=round(context.seconds, 6),
@@ -258,7 +260,7 @@ def recorded(context: RequestContext, references: SecretReferences) -> CapsuleEx
         method=context.method,
         path=hidden(context.path),
         query=hidden(context.query.decode("latin-1")),
-        fields=_hidden_fields(context.sent_headers, references),
+        fields=_hidden_fields(context.sent_headers, references, declared),
         body=_hidden_text(context.body, references),
         operation=operation_id(context),
         principal=None
@@ -324,9 +326,11 @@ def _peer(exchange: CapsuleExchange) -> Peer:
     return Peer(exchange.client, ("127.0.0.1", None), address.scheme)
 
 
-def _hidden_fields(fields: HeaderFields, references: SecretReferences) -> Fields:
+def _hidden_fields(
+    fields: HeaderFields, references: SecretReferences, declared: Container[str] = ()
+) -> Fields:
     texts = [(name.decode("latin-1"), text.decode("latin-1")) for name, text in fields]
-    return [(name, references.hidden_field(name, text)) for name, text in texts]
+    return [(name, references.hidden_field(name, text, declared)) for name, text in texts]
 
 
 def _revealed_fields(fields: Fields, resolver: SecretResolver) -> list[tuple[bytes, bytes]]:
