@@ -122,14 +122,17 @@ class ProbeClient:
             path: As of ``send``.
             who: As of ``send``.
             query: As of ``send``.
-            is_lasting: Whether no write of verify changes what is read there.
+            is_lasting: Whether no write of verify changes what is read there, a refusal too.
         """
         request = self._request("GET", path, who, query=query)
         for exchange in reversed(self.earlier):
             is_write = exchange.site == "resource" and exchange.request.method not in SAFE
             if is_write and not is_lasting:
                 break
-            if exchange.request == request and exchange.response.is_success:
+            is_usable = exchange.response.is_success or (
+                is_lasting and exchange.response.is_refusal
+            )
+            if exchange.request == request and is_usable:
                 return exchange
         return self.gateway.send(request, self.source)
 

@@ -213,7 +213,7 @@ def snippet(finding: Finding, secrets: Mapping[str, str]) -> str:
     text = "\n".join(body)
     used = [name for name in secrets.values() if f"${name}{ENCODED}" in text]
     made = [
-        f'os.environ["{name}"] = os.environ["{base}"]{NEARLY[way].python}'
+        f'os.environ["{name}"] = ' + NEARLY[way].python % f'os.environ["{base}"]'
         for name, way, base in made_variables(secrets)
         if f"${name}" in text or f'"{name}"' in text
     ]
@@ -226,7 +226,7 @@ def snippet(finding: Finding, secrets: Mapping[str, str]) -> str:
 def _python_variables(one: IssuedValue) -> list[str]:
     """Returns the lines that keep an issued value in variables."""
     if one.form:
-        made = f'os.environ["{one.start}"]{NEARLY[one.form].python}'
+        made = NEARLY[one.form].python % f'os.environ["{one.start}"]'
         lines = [f'os.environ["{one.variable}"] = {made}']
         return [*lines, _python_encoding(one.variable)] if _is_encoded(one) else lines
     lines = [f'os.environ["{_read_variable(one)}"] = {one.python}']

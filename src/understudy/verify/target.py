@@ -24,7 +24,7 @@ from understudy.errors import StartupError, nearest, not_toml, unreadable
 from understudy.exchange.messages import ANONYMOUS_IDENTITY, Identity
 from understudy.interface.scopes import AUTH, READ_PROFILE, SCOPES
 from understudy.terminal import printable_line
-from understudy.verify.value_texts import nearly
+from understudy.verify.value_texts import MANGLED, nearly
 
 Mode = Literal["observe", "own", "full"]
 Count = Annotated[int, Meta(ge=0)]
@@ -284,6 +284,8 @@ class Target(Table, frozen=True):
         tokens = {token: f"{name.upper()}_TOKEN" for name, (_, token) in self.identities().items()}
         for text, name in [it for it in tokens.items() if ":" in it[0]]:
             tokens[b64encode(text.encode()).decode()] = f"{name}_BASIC"
+        as_basic = nearly(self.credentials.access_token or "", ("basic",))
+        tokens |= {text: f"OWNER_TOKEN_{way.upper()}" for way, text in as_basic}
         if self.credentials.admin_token:
             tokens[self.credentials.admin_token] = "ADMIN_TOKEN"
         for prefix, table in _APPLICATIONS.items():
@@ -344,6 +346,7 @@ WRONG_TOKEN = "understudy-wrong-token"
 @lru_cache(maxsize=16)
 def _identities(credentials: Credentials) -> Mapping[str, tuple[Identity, str]]:
     """Returns each identity and token by its name; remembered, as every request needs them."""
+    mangled = nearly(credentials.access_token or "", (*MANGLED, "escaped"))
     named = (
         (Identity("owner", "oauth", "own", ALL_SCOPES), credentials.access_token),
         (Identity("reader", "oauth", "own", READ_SCOPES), credentials.read_only_token),
@@ -358,7 +361,7 @@ def _identities(credentials: Credentials) -> Mapping[str, tuple[Identity, str]]:
         ),
         (Identity("api_key", "api_key"), credentials.api_key),
         (Identity("wrong", "invalid"), WRONG_TOKEN),
-        *((Identity(way, "invalid"), text) for way, text in nearly(credentials.access_token or "")),
+        *((Identity(way, "invalid"), text) for way, text in mangled),
     )
     return MappingProxyType(
         {each.name: (each, token) for each, token in named if token is not None}

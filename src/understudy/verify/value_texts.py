@@ -2,32 +2,55 @@
 
 import json
 import re
+from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from understudy.exchange.messages import NO_JSON
 
 BITING = (
-    "A&B=C #1 + 2 %41_100%",
-    "東京 🎭 שלום",
-    '"it\'s" <b> \\ ; -- [x] {y} :) ...',
+    "A&B=C &amp; #1 + 2 %41_100%",
+    "東京 🎭 שלום e\N{COMBINING ACUTE ACCENT}",
+    '"it\'s" <b> \\n ; -- [x] {y} :) **...**\r\n ',
 )
 """Texts that something changes which is not careful: addresses, markup, bytes for characters."""
 
 
 class NearText(NamedTuple):
-    """A text that is nearly another: as it is made here, from a shell's variable, and in Python."""
+    """A text that is nearly another: as it is made here, of a shell's variable, and of a value in Python."""
 
     make: Callable[[str], str]
     shell: str
     python: str
 
 
+def _respelled(letters: dict[str, str]) -> NearText:
+    """Returns the text in which each of these letters is written otherwise."""
+    table = str.maketrans(letters)
+    script = ";".join(f"s/{letter}/{other}/g" for letter, other in letters.items())
+    calls = "".join(f'.replace("{letter}", "{other}")' for letter, other in letters.items())
+    shell = '$(printf %%s "$%s" | sed \'' + script.replace("%", "%%") + "')"
+    python = "%s" + calls.replace("%", "%%")
+    return NearText(lambda text: text.translate(table), shell, python)
+
+
+_VOWELS: Final = "aeiou"
+
+MANGLED: Final = ("lengthened", "shortened", "recased")
+"""The ways that every operation is tried with; the others are sent once."""
+
 NEARLY: Final[Mapping[str, NearText]] = {
-    "lengthened": NearText(lambda text: f"{text}0", "${%s}0", ' + "0"'),
-    "shortened": NearText(lambda text: text[:-1], "${%s%%?}", "[:-1]"),
+    "lengthened": NearText(lambda text: f"{text}0", "${%s}0", '%s + "0"'),
+    "shortened": NearText(lambda text: text[:-1], "${%s%%?}", "%s[:-1]"),
     "recased": NearText(
-        str.swapcase, "$(printf %%s \"$%s\" | tr 'A-Za-z' 'a-zA-Z')", ".swapcase()"
+        str.swapcase, "$(printf %%s \"$%s\" | tr 'A-Za-z' 'a-zA-Z')", "%s.swapcase()"
+    ),
+    "escaped": _respelled({letter: f"%{ord(letter):02x}" for letter in _VOWELS}),
+    "widened": _respelled({letter: chr(ord(letter) + 0xFEE0) for letter in _VOWELS}),
+    "basic": NearText(
+        lambda text: b64encode(f"{text}:{text}".encode()).decode(),
+        "$(printf %%s \"$%s\" | sed 's/.*/&:&/' | tr -d '\\n' | base64 | tr -d '\\n')",
+        'base64.b64encode(":".join([%s] * 2).encode()).decode()',
     ),
 }
 """The ways to make a secret that is nearly another: who compares carelessly takes it."""
@@ -37,9 +60,9 @@ SHORTEST_SECRET: Final = 6
 """Characters of the shortest text that is hidden as nearly a secret: a shorter one may be a word."""
 
 
-def nearly(secret: str) -> Iterator[tuple[str, str]]:
+def nearly(secret: str, ways: Iterable[str] = NEARLY) -> Iterator[tuple[str, str]]:
     """Yields each way to make a text that is nearly a secret, and the text where it is another."""
-    made = ((way, near.make(secret)) for way, near in NEARLY.items())
+    made = ((way, NEARLY[way].make(secret)) for way in ways)
     yield from ((way, it) for way, it in made if it != secret and len(it) >= SHORTEST_SECRET)
 
 
@@ -48,7 +71,7 @@ def nearly_in_form(secret: str) -> list[str]:
 
     Whoever compares beginnings takes that too, and so does whoever ends a text there.
     """
-    return [f"{secret}\0" if way == "lengthened" else text for way, text in nearly(secret)]
+    return [f"{secret}\0" if way == "lengthened" else text for way, text in nearly(secret, MANGLED)]
 
 
 def in_parts(**parts: Iterable[object]) -> str:

@@ -89,7 +89,7 @@ _generous(
 _generous(
     "the_secret_is_not_compared",
     ("token-client-credentials",),
-    lambda r, s: "made-up" in form_of(r).get("client_secret", ""),
+    lambda r, s: form_of(r).get("client_secret", "server-app-secret") != "server-app-secret",
 )
 _generous("the_token_endpoint_takes_get", ("token-post-only",), lambda r, _: r.method == "GET")
 _generous(

@@ -16,6 +16,7 @@ from tests.proofs.mutants import (
     careless,
     dresses,
     edited_profiles,
+    equivalents,
     error_codes,
     flows,
     generous,
@@ -71,6 +72,7 @@ MODULES = (
     dresses,
     careless,
     second_looks,
+    equivalents,
 )
 """Named, so that importing this registers every mutant."""
 

@@ -161,7 +161,7 @@ def requests_with_other_redirects(client: ProbeClient) -> Parts:
     parts = urlsplit(uri)
     spellings = (
         f"{uri}/",
-        "https://understudy.invalid/callback",
+        f"{parts.scheme}://{parts.netloc}@understudy.invalid{parts.path}",
         f"{uri}?more=1",
         uri.replace(parts.netloc, f"{parts.hostname}:59999"),
         uri.replace(parts.scheme, "https" if parts.scheme == "http" else "http", 1),
@@ -182,18 +182,21 @@ def request_with_redirect_of_another_client(client: ProbeClient) -> None:
 
 @probe("redirect-uri-registered", "authorize-error-page", needs=("auth_url", "app"))
 def requests_with_another_error_too(client: ProbeClient) -> Parts:
-    """Names a redirect URI that is not registered, and makes a second mistake or denies."""
-    elsewhere = "https://understudy.invalid/callback"
+    """Names nearly the redirect URI, by dots, a user or capitals; makes a second mistake or denies."""
+    scheme, netloc, path, *_ = urlsplit(client.app.redirect_uri or "")
+    origin = f"{scheme}://{netloc}"
     mistakes: tuple[dict[str, str | None], ...] = (
-        {"response_type": "sparkles"},
-        {"scope[0]": None, "scope[1]": None},
+        {"response_type": "sparkles", "redirect_uri": f"{origin}/understudy/..{path}"},
+        {
+            "scope[0]": None,
+            "scope[1]": None,
+            "redirect_uri": f"{scheme}://understudy@{netloc}{path}",
+        },
     )
     for mistake in mistakes:
-        yield request_authorization(
-            client, parameters(client.app, redirect_uri=elsewhere, **mistake)
-        )
+        yield request_authorization(client, parameters(client.app, **mistake))
     if client.app.deny is not None and client.target.permit.tokens:
-        yield decide(client, parameters(client.app, redirect_uri=elsewhere), "deny")
+        yield decide(client, parameters(client.app, redirect_uri=f"{origin}{path.upper()}"), "deny")
 
 
 # Response type, state and odd parameters of an authorization request (RFC 6749, 3.1 and 4).

@@ -189,7 +189,7 @@ def updates_of_avatar(client: ProbeClient) -> Parts:
 def text_alternatives_that_bite(client: ProbeClient) -> Parts:
     """Sets text alternatives that something may change, and a valid one beside an unknown rating."""
     path = f"/me/avatars/{an_avatar(client)}"
-    for text in BITING:
+    for text in (BITING[0], f"{BITING[1]} {BITING[2]}"):
         yield client.send("PATCH", path, "owner", json={"alt_text": text})
     avatars(client)
     client.send("PATCH", path, "owner", json={"alt_text": "beside", "rating": "unknown"})
@@ -342,10 +342,11 @@ def deletion_twice(client: ProbeClient) -> Parts:
 @probe(
     "avatar-delete-unselects",
     "avatar-email-assign",
+    "profile-by-hash-or-slug",
     needs=("owner", "writes", "uploads", "hashes"),
 )
 def deletion_of_selected_avatar(client: ProbeClient) -> None:
-    """Sets an avatar for each address, lists, deletes it, and lists again."""
+    """Sets an avatar for each address, lists, deletes it, lists again, and looks the person up."""
     hashes = client.known.own_hashes
     image = id_of(upload(client, picture(), select_avatar="true"))
     for hash_ in hashes[1:]:
@@ -355,6 +356,7 @@ def deletion_of_selected_avatar(client: ProbeClient) -> None:
     client.send("DELETE", f"/me/avatars/{image}", "owner")
     for hash_ in hashes:
         avatars(client, hash_)
+    client.get(f"/profiles/{hashes[0]}")
 
 
 @probe(
@@ -366,8 +368,7 @@ def changes_by_other_account(client: ProbeClient) -> Parts:
     """Lets another account change, assign and delete an avatar of the test account."""
     image = an_avatar(client)
     client.recall("/me/avatars", "owner")
-    client.send("PATCH", f"/me/avatars/{image}", "other", json={"rating": "X"})
-    yield avatars(client)
+    yield client.send("PATCH", f"/me/avatars/{image}", "other", json={"rating": "X"})
     for hash_ in client.known.others_hashes[:1]:
         body = {"email_hash": hash_}
         yield client.send("POST", f"/me/avatars/{image}/email", "other", json=body)

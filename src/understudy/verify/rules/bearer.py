@@ -46,7 +46,7 @@ from understudy.verify.switches import (
     reading,
     two_errors,
 )
-from understudy.verify.value_texts import NEARLY, as_json
+from understudy.verify.value_texts import MANGLED, NEARLY, as_json
 
 # Tells which scopes open an operation of the account, as far as the interface or facts say. The
 # interface names the scope that edits, and ``auth`` for everything (Scopes); which scopes open
@@ -228,7 +228,7 @@ def refused_token_opens_nothing(exchange: Exchange, history: History) -> CheckRe
 @probe("invalid-token-refused", "profile-lookup-other-refusals", needs=("slug",))
 def lookups_with_invalid_tokens(client: ProbeClient) -> Parts:
     """Looks up with tokens that were never issued, some of them nearly, and with an expired one."""
-    for who in filter(client.has, ("wrong", "expired", *NEARLY)):
+    for who in filter(client.has, ("wrong", "expired", *MANGLED)):
         yield client.get(f"/profiles/{client.known.slug}", who)
 
 
@@ -236,8 +236,8 @@ def lookups_with_invalid_tokens(client: ProbeClient) -> Parts:
 def lookup_of_unknown_with_invalid_token(client: ProbeClient) -> None:
     """Looks up with an invalid token, an unknown identifier, and this with that."""
     unknown = f"/profiles/{MADE_UP}-slug"
-    client.get(f"/profiles/{client.known.slug}", "wrong")
-    client.recall(unknown)
+    client.recall(f"/profiles/{client.known.slug}", "wrong", is_lasting=True)
+    client.recall(unknown, is_lasting=True)
     client.get(unknown, "wrong")
 
 
@@ -247,8 +247,10 @@ def tokens_elsewhere(client: ProbeClient) -> Parts:
     token = client.token("owner") or ""
     yield client.get("/me/profile", headers={"authorization": f"Token {token}"})
     yield client.get("/me/profile", headers={"authorization": token})
-    yield client.get("/me/profile", query={"access_token": token})
-    yield client.get("/me/avatars", query={"access_token": token})
+    query = {"access_token": token, "token": token}
+    yield client.get("/me/profile", query=query)
+    basic = {"authorization": f"Basic {NEARLY['basic'].make(token)}"}
+    yield client.get("/me/avatars", query=query, headers=basic)
     yield client.get("/me/profile", headers={"authorization": "Bearer"})
 
 
@@ -265,7 +267,7 @@ def reads_without_oauth_token(client: ProbeClient) -> Parts:
 @probe("me-needs-oauth-token", needs=("writes",))
 def changes_without_oauth_token(client: ProbeClient) -> Parts:
     """Tries every change with every credential that opens nothing, and the update with any token."""
-    for who in ("anonymous", "api_key", "expired", *NEARLY):
+    for who in ("anonymous", "api_key", "expired", *MANGLED):
         if client.has(who):
             yield from _every_change(client, who)
     yield from islice(_every_change(client, "wrong"), 1)
@@ -275,11 +277,13 @@ def changes_without_oauth_token(client: ProbeClient) -> Parts:
 def reads_with_mangled_tokens(client: ProbeClient) -> Parts:
     """Reads the account with tokens that are nearly the owner's."""
     address = {"email_hash": made_up_hash(1)}
-    for who in filter(client.has, (*NEARLY, "expired", "api_key")):
+    for who in filter(client.has, (*MANGLED, "expired", "api_key")):
         yield client.get("/me/associated-email", who, address)
-        if who in NEARLY:
+        if who in MANGLED:
             yield client.get("/me/avatars", who)
             yield client.get("/me/profile", who)
+    if client.has("escaped"):
+        yield client.get("/me/profile", "escaped")
 
 
 @probe("profile-hash-is-primary", "avatar-list-of-caller", needs=("owner", "other", "hashes"))

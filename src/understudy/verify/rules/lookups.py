@@ -129,7 +129,7 @@ def is_part_of_a_name(exchange: Exchange, history: History) -> bool:
     """Tells whether the identifier is a part of the account's slug or of a hash of it, or a pattern of one."""
     known, text = history.known, exchange.value
     names = {name for name in (known.slug, *known.own_hashes) if name}
-    part = text.removesuffix("_")
+    part = text.removesuffix("_").removesuffix(".json")
     return text not in names and any(name.startswith(part) for name in names if part)
 
 
@@ -286,9 +286,9 @@ def lookups_of_unknown_identifiers(client: ProbeClient) -> Parts:
 
 @probe("profile-by-hash-or-slug", needs=("slug", "hashes"))
 def lookups_by_parts_of_a_name(client: ProbeClient) -> Parts:
-    """Looks up by the beginning of the slug and of a hash, and by what a search takes for the slug."""
+    """Looks up by the beginning of the slug and of a hash, a pattern of the slug, and it with an ending."""
     part = (client.known.slug or "")[:-1]
-    nearly = (part or MADE_UP, f"{part}_")
+    nearly = (part or MADE_UP, f"{part}_", f"{client.known.slug}.json")
     yield [client.get(f"/profiles/{identifier}") for identifier in nearly]
     yield client.get(f"/profiles/{client.known.own_hashes[0][:32]}")
 

@@ -27,7 +27,7 @@ from understudy.verify.history import History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.switches import oauth_error_form, reading
-from understudy.verify.value_texts import as_json, nearly_in_form
+from understudy.verify.value_texts import as_json, nearly, nearly_in_form
 
 REFUSED = 400
 
@@ -137,7 +137,9 @@ def nearly_right_secrets(client: ProbeClient) -> Parts:
             for wrong in ("", *nearly_in_form(right)):
                 yield post(client, password_form(client.app, **{name: wrong}))
     ended = f"{client.app.client_secret}\n"
-    others = ({"grant_type": "Password"}, {"client_secret": ended})
+    others = [{"grant_type": "Password"}, {"client_secret": ended}]
+    wide = nearly(client.app.password or "", ["widened"])
+    others += [{"password": text} for _, text in wide]
     yield [post(client, password_form(client.app, **fields)) for fields in others]
 
 

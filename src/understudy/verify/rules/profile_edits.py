@@ -229,17 +229,18 @@ def edit_of_two_members(client: ProbeClient) -> None:
 
 
 EDGES: Final = {
-    "display_name": 'Zoë 👩‍🚀❤️ "Under" & <b>study</b> :)',
-    "description": "Première  partie,\t\nhttps://example.com/?a=1&b=2 'deuxième' partie. " * 24,
-    "pronunciation": "ʌn-də-stʌdi -- ﬁß ...",
+    "display_name": 'Zoe\N{COMBINING DIAERESIS} 👩‍🚀❤️ "Under" & <b>study</b> :) ',
+    "description": "Première  partie,\t\nhttps://example.com/?a=1&b=2 'deuxième'\r\npartie. " * 24,
+    "pronunciation": "ʌn-də-stʌdi -- ﬁß ... ",
     "pronouns": "0",
-    "location": "東京, Αθήνα,\N{RIGHT-TO-LEFT MARK} القاهرة\N{NO-BREAK SPACE}{city} [map]",
-    "job_title": "R&D <lead>, d'O''Brien \\ 100%41 %s",
-    "company": "A+B=C; #D_E, a name that goes on beyond a column of sixty-four letters",
+    "location": "東京, Αθήνα,\N{RIGHT-TO-LEFT MARK} القاهرة\N{NO-BREAK SPACE}{city} [map] ",
+    "job_title": "R&D <lead> &amp; d'O''Brien \\n 100%41 %s ",
+    "company": "A+B=C; #D_E, **a name** that goes\N{ZERO WIDTH SPACE} on beyond a column of 64 letters ",
 }
 """Texts with what shortcuts lose: other scripts, signs of HTML, SQL and URLs, zero, spaces, length.
 
-Some of it typesetters and templates replace: dashes, dots, smileys, brackets, braces, ligatures.
+Some of it typesetters and templates replace: dashes, dots, smileys, brackets, braces, ligatures;
+some is equivalent to what is kept instead: letters with an accent of their own, ends of lines.
 """
 
 LITERALS: Final = ("null", "false", "None", "[]", "007")

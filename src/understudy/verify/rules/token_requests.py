@@ -39,7 +39,7 @@ from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.shapes import fault
 from understudy.verify.switches import reading
-from understudy.verify.value_texts import as_json
+from understudy.verify.value_texts import as_json, nearly
 
 GRANTS: Final = ("authorization_code", "password")
 FORM: Final = "application/x-www-form-urlencoded"
@@ -207,6 +207,16 @@ def guessing_is_slowed(exchange: Exchange, _history: History) -> CheckResult:
     return expect(is_slowed, "429 after ten wrong attempts", f"status {exchange.status}")
 
 
+def _all_right(client: ProbeClient, **changes: str | None) -> list[tuple[str, str]]:
+    """Returns a form in which these changes alone are wrong, if the target has a person's password."""
+    has_password = client.app.username is not None
+    return (
+        password_form(client.app, **changes)
+        if has_password
+        else form_of(client.app, CODE, **changes)
+    )
+
+
 @probe("token-post-only", "method-not-allowed-allow", needs=("auth_url",))
 def token_request_by_get(client: ProbeClient) -> None:
     """Asks the token endpoint by GET, with a form that would be let in where the target file has one."""
@@ -217,9 +227,7 @@ def token_request_by_get(client: ProbeClient) -> None:
 @probe("token-form-encoded", needs=CLIENT)
 def token_requests_in_json(client: ProbeClient) -> Parts:
     """Sends the fields as JSON: those that would be let in, if the target file has them."""
-    has_password = client.app.username is not None
-    form = password_form(client.app) if has_password else form_of(client.app, CODE)
-    yield client.auth("POST", "/oauth2/token", json=dict(form))
+    yield client.auth("POST", "/oauth2/token", json=dict(_all_right(client)))
 
 
 @probe(
@@ -231,9 +239,10 @@ def token_requests_in_json(client: ProbeClient) -> Parts:
 )
 def unknown_clients_and_grant_types(client: ProbeClient) -> Parts:
     """Sends no grant type that gives a token here, and a client that does not exist."""
-    yield post(client, form_of(client.app, CODE, grant_type=""))
-    yield post(client, form_of(client.app, CODE, client_id=f"{MADE_UP}-client"))
-    yield post(client, form_of(client.app, CODE, grant_type=None))
+    made_up = f"{MADE_UP}-client"
+    yield post(client, _all_right(client, grant_type=""))
+    yield post(client, _all_right(client, client_id=made_up))
+    yield post(client, _all_right(client, grant_type=None))
     # A server that refreshes a token does so for one that it issued.
     held = {"refresh_token": client.token("owner")} if client.has("owner") else {}
     others = ({"grant_type": "client_credentials"}, {"grant_type": "refresh_token", **held})
@@ -355,10 +364,10 @@ def browser_gets_cross_origin_error(exchange: Exchange, _history: History) -> Ch
     needs=CLIENT,
 )
 def requests_of_browser_script(client: ProbeClient) -> Parts:
-    """Guesses a secret as a page of another origin could, sends its preflight, and asks for good."""
+    """Guesses a secret, in wide letters, as a page of another origin could; preflight, and for good."""
     origin = {"origin": "https://understudy.invalid"}
-    guess = form_of(client.app, CODE, client_secret=f"{MADE_UP}-secret")
-    yield post(client, guess, headers=origin)
+    made_up = dict(nearly(client.app.client_secret or "")).get("widened", f"{MADE_UP}-secret")
+    yield post(client, _all_right(client, client_secret=made_up), headers=origin)
     headers = {**origin, "access-control-request-method": "POST"}
     yield client.auth("OPTIONS", "/oauth2/token", headers=headers)
     if client.app.username is not None:
