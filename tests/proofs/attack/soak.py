@@ -195,7 +195,8 @@ class _Soak:
                 await client.delete(f"/__admin/worlds/{world['name']}")
         await client.delete("/__admin/faults")
         await client.post("/__admin/reset")
-        await client.delete("/__admin/requests")
+        for world in ("default", "watch"):
+            await client.delete(f"/__world/{world}/__admin/requests")
         await asyncio.sleep(min(5, self._seconds))
         status = Path(f"/proc/{self._mock.process.pid}/status").read_text()
         return int(status.partition("VmRSS:")[2].split()[0]) / 1024
