@@ -369,3 +369,11 @@ def test_types_are_named_once_by_levels_of_alternatives(read) -> None:
     document = read("components:\n  schemas:\n    " + "\n    ".join([*levels, end]))
     first = document.root.child("components", "schemas", "L0")
     assert Schemas(document).types(first) == {"integer", "string"}
+
+
+def test_the_faults_of_a_large_value_are_not_listed(read) -> None:
+    compiler, node = schemas(read, "{type: array, items: {type: integer}}")
+    (error,) = compiler.validator(node).iter_errors([""] * 100_001)
+    assert error.message == "it breaks its schema, and is too large to say where"
+    assert not list(compiler.validator(node).iter_errors([1] * 100_001))
+    assert len(list(compiler.validator(node).iter_errors([""] * 1000))) == 1000

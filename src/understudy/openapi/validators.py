@@ -97,10 +97,27 @@ SchemaError = _PlacedError | jsonschema_rs.ValidationError
 """A breach of a schema by a value: what is wrong, and its places in the value and in the document."""
 
 
-def _endless(pointer: str, value: Any) -> SchemaError:
+def _unlisted(pointer: str, value: Any, why: str) -> SchemaError:
     """Returns the error of a value whose faults are not listed."""
-    message = "it breaks its schema, and is nested too deeply to say where"
+    message = f"it breaks its schema, and {why} to say where"
     return _PlacedError(message, [], steps_of(pointer), SimpleNamespace(name="nested"), value)
+
+
+_MOST_VALUES: Final = 100_000
+"""Values within one whose faults are listed: each error holds a copy of what it is about, and a text of it."""
+
+
+def _is_large(value: Any) -> bool:
+    """Tells whether a value of JSON has too many values in it to list its faults."""
+    count, pending = 0, [value]
+    for each in pending:
+        members = each.values() if isinstance(each, dict) else each
+        if isinstance(each, dict | list):
+            count += len(members)
+            if count > _MOST_VALUES:
+                return True
+            pending += members
+    return False
 
 
 _Place = tuple[str | int, ...]
@@ -135,9 +152,14 @@ class SchemaValidator:
         Raises:
             ValueError: The value is nested too deeply.
         """
-        if self._compiler.is_endless(self._pointer, value):
+        why = ""
+        if _is_large(value):
+            why = "is too large"
+        elif self._compiler.is_endless(self._pointer, value):
+            why = "is nested too deeply"
+        if why:
             is_valid = self.is_valid(value)
-            return iter(() if is_valid else [_endless(self._pointer, value)])
+            return iter(() if is_valid else [_unlisted(self._pointer, value, why)])
         if self._compiler.is_split:
             return self.placed(value, (), {(self._pointer, ())})
         errors = self._compiler.compiled(self._pointer).iter_errors(value)

@@ -196,7 +196,9 @@ class DocumentValidator:
         key = _key_of(exchange)
         if key not in self._errors:
             own = self.error(exchange, operation)
-            other = self._openapi_core_error(exchange) if self.is_cross_checked else own
+            is_large = len(exchange.response.body) > _LARGE
+            is_alone = is_large or not self.is_cross_checked
+            other = own if is_alone else self._openapi_core_error(exchange)
             self._errors[key] = DocumentErrors(own, other)
         return self._errors[key]
 
@@ -282,6 +284,10 @@ class DocumentValidator:
         except Exception as error:
             return f"{type(error).__name__}: {_text(error)}"[:300]
         return ""
+
+
+_LARGE: Final = 4 * 1024 * 1024
+"""Bytes of a body that openapi-core does not judge: its errors are texts of the whole."""
 
 
 def _is_undeclared(exchange: Exchange, operation: Operation) -> bool:
