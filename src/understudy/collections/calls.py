@@ -181,7 +181,7 @@ class BoundCall:
             if _is_json(member)
         }
         return {
-            name: member if name in known else _bounded(member) for name, member in members.items()
+            name: member if name in known else bounded(member) for name, member in members.items()
         }
 
     @property
@@ -282,15 +282,15 @@ class BoundCall:
                 raise NotFound(msg, code="not_found")
 
 
-def _bounded(value: Any) -> Any:
-    """Returns a value whose integers can be stored: of members that the document does not declare.
+def bounded(value: Any) -> Any:
+    """Returns a value whose integers can be stored: one of more than 64 bits is kept as a float.
 
-    Those of declared members were bounded when the body was read; a larger one is kept as a float.
+    Those of declared members of a request were bounded when its body was read.
     """
     if isinstance(value, dict):
-        return {name: _bounded(member) for name, member in value.items()}
+        return {name: bounded(member) for name, member in value.items()}
     if isinstance(value, list):
-        return [_bounded(item) for item in value]
+        return [bounded(item) for item in value]
     is_large = isinstance(value, int) and abs(value) > JSON_INTEGER.most
     return float(value) if is_large else value
 

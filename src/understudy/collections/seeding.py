@@ -15,7 +15,7 @@ from typing import Any, Final
 import orjson
 
 from understudy.collections.bodies import path_parameter_schema, request_media, success
-from understudy.collections.calls import Address, StatefulDocument
+from understudy.collections.calls import Address, StatefulDocument, bounded
 from understudy.collections.items import ItemMaker, ItemShape, text_of
 from understudy.collections.model import ResourceCollection, ResourceParent, item_at, value_at
 from understudy.errors import StartupError, nearest, unreadable
@@ -274,7 +274,7 @@ class _Seeding:
         made = maker.body(number, identifier, address.values, {}, None)
         body = {**made, **example, **({shape.identifier: identifier} if shape.identifier else {})}
         body = _distinct(shape, body, number, [*(it.body for it in items), *self._avoided(shape)])
-        return Item.of(text_of(identifier), address.parents, number, body)
+        return Item.of(text_of(identifier), address.parents, number, bounded(body))
 
     def _avoided(self, shape: ItemShape) -> Sequence[Mapping[str, Any]]:
         """Returns the items that the document's examples create, which seeds must not refuse."""

@@ -7,11 +7,17 @@ from pathlib import Path
 from time import process_time
 from typing import Any
 
+import httpx
 import pytest
 from tests.mock.server import hostile_documents
 from tests.mock.server.conftest import Serve
 from tests.mock.server.hostile_documents import IDENTIFIER
 
+from understudy.api.bundled_target import SITE
+from understudy.api.in_process import InProcess, mock
+from understudy.mock.settings import Settings
+
+BERTHS = Path(__file__).parents[3] / "examples" / "berths.yaml"
 SERVING = """
 import resource
 resource.setrlimit(resource.RLIMIT_CPU, ({seconds}, {seconds}))
@@ -153,3 +159,15 @@ def test_the_name_of_a_key_may_hold_what_no_header_does(serve: Serve) -> None:
     refused = serve(json.dumps(document), api={"handlers": {}}).get("/s")
     assert refused.status_code == 401
     assert "x-other" not in refused.headers
+
+
+@pytest.mark.parametrize("keyword", ["example", "minimum", "maximum"])
+def test_a_number_of_more_than_64_bits_may_stand_anywhere(tmp_path: Path, keyword: str) -> None:
+    text = BERTHS.read_text()
+    document = tmp_path / "berths.yaml"
+    document.write_text(text.replace("readOnly: true", f"readOnly: true, {keyword}: {10**30}"))
+    paths = ("/", "/berths", "/__admin/capsule")
+    with InProcess(mock(Settings(document=document))) as wire:
+        assert [httpx.Client(transport=wire).get(f"{SITE}{it}").status_code for it in paths] == [
+            200
+        ] * 3

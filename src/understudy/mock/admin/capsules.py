@@ -9,6 +9,7 @@ import asyncio
 import gc
 import hashlib
 import io
+import json
 import zipfile
 from collections.abc import Callable, Container, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -514,9 +515,11 @@ def _expect_same(what: str, expected: str, actual: str, option: str) -> None:
 
 
 def _json_digest(document: Any) -> str:
-    return hashlib.sha256(
-        orjson.dumps(document, option=orjson.OPT_SORT_KEYS, default=str)
-    ).hexdigest()
+    try:
+        content = orjson.dumps(document, option=orjson.OPT_SORT_KEYS, default=str)
+    except TypeError:  # a number of more than 64 bits, as a document may have
+        content = json.dumps(document, sort_keys=True, default=str).encode()
+    return hashlib.sha256(content).hexdigest()
 
 
 def _baseline_digest(baseline: Baseline) -> str:
