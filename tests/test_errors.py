@@ -41,3 +41,9 @@ def test_a_problem_names_the_code_that_made_it_the_closest_first() -> None:
 def test_a_close_word_is_offered_and_a_far_one_is_not() -> None:
     assert nearest("raiting", ["rating", "alt_text"]) == "; did you mean 'rating'?"
     assert nearest("colour", ["rating", "alt_text"]) == ""
+
+
+def test_a_message_keeps_the_beginning_of_a_word_without_end() -> None:
+    assert str(StartupError(f"people.yaml: no person {'9' * 5000} is there")) == (
+        f"people.yaml: no person {'9' * 300}… is there"
+    )

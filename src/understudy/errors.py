@@ -33,8 +33,19 @@ from typing import Any, ClassVar, NamedTuple, get_args, get_type_hints
 Headers = tuple[tuple[str, str], ...]
 
 
+_LONG_WORD = re.compile(r"(\S{300})\S+")
+"""Finds a word of a message that repeats what a file holds, which has no end."""
+
+
 class StartupError(Exception):
-    """A usage or configuration error; a command prints its text as it is and ends with 2."""
+    """A usage or configuration error; a command prints its text and ends with 2.
+
+    Args:
+        text: The text; of a word of more than 300 characters it keeps the beginning.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(_LONG_WORD.sub(r"\1…", text))
 
 
 class FixtureError(StartupError):

@@ -53,7 +53,7 @@ def test_a_written_model_and_its_schema_are_read_again(tmp_path):
     ("words", "message"),
     [
         ((LABELLED / "none.yaml",), "cannot be read"),
-        ((TASKS, "--state-model", LABELLED / "labels.yaml"), "unknown field"),
+        ((TASKS, "--state-model", LABELLED / "labels.yaml"), "there is no key"),
         ((TASKS, "--write", "/dev/null/model.yaml"), "--write"),
     ],
 )

@@ -4,7 +4,6 @@
 understudy.collections.state_models``.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -29,7 +28,7 @@ from understudy.collections.model import (
     ResourceSingleton,
     Role,
 )
-from understudy.errors import StartupError, nearest
+from understudy.errors import StartupError, nearest, not_a_record
 from understudy.openapi.operations import Operation
 from understudy.openapi.schemas import Schemas
 from understudy.openapi.yaml_files import read_yaml
@@ -106,21 +105,8 @@ def load_state_model(path: Path) -> StateModel:
     try:
         return msgspec.convert(content or {}, StateModel)
     except msgspec.ValidationError as error:
-        msg = f"{path}: {_described(str(error))}"
+        msg = f"{path}: {not_a_record(error, StateModel)}"
         raise StartupError(msg) from error
-
-
-def _described(text: str) -> str:
-    """Returns a message of msgspec with the key that was probably meant."""
-    unknown = re.search(r"unknown field `([^`]+)`", text)
-    if unknown is None:
-        return f"{text}; {SCHEMA_FILE.name} describes the file."
-    kind: type[Struct] = StateModel
-    if "`$." in text:
-        kind = SingletonEntry if "$.singletons" in text else CollectionEntry
-    known = kind.__struct_fields__
-    hint = nearest(unknown[1], known) or f"; there are {', '.join(known)}."
-    return f"{text}{hint}"
 
 
 def state_model_of(model: ResourceModel) -> StateModel:

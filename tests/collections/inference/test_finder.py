@@ -144,7 +144,7 @@ def test_a_collection_can_be_stated_stateless(tmp_path):
         ("collections: {/list: {}}", "did you mean '/lists'?"),
         ("collections: {/lists: {read: GET /lists/{id}}}", "did you mean 'GET /lists/{listId}'?"),
         ("singletons: {/me/setings: {}}", "did you mean '/me/settings'?"),
-        ("collections: {/lists: {stateless: 3}}", "state_model.schema.json"),
+        ("collections: {/lists: {stateless: 3}}", "Expected `bool`, got `int`; correct it"),
     ],
 )
 def test_a_misspelt_key_or_path_is_refused_with_the_nearest(text, message, tmp_path):

@@ -35,7 +35,14 @@ def test_one_seed_makes_the_same_requests() -> None:
 
 @pytest.mark.parametrize(
     ("name", "count"),
-    [("capsules", 40), ("archives", 25), ("calls", 42), ("states", 25), ("targets", 200)],
+    [
+        ("capsules", 40),
+        ("archives", 25),
+        ("calls", 42),
+        ("served", 20),
+        ("states", 25),
+        ("targets", 200),
+    ],
 )
 def test_no_file_leaves_a_mock_broken(name: str, count: int) -> None:
     assert run_apart(name, count, 1).failures == []

@@ -12,6 +12,7 @@ _NAMES: Final = (
     "capsules",
     "documents",
     "pictures",
+    "served",
     "states",
     "targets",
     "upstreams",
