@@ -7,9 +7,7 @@ from typing import Any, Final
 
 from understudy.collections.model import (
     Resource,
-    ResourceCollection,
     ResourceOperation,
-    ResourceParent,
     Steps,
 )
 from understudy.collections.names import (
@@ -38,6 +36,9 @@ _DEEPEST: Final = 2
 NO_CONTENT: Final = 204
 JSON_PATCH: Final = "application/json-patch+json"
 
+SHARED: Final = 0.5
+"""The least share of common members with which two schemas are of one thing."""
+
 _FORMS: Final = frozenset({URLENCODED, MULTIPART})
 
 
@@ -53,12 +54,15 @@ def schema_at(schemas: Schemas, schema: Node | None, steps: Steps) -> Node | Non
     return schema
 
 
+def item_schema(schemas: Schemas, schema: Node | None, steps: Steps) -> Node | None:
+    """Returns the schema of the item at a place in a body, or of the items of a list there, or None."""
+    schema = schema_at(schemas, schema, steps)
+    return schemas.items(schema) if "array" in schemas.types(schema) else schema
+
+
 def sent_members(schemas: Schemas, role: ResourceOperation) -> Mapping[str, Node]:
     """Returns the members of the item in an operation's request body."""
-    schema = request_schema(role.operation)
-    if role.takes_list:
-        schema = schemas.items(schema)
-    return schemas.members(schema_at(schemas, schema, role.request_path))
+    return schemas.members(item_schema(schemas, request_schema(role.operation), role.request_path))
 
 
 _BINARY: Final = frozenset({"binary", "byte"})
@@ -117,12 +121,12 @@ def _is_same_kind(schemas: Schemas, sent: Node, read: Node) -> bool:
 def opened(
     schemas: Schemas, schema: Node | None, names: Sequence[str]
 ) -> tuple[Steps, Node | None]:
-    """Opens the envelope around an item.
+    """Opens the envelope around an item, or around a list of such that has the name of the items.
 
     Args:
         schemas: The schemas of the document.
         schema: The schema of a body.
-        names: Canonical names of members that identify an item.
+        names: Canonical names of members that identify an item, and pointers to schemas of items.
 
     Returns:
         The steps to the item, and its schema.
@@ -136,7 +140,7 @@ def _opened(
     members = schemas.members(schema)
     if schema is None or not members:
         return None
-    if names & {canonical(name) for name in members}:
+    if names & _identifying(schemas, schema):
         return (), schema
     if not depth or len(members) > _FEW_MEMBERS:
         return None
@@ -145,7 +149,21 @@ def _opened(
             inner = _opened(schemas, member, names, depth - 1)
             if inner is not None:
                 return (name, *inner[0]), inner[1]
-    return None
+    return next(
+        (
+            (steps, items)
+            for steps, items in arrays(schemas, schema, 1)
+            if (len(members) == 1 or f"{singular(''.join(steps))}id" in names)
+            and names & _identifying(schemas, items)
+        ),
+        None,
+    )
+
+
+def _identifying(schemas: Schemas, schema: Node) -> set[str]:
+    """Returns the pointer to a schema and the names of its members, without a code of the result."""
+    own = {canonical(name) for name in schemas.members(schema)}
+    return {schemas.follow(schema).pointer, *(own - {"code"} if "message" in own else own)}
 
 
 def arrays(
@@ -441,7 +459,8 @@ def action_changes(verb: str, members: Mapping[str, Node], schemas: Schemas) -> 
 USUAL: Final = ("id", "uuid", "sid", "guid", "uid", "name", "slug", "key", "code", "username")
 """Members that identify an item by their name alone, the likeliest first."""
 
-_ENDINGS: Final = ("id", "uuid", "sid", "guid")
+ENDINGS: Final = ("id", "uuid", "sid", "guid")
+"""Last words of members that identify."""
 
 
 def identifying_names(parameter: str, collection: str) -> tuple[str, ...]:
@@ -460,12 +479,12 @@ def _candidates(parameter: str, collection: str) -> Iterator[tuple[str, float]]:
     if name.startswith(one) and name != one:
         yield name.removeprefix(one), 0.3  # petId identifies by id, pet_name by name
     last = words(parameter)[-1:] or ("",)
-    if last[0] in _ENDINGS:
+    if last[0] in ENDINGS:
         yield last[0], 0.3
-    for ending in _ENDINGS:
+    for ending in ENDINGS:
         yield one + ending, 0.25
     for usual in USUAL:
-        yield usual, 0.25 if usual in _ENDINGS else 0.15
+        yield usual, 0.25 if usual in ENDINGS else 0.15
 
 
 def identifier_member(
@@ -487,7 +506,7 @@ def identifier_member(
     by_name = {canonical(name): name for name in reversed(list(members))}
     for candidate, weight in _candidates(parameter, collection):
         name = by_name.get(candidate)
-        if name is None or not _agree(schemas, typed, members[name]):
+        if name is None or not agree(schemas, typed, members[name]):
             continue
         if candidate == "code" != canonical(parameter) and "message" in by_name:
             continue  # of the result, and of no item
@@ -497,7 +516,7 @@ def identifier_member(
     return None
 
 
-def _agree(schemas: Schemas, parameter: Node | None, member: Node) -> bool:
+def agree(schemas: Schemas, parameter: Node | None, member: Node) -> bool:
     """Tells whether a path parameter can have the values of a member."""
     types = types_of(schemas, member)
     if types and not types & {"string", "integer", "number"}:
@@ -513,73 +532,3 @@ def path_parameter_schema(operation: Operation, name: str) -> Node | None:
         if parameter.location == "path" and parameter.name == name:
             return parameter.schema
     return None
-
-
-def parents_of(path: str, collections: Mapping[str, str]) -> tuple[ResourceParent, ...]:
-    """Returns the parameters of a collection's path, outermost first.
-
-    Args:
-        path: Its path template.
-        collections: The key of a collection to its path.
-    """
-    parents = []
-    for match in PATH_PARAMETER.finditer(path):
-        key = item_collection(path[: match.end()])
-        parents.append(ResourceParent(match[1], collections.get(key) if key else None))
-    return tuple(parents)
-
-
-def references_of(
-    members: Mapping[str, Node],
-    identifier: str | None,
-    collections: Mapping[str, ResourceCollection],
-    schemas: Schemas,
-) -> dict[str, str]:
-    """Returns the members that identify items of other collections, with the collections' paths.
-
-    Args:
-        members: The members of an item.
-        identifier: The one that identifies the item itself.
-        collections: Every collection, by the name of a member that refers to it.
-        schemas: Reads the types of members.
-    """
-    references = {}
-    for name, member in members.items():
-        target = collections.get(canonical(name))
-        if target is None or name == identifier or target.identifier is None:
-            continue
-        own = types_of(schemas, schemas.members(target.schema).get(target.identifier))
-        types = types_of(schemas, member)
-        if types and own and types & own:
-            references[name] = target.path
-    return references
-
-
-def by_referring_name(
-    collections: Sequence[ResourceCollection],
-) -> dict[str, ResourceCollection]:
-    """Returns collections by the canonical name of a member that refers to an item: ``petid``."""
-    return {
-        singular(it.name) + canonical(it.identifier): it
-        for it in reversed(collections)
-        if it.identifier
-    }
-
-
-def paths_by_key(collections: Sequence[ResourceCollection]) -> dict[str, str]:
-    """Returns the paths of collections by the key that the path of their items leads to.
-
-    Without those whose items are at a path that does not name their parents: what is below such an
-    item is kept apart by its identifier alone.
-    """
-    nested = [it for it in collections if it.item_path is None or _is_below(it)]
-    return {
-        (it.item_path and item_collection(it.item_path)) or collection_key(it.path): it.path
-        for it in nested
-    }
-
-
-def _is_below(collection: ResourceCollection) -> bool:
-    """Tells whether the path of an item is that of its collection and one parameter more."""
-    own = len(PATH_PARAMETER.findall(collection.path))
-    return len(PATH_PARAMETER.findall(collection.item_path or "")) > own

@@ -15,6 +15,8 @@ from understudy.collections.model import (
     ResourceModel,
     ResourceOperation,
     ResourceSingleton,
+    Steps,
+    item_at,
     value_at,
 )
 from understudy.collections.names import canonical
@@ -151,13 +153,13 @@ class BoundCall:
     @property
     def sent(self) -> dict[str, Any]:
         """The item in the request body, with the members that JSON can express."""
-        return self._item(value_at(self.body, self.role.request_path))
+        return self._item(item_at(self.body, self.role.request_path))
 
     @property
     def sent_items(self) -> list[dict[str, Any]]:
         """The items in the request body: one, or those of a list."""
-        is_list = self.role.takes_list and isinstance(self.body, list)
-        return list(map(self._item, self.body)) if is_list else [self.sent]
+        items = value_at(self.body, self.role.request_path) if self.role.takes_list else None
+        return list(map(self._item, items)) if isinstance(items, list) else [self.sent]
 
     def _item(self, value: Any) -> dict[str, Any]:
         """Returns the members of an item that was sent.
@@ -394,16 +396,20 @@ def enveloped(bound: BoundCall, schema: Node | None, value: Any) -> Any:
         return value
     if steps is None or not _has_item(bound, schema):
         return Sampler(bound.call.schemas, bound.world.identifiers.seed).value(schema)
+    return _within(bound, schema, value, steps)
+
+
+def _within(bound: BoundCall, schema: Node | None, value: Any, steps: Steps) -> Any:
+    """Returns a sample of a schema that has an item, or a list of items, at a place."""
     if not steps:
         return _viewed(bound, schema, value)
-    sampled = Sampler(bound.call.schemas, bound.world.identifiers.seed).value(schema)
-    body = sampled if isinstance(sampled, dict) else {}
-    place: dict[str, Any] = body
-    for step in steps[:-1]:
-        below = place.get(step)
-        place[step] = place = dict(below) if isinstance(below, dict) else {}
-    place[steps[-1]] = _viewed(bound, schema_at(bound.shape.schemas, schema, steps), value)
-    return body
+    sampled = None
+    if schema is not None:
+        sampled = Sampler(bound.call.schemas, bound.world.identifiers.seed).value(schema)
+    first, *others = steps
+    body = dict(sampled) if isinstance(sampled, dict) else {}
+    below = schema_at(bound.shape.schemas, schema, (first,))
+    return {**body, first: _within(bound, below, value, tuple(others))}
 
 
 def _has_item(bound: BoundCall, schema: Node) -> bool:
@@ -413,14 +419,19 @@ def _has_item(bound: BoundCall, schema: Node) -> bool:
         return True
     inner = schema_at(bound.shape.schemas, schema, bound.role.response_path or ())
     if inner is not None and "array" in bound.shape.schemas.types(inner):
-        inner = bound.shape.schemas.items(inner)
+        inner = schema_at(bound.shape.schemas, bound.shape.schemas.items(inner), bound.role.within)
     return bool(bound.shape.schemas.members(inner).keys() & bound.shape.members.keys())
 
 
 def _viewed(bound: BoundCall, schema: Node | None, value: Any) -> Any:
+    is_list = "array" in bound.shape.schemas.types(schema)
+    if is_list and not isinstance(value, list):
+        value = [value]
+    elif isinstance(value, list) and bound.shape.schemas.members(schema):
+        value = next(iter(value), {})  # a list was sent, and the response has one item
     if isinstance(value, list):
         items = None if schema is None else bound.shape.schemas.items(schema)
-        return [_viewed(bound, items, item) for item in value]
+        return [_within(bound, items, item, bound.role.within) for item in value]
     viewed = view(bound.shape, schema, value)
     return viewed if schema is None else _fitting(bound, schema, viewed)
 

@@ -188,8 +188,8 @@ def _list_in(exchange: Exchange, role: ResourceOperation) -> list[Any] | None:
     """Returns the items of a page, or None where the response has no list of objects."""
     is_success = exchange.response.is_success
     body = value_at(exchange.body, role.response_path or ()) if is_success else None
-    is_list = isinstance(body, list) and all(isinstance(it, dict) for it in body)
-    return body if is_list else None
+    items = [item_at(it, role.within) for it in body] if isinstance(body, list) else [None]
+    return None if None in items else items
 
 
 ACCEPTED: Final = 202

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from understudy.cases.drafts import Draft, JsonLiteral, dumps
 from understudy.cases.model import ITEMS, VARIABLE, CaseRequest, encoded_variable, variable
 from understudy.collections.bodies import (
+    item_schema,
     read_names,
     request_schema,
     response_schema,
@@ -18,7 +19,8 @@ from understudy.collections.model import (
     ResourceCollection,
     ResourceModel,
     ResourceOperation,
-    item_at,
+    Steps,
+    value_at,
 )
 from understudy.collections.names import words
 from understudy.errors import StartupError
@@ -147,7 +149,7 @@ class _Order:
         return self.add(collection)
 
     def _required(self, by: ResourceOperation) -> Sequence[str]:
-        schema = schema_at(self._schemas, request_schema(by.operation), by.request_path)
+        schema = item_schema(self._schemas, request_schema(by.operation), by.request_path)
         return () if schema is None else self._schemas.required_names(schema)
 
     def _item_name(self, collection: ResourceCollection, by: ResourceOperation) -> ItemName:
@@ -190,7 +192,8 @@ class StepBody:
 
     def item(self, body: Any) -> dict[str, Any] | None:
         """Returns the item in a parsed body, or None."""
-        return item_at(body, self.role.request_path)
+        item = value_at(body, self.role.request_path)
+        return item if isinstance(item, dict) else None
 
     def linked(self, request: CaseRequest) -> CaseRequest:
         """Returns a request whose body names the items that exist.
@@ -294,14 +297,18 @@ class ItemBodies:
         """Returns the members of an item as it is read."""
         return self._schemas.members(self._collection.schema)
 
+    def place(self, role: ResourceOperation) -> Steps | None:
+        """Returns the place of the item in a response; None without one, and in a list of it alone."""
+        steps = role.response_path
+        shown = schema_at(self._schemas, response_schema(role.operation), steps or ())
+        return None if "array" in self._schemas.types(shown) else steps
+
     def listed_members(self, role: ResourceOperation) -> Mapping[str, Node]:
         """Returns the members of the items of a list; none where the document leaves them open."""
         schema = response_schema(role.operation)
         if schema is None or role.response_path is None:
             return {}
-        listed = schema_at(self._schemas, schema, role.response_path)
-        items = None if listed is None else self._schemas.items(listed)
-        return {} if items is None else self._schemas.members(items)
+        return self._schemas.members(item_schema(self._schemas, schema, role.response_path))
 
 
 def _others(value: Any, enumeration: Any) -> Iterator[Any]:

@@ -6,27 +6,29 @@ What too little speaks for is not claimed: a response made up from the document 
 state that the service does not have.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from understudy.collections.addresses import single_item, with_scoped
 from understudy.collections.bodies import (
+    ENDINGS,
     JSON_PATCH,
+    SHARED,
     PathGroup,
     action_changes,
+    agree,
     arrays,
-    by_referring_name,
     collection_key,
     identifier_member,
     identifying_names,
     is_open,
+    item_collection,
+    item_schema,
     opened,
-    parents_of,
     path_parameter_schema,
-    paths_by_key,
     places,
-    references_of,
     request_media,
     request_schema,
     response_schema,
@@ -40,11 +42,12 @@ from understudy.collections.model import (
     ResourceCollection,
     ResourceModel,
     ResourceOperation,
+    ResourceParent,
     ResourceSingleton,
     Role,
     Steps,
 )
-from understudy.collections.names import canonical, is_no_status, is_plural, singular, stages
+from understudy.collections.names import canonical, is_plural, singular, words
 from understudy.collections.state_models import (
     CollectionEntry,
     StateModel,
@@ -53,12 +56,10 @@ from understudy.collections.state_models import (
     with_singletons,
 )
 from understudy.errors import StartupError
+from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import Operation, operations
 from understudy.openapi.schemas import Schemas
-
-_SHARED: Final = 0.5
-"""The least share of common members with which two schemas are of one thing."""
 
 
 def draft_collection(place: PathGroup, schemas: Schemas) -> ResourceCollection | None:
@@ -77,7 +78,11 @@ class _Draft:
         self._item_path = place.items[0].path if place.items else place.parent_path
         self._parameter = (self._item_path or "").rpartition("{")[2].partition("}")[0]
         self._name = [part for part in place.key.split("/") if part and "{" not in part][-1:]
-        self._names = identifying_names(self._parameter or "id", "".join(self._name))
+        names = identifying_names(self._parameter or "id", "".join(self._name))
+        listed = arrays(schemas, response_schema(place.find("GET")))
+        items = (single_item(it, schemas)[1] or it for _, it in listed)
+        # what is listed is the item wherever it stands
+        self._names = (*names, *(schemas.follow(it).pointer for it in items))
         self._schema = self._item_schema()
         self._members = schemas.members(self._schema)
         self._is_catalogue = False  # items are only read and listed
@@ -138,9 +143,13 @@ class _Draft:
         typed = None
         for operation in self._place.items[:1]:
             typed = path_parameter_schema(operation, self._parameter)
+            if types_of(self._schemas, typed) == {"array"}:
+                self._evidence.add(-1.0, f"{{{self._parameter}}} names several items at once")
+                return None
         match = identifier_member(
             self._parameter or "id", self._name[0], self._members, self._schemas, typed
         )
+        match = match or self._only_identifier()
         if match is not None:
             name, weight, reason = match
             self._evidence.add(weight, reason)
@@ -155,6 +164,16 @@ class _Draft:
             self._evidence.add(-0.3, "no member identifies an item")
         return None
 
+    def _only_identifier(self) -> tuple[str, float, str] | None:
+        """Returns the only member that ends as identifiers do, if it is the server's, with its weight."""
+        sent = self._schemas.members(request_schema(self._place.find("POST")))
+        own = [it for it in self._members if set(words(it)[-1:]) & {*ENDINGS} and it not in sent]
+        typed = [path_parameter_schema(it, self._parameter) for it in self._place.items[:1]]
+        fitting = (agree(self._schemas, typed[0], self._members[it]) for it in own if typed)
+        if len(own) != 1 or not next(fitting, False):
+            return None
+        return own[0], 0.2, f"the member {own[0]} alone can identify an item"
+
     def _creating_put(self) -> Operation | None:
         """Returns a PUT at the collection that takes no identifier, and responds with one."""
         put, own = self._place.find("PUT"), set(map(canonical, self._members))
@@ -162,7 +181,7 @@ class _Draft:
             return None
         sent = set(map(canonical, self._schemas.members(request_schema(put))))
         is_new = next((it for it in self._names if it in own), "") not in sent
-        return put if is_new and (self._request(put)[1] or 0) >= _SHARED else None
+        return put if is_new and (self._request(put)[1] or 0) >= SHARED else None
 
     def _add_create(self, create: Operation | None) -> None:
         if create is None:
@@ -175,11 +194,11 @@ class _Draft:
             return
         self._evidence.add(0.4, f"{create.method} {create.path} creates an item")
         steps, share = self._request(create)
-        if media is None or (shows_item and self._item_path and (share or 0) < _SHARED):
+        if media is None or (shows_item and self._item_path and (share or 0) < SHARED):
             self._evidence.add(0.2, "its response has the item, whatever is sent")
         elif share is None:
             self._evidence.add(0.05, "the schema of the created item names no members")
-        elif share >= _SHARED:
+        elif share >= SHARED:
             self._evidence.add(
                 0.25, f"{share:.0%} of the members sent are in the item that is read"
             )
@@ -188,21 +207,26 @@ class _Draft:
         declared = success(create)
         if declared is not None and declared[0] == 201:  # noqa: PLR2004 - RFC 9110, 15.3.2: Created
             self._evidence.add(0.05, "it responds 201 Created")
-        takes_list = media is not None and "array" in self._schemas.types(media.schema)
-        response = self._list_steps(create) if takes_list else self._response(create)
+        sent = schema_at(self._schemas, request_schema(create), steps)
+        takes_list = "array" in self._schemas.types(sent)
+        listed = self._list_place(create) if takes_list else None
+        response = self._response(create) if listed is None else listed[0]
         self._operations.append(
             ResourceOperation("create", create, steps, response, takes_list=takes_list)
         )
 
     def _add_list(self) -> None:
         listing = self._place.find("GET")
-        if listing is not None and self._list_steps(listing) is not None:
+        if listing is not None and self._list_place(listing) is not None:
             self._evidence.add(0.1, f"GET {listing.path} lists the same items")
         listings = [listing] if listing else []
         for operation in listings + [it for it in self._place.searches if it is not listing]:
-            steps = self._list_steps(operation)
-            if steps is not None:
-                self._operations.append(ResourceOperation("list", operation, (), steps))
+            place = self._list_place(operation)
+            if place is not None:
+                steps, within = place
+                self._operations.append(
+                    ResourceOperation("list", operation, (), steps, within=within)
+                )
 
     def _shows_item(self, operation: Operation) -> bool:
         """Tells whether a success has an item, with a member that identifies it."""
@@ -211,20 +235,20 @@ class _Draft:
         own = {canonical(name) for name in self._schemas.members(schema)}
         return steps is not None and bool(own & set(self._names))
 
-    def _list_steps(self, operation: Operation) -> Steps | None:
-        """Returns the place of the list of items in a response, or None."""
+    def _list_place(self, operation: Operation) -> tuple[Steps, Steps] | None:
+        """Returns the place of the list of items in a response, and of the item in each; or None."""
         if operation.method == "GET" and is_open(self._schemas, operation):
             schema = response_schema(operation)
             if self._schemas.types(schema) != {"object"}:
-                return ()
+                return (), ()
             values = schema and self._schemas.follow(schema).child("additionalProperties")
             # a map of texts or of dates has no place for a list
             has_place = "array" in (self._schemas.types(values) or {"array"})
-            return (operation.path.rpartition("/")[2],) if has_place else None
+            return ((operation.path.rpartition("/")[2],), ()) if has_place else None
         for steps, items in arrays(self._schemas, response_schema(operation)):
-            share = self._share(items)
-            if share is not None and share >= _SHARED:
-                return steps
+            for within, item in (((), items), single_item(items, self._schemas)):
+                if (self._share(item) or 0) >= SHARED:
+                    return steps, within
         return None
 
     def _add_item_operation(self, operation: Operation) -> None:
@@ -242,7 +266,7 @@ class _Draft:
             steps, share = self._request(operation)
             is_patch = operation.request_body and JSON_PATCH in operation.request_body.content
             is_without = media is None and not (role == "replace" and self._is_membership)
-            if is_without or (share is not None and share < _SHARED and not is_patch):
+            if is_without or (share is not None and share < SHARED and not is_patch):
                 return
         self._operations.append(ResourceOperation(role, operation, steps, response))
 
@@ -268,7 +292,7 @@ class _Draft:
                 continue
             steps, share = self._request(operation)
             _, item = opened(self._schemas, request_schema(operation), self._names)
-            if share and share >= _SHARED and identifier in self._schemas.members(item):
+            if share and share >= SHARED and identifier in self._schemas.members(item):
                 response = self._response(operation)
                 self._operations.append(ResourceOperation(role, operation, steps, response))
 
@@ -313,16 +337,19 @@ class _Draft:
         media = request_media(operation)
         if media is None or media.schema is None:
             return (), None
-        schema = media.schema
-        if "array" in types_of(self._schemas, schema):
-            schema = self._schemas.items(schema) or schema
-        steps, item = opened(self._schemas, schema, self._names)
+        steps, item = opened(self._schemas, media.schema, self._names)
+        if "array" in types_of(self._schemas, item):
+            item = self._schemas.items(item) or item
         share = self._share(item)
-        if (share or 0) < _SHARED:
-            for name, member in self._schemas.members(schema).items():
-                inner = self._share(member)
-                if inner is not None and inner >= _SHARED:
-                    return (name,), inner
+        if (share or 0) >= SHARED:
+            return steps, share
+        members = self._schemas.members(media.schema)
+        places = {(): media.schema} | {(name,): member for name, member in members.items()}
+        for place, schema in places.items():
+            is_list = "array" in types_of(self._schemas, schema)
+            inner = self._share(item_schema(self._schemas, schema, ()))
+            if (inner or 0) >= SHARED and (len(members) == 1 or not is_list):
+                return place, inner
         return steps, share
 
     def _response(self, operation: Operation) -> Steps | None:
@@ -335,7 +362,7 @@ class _Draft:
             return ()
         steps, item = opened(self._schemas, schema, self._names)
         share = self._share(item)
-        if item is None or (share is not None and share < _SHARED):
+        if item is None or (share is not None and share < SHARED):
             return None
         return steps if self._schemas.members(item) or not self._members else None
 
@@ -375,7 +402,7 @@ def _singleton(methods: dict[str, Operation], schemas: Schemas) -> ResourceSingl
     if "GET" not in methods or not changing or "POST" in methods:
         return None
     read = methods["GET"]
-    steps, schema = _single_item(response_schema(read), schemas)
+    steps, schema = single_item(response_schema(read), schemas)
     members = schemas.members(schema)
     if schema is None or not members or any(True for _ in arrays(schemas, schema, depth=0)):
         return None
@@ -383,14 +410,14 @@ def _singleton(methods: dict[str, Operation], schemas: Schemas) -> ResourceSingl
     evidence.add(0.5, f"GET {read.path} reads one object")
     found: list[ResourceOperation] = [ResourceOperation("read", read, (), steps)]
     for operation in changing:
-        body_steps, body = _single_item(request_schema(operation), schemas)
+        body_steps, body = single_item(request_schema(operation), schemas)
         sent = schemas.members(body)
         share = len(sent.keys() & members.keys()) / len(sent) if sent else 0.0
         if share < 0.5:  # noqa: PLR2004 - half of the members, as for collections
             evidence.add(-0.2, f"{operation.method} takes other members ({share:.0%} are read)")
             continue
         evidence.add(0.35, f"{operation.method} takes {share:.0%} of the members that are read")
-        place, shown = _single_item(response_schema(operation), schemas)
+        place, shown = single_item(response_schema(operation), schemas)
         response = place if schemas.members(shown).keys() & members.keys() else None
         role = _ROLES[operation.method]
         found.append(ResourceOperation(role, operation, body_steps, response))
@@ -400,16 +427,6 @@ def _singleton(methods: dict[str, Operation], schemas: Schemas) -> ResourceSingl
     return ResourceSingleton(
         read.path, schema, tuple(found), confidence=evidence.confidence, reasons=reasons
     )
-
-
-def _single_item(schema: Node | None, schemas: Schemas) -> tuple[tuple[str, ...], Node | None]:
-    """Opens an envelope with one member: ``{data: {…}}``."""
-    members = schemas.members(schema)
-    objects = [name for name, member in members.items() if schemas.members(member)]
-    is_envelope = len(objects) == 1 and objects[0] in {"data", "result", "response", "payload"}
-    if is_envelope and len(members) <= 3:  # noqa: PLR2004 - data, and what is beside it: meta, links
-        return (objects[0],), members[objects[0]]
-    return (), schema
 
 
 INFERRED: Final = StateModel()
@@ -431,11 +448,11 @@ def find_resources(document: Document, stated: StateModel = INFERRED) -> Resourc
     declared = operations(document)
     drafts = [draft_collection(place, schemas) for place in places(declared).values()]
     corrected = with_collections([it for it in drafts if it], stated, declared, schemas)
-    collections = _related(_with_scoped(corrected, declared, schemas), stated, schemas)
-    paths = paths_by_key([it for it in collections if it.is_certain])
+    collections = _related(with_scoped(corrected, declared, schemas), stated, schemas)
+    paths = _paths_by_key([it for it in collections if it.is_certain])
     taken = {operation.key for it in collections for operation in it.operations}
     singletons = [
-        replace(it, parents=parents_of(it.path, paths))
+        replace(it, parents=_parents_of(it.path, paths))
         for it in with_singletons(find_singletons(declared, taken, schemas), stated.singletons)
     ]
     return ResourceModel(
@@ -444,122 +461,6 @@ def find_resources(document: Document, stated: StateModel = INFERRED) -> Resourc
         tuple(it for it in collections if not it.is_certain)
         + tuple(it for it in singletons if not it.is_certain),
     )
-
-
-_SCOPED: Final[Mapping[str, Role]] = {"GET": "list", "POST": "create"}
-_BEGUN: Final = frozenset({"201", "202"})
-"""Statuses of what creates an item of another collection than the path is of."""
-
-
-def _with_scoped(
-    drafts: Sequence[ResourceCollection], declared: Sequence[Operation], schemas: Schemas
-) -> list[ResourceCollection]:
-    """Adds what lists or creates items elsewhere: of a parent, of all parents, or by an action.
-
-    ``/customers/{customerId}/orders`` lists orders, ``/repos`` what is at ``/repos/{owner}/{repo}``, and
-    ``/videos/{id}/transcode`` creates a job if its response is what ``/jobs/{id}`` reads.
-    """
-    drafts = list(_without_lists_of_all(drafts, schemas))
-    taken = {operation.key for it in drafts if it.is_certain for operation in it.operations}
-    near: dict[str, list[Operation]] = {}
-    for operation in declared:
-        if operation.method in _SCOPED and (operation.method, operation.path) not in taken:
-            near.setdefault(_last(operation.path), []).append(operation)
-            for _, shown in _shown(operation, schemas):
-                near.setdefault(schemas.follow(shown).pointer, []).append(operation)
-    scoped = []
-    for draft in drafts:
-        found: dict[tuple[str, str], ResourceOperation] = {}
-        if draft.is_certain and draft.schema is not None:
-            for key in (_last(draft.path), schemas.follow(draft.schema).pointer):
-                roles = (_scoped(it, draft, schemas) for it in near.get(key, ()))
-                found |= {it.key: it for it in roles if it is not None}
-        operations = (*draft.operations, *found.values())
-        stages_of = _stages(operations, draft.schema, schemas)
-        scoped.append(replace(draft, operations=operations, stages=stages_of))
-    return scoped
-
-
-def _last(path: str) -> str:
-    """Returns the last segment of a path."""
-    return path.rstrip("/").rpartition("/")[2]
-
-
-def _without_lists_of_all(
-    drafts: Sequence[ResourceCollection], schemas: Schemas
-) -> Iterator[ResourceCollection]:
-    """Yields collections without those that only list what is at keys of several parts below them."""
-    paths: dict[str, list[str]] = {}
-    for draft in drafts:
-        if draft.schema is not None:
-            paths.setdefault(schemas.follow(draft.schema).pointer, []).append(draft.path)
-    for draft in drafts:
-        pointer = "" if draft.schema is None else schemas.follow(draft.schema).pointer
-        is_only_listed = {it.role for it in draft.operations} == {"list"}
-        below = f"{draft.path.rstrip('/')}/{{"
-        if not (is_only_listed and any(it.startswith(below) for it in paths.get(pointer, ()))):
-            yield draft
-
-
-def _shown(operation: Operation, schemas: Schemas) -> Iterator[tuple[Steps, Node]]:
-    """Yields the place and the schema of the items that an operation lists, or of one that it creates."""
-    schema = response_schema(operation)
-    if operation.method == "GET":
-        yield from arrays(schemas, schema)
-    elif schema is not None:
-        steps, item = _single_item(schema, schemas)
-        yield steps, item or schema
-
-
-def _scoped(
-    operation: Operation, collection: ResourceCollection, schemas: Schemas
-) -> ResourceOperation | None:
-    """Returns an operation at another path in its role in a collection; None where it is of others."""
-    role, above = _SCOPED[operation.method], operation.path.rstrip("/")
-    head, is_alone = above.rpartition("/")[0], "{" not in collection.path
-    is_parents = head.endswith("}") and head.count("{") == 1 and is_alone
-    is_parents = is_parents and _last(above) == _last(collection.path)
-    is_of_all = role == "list" and f"{collection.path}/".startswith(f"{above}/{{")
-    begins = role == "create" and is_alone and collection.operation("create") is None
-    begins = begins and "{" in above and bool(_BEGUN & set(operation.responses))
-    scope = {} if is_of_all else _scope(operation, collection, schemas)
-    members = schemas.members(collection.schema).keys()
-    for steps, shown in _shown(operation, schemas):
-        own = schemas.members(shown).keys()
-        is_alike = own and len(own & members) >= _SHARED * len(own)
-        is_named = role == "create" or any(scope.values())
-        is_same = (
-            schemas.follow(shown).pointer == schemas.follow(collection.schema or shown).pointer
-        )
-        if (is_parents and is_alike and is_named) or (is_same and (is_of_all or begins)):
-            return ResourceOperation(role, operation, (), steps, scope=scope)
-    return None
-
-
-def _scope(
-    operation: Operation, collection: ResourceCollection, schemas: Schemas
-) -> dict[str, str]:
-    """Returns the last parameter of a path, with the member of an item that says the same, or none."""
-    parent, _, parameter = operation.path.rpartition("}")[0].rpartition("/{")
-    one = singular(parent.rpartition("/")[2])
-    names = (canonical(parameter), one + canonical(parameter), f"{one}id", one)
-    members = schemas.members(collection.schema)
-    by_name = {canonical(name): name for name in members if name != collection.identifier}
-    return {parameter: next((by_name[name] for name in names if name in by_name), "")}
-
-
-def _stages(
-    declared: Sequence[ResourceOperation], schema: Node | None, schemas: Schemas
-) -> dict[str, tuple[str, ...]]:
-    """Returns the member by which a job says how far it is, where creations are carried out later."""
-    creations = (it.operation for it in declared if it.role == "create")
-    members = schemas.members(schema)
-    if any("202" in it.responses for it in creations):
-        for name in sorted(members, key=is_no_status):
-            found = stages(schemas.keyword(members[name], "enum") or ())
-            if found:
-                return {name: found}
-    return {}
 
 
 def infer_resources(document: Document, state_model: Path | None = None) -> ResourceModel:
@@ -583,15 +484,85 @@ def _related(
 ) -> list[ResourceCollection]:
     """Adds parents, references and unique members, which depend on the other collections."""
     certain = [it for it in drafts if it.is_certain]
-    paths, targets = paths_by_key(certain), by_referring_name(certain)
+    paths, targets = _paths_by_key(certain), _by_referring_name(certain)
     related = []
     for draft in drafts:
         members = schemas.members(draft.schema)
         entry = stated.collections.get(draft.path, CollectionEntry())
         references = entry.references
         if references is None:
-            references = references_of(members, draft.identifier, targets, schemas)
+            references = _references_of(members, draft.identifier, targets, schemas)
         unique = unique_members(draft, members, schemas) if entry.unique is None else entry.unique
-        parents = parents_of(draft.path, paths)
+        parents = _parents_of(draft.path, paths)
         related.append(replace(draft, parents=parents, references=references, unique=unique))
     return related
+
+
+def _parents_of(path: str, collections: Mapping[str, str]) -> tuple[ResourceParent, ...]:
+    """Returns the parameters of a collection's path, outermost first.
+
+    Args:
+        path: Its path template.
+        collections: The key of a collection to its path.
+    """
+    parents = []
+    for match in PATH_PARAMETER.finditer(path):
+        key = item_collection(path[: match.end()])
+        parents.append(ResourceParent(match[1], collections.get(key) if key else None))
+    return tuple(parents)
+
+
+def _references_of(
+    members: Mapping[str, Node],
+    identifier: str | None,
+    collections: Mapping[str, ResourceCollection],
+    schemas: Schemas,
+) -> dict[str, str]:
+    """Returns the members that identify items of other collections, with the collections' paths.
+
+    Args:
+        members: The members of an item.
+        identifier: The one that identifies the item itself.
+        collections: Every collection, by the name of a member that refers to it.
+        schemas: Reads the types of members.
+    """
+    references = {}
+    for name, member in members.items():
+        target = collections.get(canonical(name))
+        if target is None or name == identifier or target.identifier is None:
+            continue
+        own = types_of(schemas, schemas.members(target.schema).get(target.identifier))
+        types = types_of(schemas, member)
+        if types and own and types & own:
+            references[name] = target.path
+    return references
+
+
+def _by_referring_name(
+    collections: Sequence[ResourceCollection],
+) -> dict[str, ResourceCollection]:
+    """Returns collections by the canonical name of a member that refers to an item: ``petid``."""
+    return {
+        singular(it.name) + canonical(it.identifier): it
+        for it in reversed(collections)
+        if it.identifier
+    }
+
+
+def _paths_by_key(collections: Sequence[ResourceCollection]) -> dict[str, str]:
+    """Returns the paths of collections by the key that the path of their items leads to.
+
+    Without those whose items are at a path that does not name their parents: what is below such an
+    item is kept apart by its identifier alone.
+    """
+    nested = [it for it in collections if it.item_path is None or _is_below(it)]
+    return {
+        (it.item_path and item_collection(it.item_path)) or collection_key(it.path): it.path
+        for it in nested
+    }
+
+
+def _is_below(collection: ResourceCollection) -> bool:
+    """Tells whether the path of an item is that of its collection and one parameter more."""
+    own = len(PATH_PARAMETER.findall(collection.path))
+    return len(PATH_PARAMETER.findall(collection.item_path or "")) > own

@@ -34,8 +34,10 @@ def value_at(body: Any, steps: Steps) -> Any:
 
 
 def item_at(body: Any, steps: Steps | None) -> dict[str, Any] | None:
-    """Returns the item at a place in a parsed body; None if absent."""
+    """Returns the item at a place in a parsed body, or the only one of a list there; None if absent."""
     item = None if steps is None else value_at(body, steps)
+    if isinstance(item, list) and len(item) == 1:
+        item = item[0]
     return item if isinstance(item, dict) else None
 
 
@@ -50,9 +52,10 @@ class ResourceOperation:
         response_path: The place of the item, or of the list of items, in the body of the success;
             None where that body has no item.
         changes: Member names and the values that an action gives them.
-        takes_list: Whether the request body is a list of items, each of which is created.
+        takes_list: Whether a list of items is at that place, each of which is created.
         scope: Parameters of a path above that of the collection, each with the member that says
             the same of an item: ``/customers/{customerId}/orders`` lists the orders of a customer.
+        within: The place of the item in each element of a list.
     """
 
     role: Role
@@ -62,6 +65,7 @@ class ResourceOperation:
     changes: Mapping[str, Any] = field(default_factory=dict)
     takes_list: bool = False
     scope: Mapping[str, str] = field(default_factory=dict)
+    within: Steps = ()
 
     @property
     def key(self) -> tuple[str, str]:

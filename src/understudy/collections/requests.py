@@ -12,9 +12,9 @@ from urllib.parse import quote, unquote, urlencode
 
 from understudy.collections.bodies import (
     JSON_PATCH,
+    item_schema,
     path_parameter_schema,
     read_names,
-    schema_at,
     sent_members,
     types_of,
 )
@@ -221,7 +221,7 @@ class RequestMaker:
         body = self._body(schema, role.request_path, members)
         if body is None:
             return None
-        sent = value_at(body, role.request_path)
+        sent = item_at(body, role.request_path) or {}
         made = plain._replace(headers=_typed(plain, media_type), body=body, sent=sent)
         content = role.operation.request_body.content if role.operation.request_body else {}
         declared = content.get(media_type)
@@ -257,7 +257,7 @@ class RequestMaker:
 
     def is_closed(self, role: ResourceOperation) -> bool:
         """Tells whether a request may have no members but those that its schema names."""
-        whole = schema_at(self.schemas, self.body_schema(role)[1], role.request_path)
+        whole = item_schema(self.schemas, self.body_schema(role)[1], role.request_path)
         return self.schemas.keyword(whole, "additionalProperties") is False
 
     def read_names(self, role: ResourceOperation, resource: Resource) -> dict[str, str]:
@@ -285,11 +285,14 @@ class RequestMaker:
         accepts = self.schemas.for_requests.validator(schema).is_valid
         for attempt in range(_ATTEMPTS):
             body = self._sample(schema, number=next(self._numbers))
+            place = value_at(body, steps)
+            if isinstance(place, list):
+                del place[1:]  # one is created at a time
             item = item_at(body, steps)
             if item is not None:
                 self._fill(
                     item,
-                    schema_at(self.schemas, schema, steps) or schema,
+                    item_schema(self.schemas, schema, steps) or schema,
                     members,
                     is_varied=not attempt,
                 )

@@ -404,7 +404,8 @@ def _examples(collection: ResourceCollection, shape: ItemShape) -> Iterator[Mapp
             continue
         for value in _example_bodies(it.operation):
             found = value_at(value, it.response_path)
-            for item in found if isinstance(found, list) else [found]:
+            listed = found if isinstance(found, list) else [found]
+            for item in (value_at(each, it.within) for each in listed):
                 identifier = item.get(shape.identifier) if isinstance(item, dict) else None
                 is_new = identifier is not None and text_of(identifier) not in seen
                 if is_new and len(seen) < _MOST_EXAMPLES and _is_item(shape, item):

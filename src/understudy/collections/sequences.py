@@ -140,8 +140,9 @@ class ItemSteps:
         if role.takes_list:
             msg = f"{' '.join(role.key)} creates a list of items at once"
             raise NoSequence(msg)
-        if role.response_path is not None and identifier is not None:
-            return (Capture(variable, (*role.response_path, identifier)),)
+        place = self.bodies.place(role)
+        if place is not None and identifier is not None:
+            return (Capture(variable, (*place, identifier)),)
         headers = (header for it in role.operation.responses.values() for header in it.headers)
         if any(header.name.lower() == "location" for header in headers):
             return (Capture(variable, None),)
@@ -188,7 +189,7 @@ class ItemSteps:
         role = self.collection.operation("read")
         if role is None:
             return []
-        place, identifier = role.response_path, self.collection.identifier
+        place, identifier = self.bodies.place(role), self.collection.identifier
         assertions: list[Assertion] = []
         if place is not None:
             if identifier is not None and identifier in self.bodies.item_members():
@@ -206,7 +207,7 @@ class ItemSteps:
         """Returns the step that lists the collection and looks for the item, if one can tell."""
         role = self.collection.operation("list")
         identifier = self.collection.identifier
-        if role is None or role.response_path is None or identifier is None:
+        if role is None or role.response_path is None or identifier is None or role.within:
             return []
         if not self._lists_all(role):
             return []

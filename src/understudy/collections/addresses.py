@@ -1,0 +1,139 @@
+"""Finds what lists or creates the items of a collection at other paths than its own."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from understudy.collections.bodies import SHARED, arrays, response_schema
+from understudy.collections.model import ResourceCollection, ResourceOperation, Role, Steps
+from understudy.collections.names import canonical, is_no_status, singular, stages
+from understudy.openapi.loader import Node
+from understudy.openapi.operations import Operation
+from understudy.openapi.schemas import Schemas
+
+_SCOPED: Final[Mapping[str, Role]] = {"GET": "list", "POST": "create"}
+_BEGUN: Final = frozenset({"201", "202"})
+"""Statuses of what creates an item of another collection than the path is of."""
+
+
+def with_scoped(
+    drafts: Sequence[ResourceCollection], declared: Sequence[Operation], schemas: Schemas
+) -> list[ResourceCollection]:
+    """Adds what lists or creates items elsewhere: of a parent, of all parents, or by an action.
+
+    ``/customers/{customerId}/orders`` lists orders, ``/repos`` what is at ``/repos/{owner}/{repo}``, and
+    ``/videos/{id}/transcode`` creates a job if its response is what ``/jobs/{id}`` reads.
+    """
+    drafts = list(_without_lists_of_all(drafts, schemas))
+    taken = {operation.key for it in drafts if it.is_certain for operation in it.operations}
+    near: dict[str, list[Operation]] = {}
+    for operation in declared:
+        if operation.method in _SCOPED and (operation.method, operation.path) not in taken:
+            near.setdefault(_last(operation.path), []).append(operation)
+            for _, shown in _shown(operation, schemas):
+                near.setdefault(schemas.follow(shown).pointer, []).append(operation)
+    scoped = []
+    for draft in drafts:
+        found: dict[tuple[str, str], ResourceOperation] = {}
+        if draft.is_certain and draft.schema is not None:
+            for key in (_last(draft.path), schemas.follow(draft.schema).pointer):
+                roles = (_scoped(it, draft, schemas) for it in near.get(key, ()))
+                found |= {it.key: it for it in roles if it is not None}
+        operations = (*draft.operations, *found.values())
+        stages_of = _stages(operations, draft.schema, schemas)
+        scoped.append(replace(draft, operations=operations, stages=stages_of))
+    return scoped
+
+
+def _last(path: str) -> str:
+    """Returns the last segment of a path."""
+    return path.rstrip("/").rpartition("/")[2]
+
+
+def _without_lists_of_all(
+    drafts: Sequence[ResourceCollection], schemas: Schemas
+) -> Iterator[ResourceCollection]:
+    """Yields collections without those that only list what is at keys of several parts below them."""
+    paths: dict[str, list[str]] = {}
+    for draft in drafts:
+        if draft.schema is not None:
+            paths.setdefault(schemas.follow(draft.schema).pointer, []).append(draft.path)
+    for draft in drafts:
+        pointer = "" if draft.schema is None else schemas.follow(draft.schema).pointer
+        is_only_listed = {it.role for it in draft.operations} == {"list"}
+        below = f"{draft.path.rstrip('/')}/{{"
+        if not (is_only_listed and any(it.startswith(below) for it in paths.get(pointer, ()))):
+            yield draft
+
+
+def _shown(operation: Operation, schemas: Schemas) -> Iterator[tuple[Steps, Node]]:
+    """Yields the place and the schema of the items that an operation lists, or of one that it creates."""
+    schema = response_schema(operation)
+    if operation.method == "GET":
+        yield from arrays(schemas, schema)
+    elif schema is not None:
+        steps, item = single_item(schema, schemas)
+        yield steps, item or schema
+
+
+def _scoped(
+    operation: Operation, collection: ResourceCollection, schemas: Schemas
+) -> ResourceOperation | None:
+    """Returns an operation at another path in its role in a collection; None where it is of others."""
+    role, above = _SCOPED[operation.method], operation.path.rstrip("/")
+    head, is_alone = above.rpartition("/")[0], "{" not in collection.path
+    is_parents = head.endswith("}") and head.count("{") == 1 and is_alone
+    is_parents = is_parents and _last(above) == _last(collection.path)
+    is_of_all = role == "list" and f"{collection.path}/".startswith(f"{above}/{{")
+    begins = role == "create" and is_alone and collection.operation("create") is None
+    begins = begins and "{" in above and bool(_BEGUN & set(operation.responses))
+    scope = {} if is_of_all else _scope(operation, collection, schemas)
+    members = schemas.members(collection.schema).keys()
+    for steps, shown in _shown(operation, schemas):
+        own = schemas.members(shown).keys()
+        is_alike = own and len(own & members) >= SHARED * len(own)
+        is_named = role == "create" or any(scope.values())
+        is_same = (
+            schemas.follow(shown).pointer == schemas.follow(collection.schema or shown).pointer
+        )
+        if (is_parents and is_alike and is_named) or (is_same and (is_of_all or begins)):
+            return ResourceOperation(role, operation, (), steps, scope=scope)
+    return None
+
+
+def _scope(
+    operation: Operation, collection: ResourceCollection, schemas: Schemas
+) -> dict[str, str]:
+    """Returns the last parameter of a path, with the member of an item that says the same, or none."""
+    parent, _, parameter = operation.path.rpartition("}")[0].rpartition("/{")
+    one = singular(parent.rpartition("/")[2])
+    names = (canonical(parameter), one + canonical(parameter), f"{one}id", one)
+    members = schemas.members(collection.schema)
+    by_name = {canonical(name): name for name in members if name != collection.identifier}
+    return {parameter: next((by_name[name] for name in names if name in by_name), "")}
+
+
+def _stages(
+    declared: Sequence[ResourceOperation], schema: Node | None, schemas: Schemas
+) -> dict[str, tuple[str, ...]]:
+    """Returns the member by which a job says how far it is, where creations are carried out later."""
+    creations = (it.operation for it in declared if it.role == "create")
+    members = schemas.members(schema)
+    if any("202" in it.responses for it in creations):
+        for name in sorted(members, key=is_no_status):
+            found = stages(schemas.keyword(members[name], "enum") or ())
+            if found:
+                return {name: found}
+    return {}
+
+
+def single_item(schema: Node | None, schemas: Schemas) -> tuple[tuple[str, ...], Node | None]:
+    """Opens an envelope with one member: ``{data: {…}}``, or that alone: ``{taxRate: {…}}``."""
+    members = schemas.members(schema)
+    objects = [name for name, member in members.items() if schemas.members(member)]
+    is_envelope = len(objects) == 1 and objects[0] in {"data", "result", "response", "payload"}
+    is_alone = len(objects) == len(members) == 1
+    # data, and what is beside it: meta, links
+    if is_alone or (is_envelope and len(members) <= 3):  # noqa: PLR2004
+        return (objects[0],), members[objects[0]]
+    return (), schema
