@@ -272,3 +272,16 @@ def test_a_key_that_stands_twice_in_json_is_refused_with_its_line(tmp_path: Path
 def test_json_of_too_many_levels_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StartupError, match="yaml-depth"):
         read(tmp_path, '{"a":' * 150 + "1" + "}" * 150)
+
+
+def test_a_key_is_the_text_that_is_written(tmp_path: Path) -> None:
+    text = "{200: a, 0x1: b, null: c, true: {1.50: d}, &k 7: e}"
+    assert read(tmp_path, text) == {
+        "200": "a",
+        "0x1": "b",
+        "null": "c",
+        "true": {"1.50": "d"},
+        "7": "e",
+    }
+    with pytest.raises(StartupError, match="the key '200' occurs twice"):
+        read(tmp_path, "{200: a, '200': b}")

@@ -24,7 +24,7 @@ from understudy.openapi.diagnostics import Diagnostic, loss
 from understudy.openapi.mending import mend
 from understudy.openapi.operation_mends import declare_path_queries, mend_operations
 from understudy.openapi.pointers import escape
-from understudy.openapi.references import FILES, with_text_keys
+from understudy.openapi.references import FILES, unshared
 from understudy.openapi.swagger import converted
 from understudy.openapi.yaml_files import beyond, read_yaml
 
@@ -69,10 +69,12 @@ def _applied(root: dict[str, Any], path: Path) -> list[Diagnostic]:
 
 
 def _actions(path: Path) -> list[dict[str, Any]]:
-    content = with_text_keys(read_yaml(path))
+    content = unshared(read_yaml(path))
     version = content.get("overlay") if isinstance(content, dict) else None
     if not (isinstance(version, str) and version.startswith(_OVERLAY_VERSIONS)):
-        found = "it has no member `overlay`" if version is None else f"it says overlay: {version!r}"
+        found = (
+            "it has no member `overlay`" if version is None else f"it says overlay: {version!r:.80}"
+        )
         msg = f"{path} is not an overlay: {found}; write overlay: 1.0.0 or 1.1.0."
         raise StartupError(msg)
     actions = content.get("actions")
@@ -396,7 +398,7 @@ def document_of(content: Any, path: Path) -> Document:
 
 
 def _read(content: Any, path: Path, overlays: Sequence[Path], files_of: Path | None) -> Document:
-    raw = with_text_keys(content)
+    raw = unshared(content)
     if not isinstance(raw, dict):
         msg = f"{path} is not an OpenAPI document: its top level is not an object."
         raise StartupError(msg)

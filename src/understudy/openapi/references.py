@@ -174,18 +174,21 @@ def _read(path: Path, name: str, uri: str) -> Any:
         msg = f"$ref {uri!r}: there is no file {name!r} in the document's directory"
         raise Unresolved(msg)
     try:
-        return with_text_keys(read_yaml(path))
+        return unshared(read_yaml(path))
     except StartupError as error:
         msg = f"$ref {uri!r}: {str(error).rstrip('.')}"
         raise Unresolved(msg) from error
 
 
-def with_text_keys(value: Any) -> Any:
-    """Returns the content as JSON would have it: YAML reads an unquoted status as a number."""
+def unshared(value: Any) -> Any:
+    """Returns a copy of a document, whose keys are texts, and in which nothing stands twice.
+
+    Aliases of YAML do, and a change to one would change the others.
+    """
     if isinstance(value, dict):
-        return {str(key): with_text_keys(member) for key, member in value.items()}
+        return {str(key): unshared(member) for key, member in value.items()}
     if isinstance(value, list):
-        return [with_text_keys(item) for item in value]
+        return [unshared(item) for item in value]
     return value
 
 

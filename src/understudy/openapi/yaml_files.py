@@ -190,11 +190,14 @@ class YamlValues:
         return within is not None and type(within.value) is dict and within.key is _NO_KEY
 
     def _key(self, event: Any, key: Any, mapping: dict[Any, Any]) -> Any:
+        """Returns a key as it is written: keys are texts, as JSON has them, and 200 is one too."""
         if isinstance(key, list | dict):
             _refuse(event, "a list or a mapping is not a key")
+        if key is not _MERGE:
+            key = intern(str(getattr(event, "value", key)))  # documents repeat few names
         if key in mapping:
             self._note_repeated(event, key)
-        return intern(key) if type(key) is str else key  # documents repeat few names
+        return key
 
     def _note_repeated(self, event: Any, key: Any) -> None:
         if self._repeated is None:

@@ -270,7 +270,7 @@ def _read(body: Mapping[str, Any], free_id: str) -> Fault:
     if unknown:
         word = min(unknown)
         hint = nearest(word, sorted(_MEMBERS | _OF_STUB)) or "."
-        msg = f"{word}: a stub has no such member{hint}"
+        msg = f"{word!r}: a stub has no such member{hint}"
         raise BadRequest(msg)
     given = body.get("response", {})
     stub = {name: body[name] for name in _OF_STUB & body.keys()}
