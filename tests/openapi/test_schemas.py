@@ -371,6 +371,17 @@ def test_types_are_named_once_by_levels_of_alternatives(read) -> None:
     assert Schemas(document).types(first) == {"integer", "string"}
 
 
+def test_a_nullable_reference_says_what_breaks_it(read) -> None:
+    schema = "{nullable: true, allOf: [{$ref: '#/components/schemas/Tree'}]}"
+    compiler, node = schemas(read, schema)
+    assert compiler.validator(node).is_valid(None)
+    (error,) = compiler.validator(node).iter_errors({"children": []})
+    assert '"name" is a required property' in first_error(
+        compiler.validator(node), {"children": []}
+    )
+    assert error.instance_path == []
+
+
 def test_the_faults_of_a_large_value_are_not_listed(read) -> None:
     compiler, node = schemas(read, "{type: array, items: {type: integer}}")
     (error,) = compiler.validator(node).iter_errors([""] * 100_001)

@@ -427,6 +427,8 @@ class Compiler:
         """Returns where the schema at a place refers to."""
         schema: Any = self._document.raw
         for step in path:
+            if "$ref" in schema:  # what follows are the alternatives that a nullable one became
+                break
             schema = schema[int(step) if isinstance(schema, list) else step]
         return unquote(schema["$ref"])
 
