@@ -434,7 +434,7 @@ def _give_memory_back() -> None:
 
 
 _LARGE_FROM, _MOST_HEAPS = -3, -8
-"""M_MMAP_THRESHOLD in bytes, and M_ARENA_MAX: what mallopt(3) is told."""
+"""The parameters M_MMAP_THRESHOLD, which is in bytes, and M_ARENA_MAX of mallopt(3)."""
 
 
 @contextmanager

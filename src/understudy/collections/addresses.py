@@ -127,13 +127,16 @@ def _stages(
     return {}
 
 
+_MOST_MEMBERS: Final = 3
+"""Members of an envelope: data, and what is beside it, such as meta and links."""
+
+
 def single_item(schema: Node | None, schemas: Schemas) -> tuple[tuple[str, ...], Node | None]:
     """Opens an envelope with one member: ``{data: {…}}``, or that alone: ``{taxRate: {…}}``."""
     members = schemas.members(schema)
     objects = [name for name, member in members.items() if schemas.members(member)]
     is_envelope = len(objects) == 1 and objects[0] in {"data", "result", "response", "payload"}
     is_alone = len(objects) == len(members) == 1
-    # data, and what is beside it: meta, links
-    if is_alone or (is_envelope and len(members) <= 3):  # noqa: PLR2004
+    if is_alone or (is_envelope and len(members) <= _MOST_MEMBERS):
         return (objects[0],), members[objects[0]]
     return (), schema

@@ -63,7 +63,7 @@ def test_a_wrong_hash_that_is_asked_about_is_hinted_at_and_a_right_one_of_anothe
         path = f"/v3/me/associated-email?email_hash={sha256(address)}"
         answer = driver.get(path, token="ada-full")
         assert answer.json() == {"associated": False}
-        return answer.headers.get("x-mock-hint", "")
+        return str(answer.headers.get("x-mock-hint", ""))
 
     assert "was in upper case" in hint("ADA@EXAMPLE.COM")
     assert hint("7@example.com") == ""
