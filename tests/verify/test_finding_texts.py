@@ -78,14 +78,14 @@ def heading(path: str, expected: str, actual: str, where: str = "", **more: Any)
 @pytest.mark.parametrize(
     ("expected", "actual", "where", "words"),
     [
-        ("status 404", "status 400", "the identifier is made up", "refused with 400, where the identifier"
+        ("status 404", "status 400", "the identifier is made up", "was refused with 400, where the identifier"
          " is made up; expected 404"),
-        ("a refusal, 4XX", "status 200", "", "answered with 200; expected a refusal, 4XX"),
+        ("a refusal, 4XX", "status 200", "", "was answered with 200; expected a refusal, 4XX"),
         ("no failure", "status 503", "", "failed with 503; expected no failure"),
     ],
 )  # fmt: skip
 def test_a_cause_is_headed_by_what_was_done_with_the_request(expected, actual, where, words):
-    assert heading("/profiles/ada", expected, actual, where) == f"GET /profiles/ada was {words}"
+    assert heading("/profiles/ada", expected, actual, where) == f"GET /profiles/ada {words}"
 
 
 def test_a_cause_is_headed_by_the_value_that_came():

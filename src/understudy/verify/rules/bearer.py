@@ -249,8 +249,9 @@ def tokens_elsewhere(client: ProbeClient) -> Parts:
     yield client.get("/me/profile", headers={"authorization": token})
     query = {"access_token": token, "token": token}
     yield client.get("/me/profile", query=query)
-    basic = {"authorization": f"Basic {NEARLY['basic'].make(token)}"}
-    yield client.get("/me/avatars", query=query, headers=basic)
+    yield client.get("/me/avatars", query=query)
+    basic = f"Basic {NEARLY['basic'].make(token)}"
+    yield client.get("/me/avatars", headers={"authorization": basic})
     yield client.get("/me/profile", headers={"authorization": "Bearer"})
 
 

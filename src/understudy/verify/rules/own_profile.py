@@ -104,7 +104,7 @@ def own_profile_of_other_account(client: ProbeClient) -> None:
     """Reads the own profile of the second account, after that of the first."""
     if client.has("owner"):
         client.recall("/me/profile", "owner", is_lasting=True)
-    client.get("/me/profile", "other")
+    client.recall("/me/profile", "other", is_lasting=True)
 
 
 @probe("associated-email-hash-required", needs=("owner",))
