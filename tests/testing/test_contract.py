@@ -49,3 +49,11 @@ def test_no_format_of_a_report_shows_a_value_of_a_person(outcomes: Any, name: st
     seen, hidden = (report_of(each, ELSEWHERE.secrets()) for each in outcomes)
     assert CANARY in FORMATS["json"](seen)
     assert CANARY not in FORMATS[name](hidden)
+
+
+def test_each_exchange_is_hidden_once_for_all_findings(outcomes: Any) -> None:
+    _, hidden = outcomes
+    known = set(map(id, hidden.exchanges))
+    steps = [step for finding in hidden.findings for step in finding.steps]
+    assert steps
+    assert all(id(step) in known for step in steps)

@@ -189,13 +189,19 @@ class PersonalValues:
     def hidden_outcome(self, outcome: Outcome) -> Outcome:
         """Returns the outcome of a run with pseudonyms in place of people's values."""
         self.read(outcome.exchanges)
+        made: dict[int, Exchange] = {}  # findings have steps in common, and a body may be long
+
+        def hidden_once(exchange: Exchange) -> Exchange:
+            if id(exchange) not in made:
+                made[id(exchange)] = self.hidden_exchange(exchange)
+            return made[id(exchange)]
 
         def hidden(finding: Finding) -> Finding:
             return replace(
                 finding,
                 expected=self.hidden(finding.expected),
                 actual=self.hidden(finding.actual),
-                steps=tuple(map(self.hidden_exchange, finding.steps)),
+                steps=tuple(map(hidden_once, finding.steps)),
             )
 
         def lines(texts: Iterable[str]) -> tuple[str, ...]:
@@ -210,7 +216,7 @@ class PersonalValues:
             not_restored=lines(outcome.not_restored),
             remaining=lines(outcome.remaining),
             differences=lines(outcome.differences),
-            exchanges=tuple(map(self.hidden_exchange, outcome.exchanges)),
+            exchanges=tuple(map(hidden_once, outcome.exchanges)),
         )
 
     def hidden_texts(self, value: Any, kept: Collection[str] = ()) -> Any:
