@@ -58,6 +58,7 @@ class PersonalValues:
     sites: tuple[str, ...] = ()
     _replaced: dict[str, str] = field(default_factory=dict)
     _sent: set[str] = field(default_factory=set)
+    _exchanges: dict[int, tuple[Exchange, Exchange]] = field(default_factory=dict)
 
     def know(self, target: Target) -> None:
         """Takes what a target names: slugs, hashes and secrets stay, as commands are sent with them."""
@@ -108,6 +109,7 @@ class PersonalValues:
         if len(value) < SHORTEST or value in self._replaced:
             return
         self.__dict__.pop("_pattern", None)
+        self._exchanges.clear()
         spellings = (
             lambda text: json.dumps(text, ensure_ascii=False)[1:-1],
             lambda text: json.dumps(text)[1:-1],
@@ -135,7 +137,15 @@ class PersonalValues:
         return self._pattern.sub(lambda match: self._replaced[match[0]], text)
 
     def hidden_exchange(self, exchange: Exchange) -> Exchange:
-        """Returns an exchange with pseudonyms in place of people's values."""
+        """Returns an exchange with pseudonyms in place of people's values.
+
+        It is made once: findings and differences have steps in common, and a body may be long.
+        """
+        if id(exchange) not in self._exchanges:  # which stays, so that its id is no other's
+            self._exchanges[id(exchange)] = exchange, self._made_hidden(exchange)
+        return self._exchanges[id(exchange)][1]
+
+    def _made_hidden(self, exchange: Exchange) -> Exchange:
         return replace(
             exchange,
             request=self._hidden_request(exchange.request, exchange),
@@ -189,19 +199,13 @@ class PersonalValues:
     def hidden_outcome(self, outcome: Outcome) -> Outcome:
         """Returns the outcome of a run with pseudonyms in place of people's values."""
         self.read(outcome.exchanges)
-        made: dict[int, Exchange] = {}  # findings have steps in common, and a body may be long
-
-        def hidden_once(exchange: Exchange) -> Exchange:
-            if id(exchange) not in made:
-                made[id(exchange)] = self.hidden_exchange(exchange)
-            return made[id(exchange)]
 
         def hidden(finding: Finding) -> Finding:
             return replace(
                 finding,
                 expected=self.hidden(finding.expected),
                 actual=self.hidden(finding.actual),
-                steps=tuple(map(hidden_once, finding.steps)),
+                steps=tuple(map(self.hidden_exchange, finding.steps)),
             )
 
         def lines(texts: Iterable[str]) -> tuple[str, ...]:
@@ -216,7 +220,7 @@ class PersonalValues:
             not_restored=lines(outcome.not_restored),
             remaining=lines(outcome.remaining),
             differences=lines(outcome.differences),
-            exchanges=tuple(map(hidden_once, outcome.exchanges)),
+            exchanges=tuple(map(self.hidden_exchange, outcome.exchanges)),
         )
 
     def hidden_texts(self, value: Any, kept: Collection[str] = ()) -> Any:
