@@ -1,1 +1,1 @@
-"""Implements the mock: the engine that serves documents, the store, and the service itself."""
+"""The mock: the engine that serves documents, the store of worlds, and the bundled service."""

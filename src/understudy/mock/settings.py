@@ -1,4 +1,4 @@
-"""The settings of one run of the mock."""
+"""Settings of one run of the mock, and their reading from a deployment's profile."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,53 +19,54 @@ HandlerPolicy = Literal["auto", "off"]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """One run of the mock; each is an option of ``serve`` with an environment twin.
+    """Settings of one run of the mock; each is an option of ``serve`` and an environment variable.
 
     Attributes:
         host: Address to listen on.
         port: Port of the resource API; 0 for a free one.
         auth_port: Port of the authorization server; 0 for a free one.
         single_port: Whether the authorization server is served at ``port`` too, and only there.
-        document: The document in force instead of the bundled one.
-        overlays: Overlay files that change the document, in their order.
-        vocabulary: The file of the words that the deployment uses instead of the interface's; None for
-            the interface's own.
-        like: The profile of the deployment that these settings come from, which is read again with the
-            documents; None: they come from options alone.
+        document: OpenAPI document to serve instead of the bundled one.
+        overlays: Overlay files that change the document, in the order of their application.
+        vocabulary: File with the deployment's names for fields and parameters; None for those of the
+            interface.
+        like: Profile of the deployment that these settings come from, which is read again with the
+            documents; None: the settings come from options alone.
         handlers: Whether the bundled handlers respond to the operations that the document shares with
             the interface (``auto``), or every response is made from the document (``off``).
-        tokens: Which credentials the operations of a document take: ``any``, those of the fixtures
-            (``known``), or of these only OAuth tokens with the scopes that the document names
+        tokens: Which credentials the operations of a document accept: ``any``, those of the fixtures
+            (``known``), or only the fixtures' OAuth tokens with the scopes that the document names
             (``strict``); None is ``any`` under the document of another service.
         infer: Whether operations of another service share a state that is inferred from its document.
-        state_model: The file that corrects what is inferred.
+        state_model: File that corrects the inferred state.
         seed_data: File or directory of the items that inferred collections begin with.
-        fixtures: The directory of people, tokens and pictures instead of the bundled one.
-        recording_key: The key of the recording that these are, so that its app runs unchanged.
+        fixtures: Directory of people, tokens and pictures instead of the bundled one.
+        recording_key: Key of the recording that the fixtures come from, so that the recorded app runs
+            unchanged.
         reload: Whether documents and fixtures are read again when they change.
         log: ``auto`` is coloured text on a terminal and plain text elsewhere.
         user_info: Whether the authorization server tells clients who signed in.
         choices: Switch name to option, where it differs from the default.
-        facts: What was learnt of the deployment that the choices follow, to be shown; of two files
-            for one question the last counts.
+        facts: What was learnt of the deployment, to be shown; the choices follow from it. Where two
+            files answer the same question, the later one wins.
         seed: Seed for generated identifiers and responses: same seed and requests, same bytes.
         auto_approve: Slug of the person who approves every authorization at once, without a browser.
         response_validation: What happens to a response that breaks the document; None refuses it under
             the bundled document and warns under another.
         require_world: Whether every request must name its world.
-        journal: Exchanges that the journal of each world remembers.
+        journal: Number of exchanges that the journal of each world keeps.
         state: Directory in which the worlds are persisted, or the URL of a store that several
-            processes share, such as ``valkey://host/0``; None: they are in memory only.
-        workers: Processes that serve the same ports; more than one need a store that they share.
+            processes share, such as ``valkey://host/0``; None: worlds are in memory only.
+        workers: Number of processes that serve the same ports; more than one need a shared store.
         state_repair: Whether rows of the state that cannot be read are set aside in a file, instead
             of refused.
         admin_token: Lets callers from other machines use the admin API.
         public_url: Address at which clients reach the resource API; None to follow their Host.
-        public_auth_url: Address at which clients reach the authorization server; None for the port
-            that it listens on.
+        public_auth_url: Address at which clients reach the authorization server; None for its port on
+            the host of the resource API.
         tls: Directory of the certificate for https; None for http.
-        admin_hosts: Host names that callers of the admin API may use, beside loopback ones.
-        callbacks_to: Host names and addresses that callbacks and webhooks may be sent to, beside those
+        admin_hosts: Host names that callers of the admin API may use, besides loopback ones.
+        callbacks_to: Host names and addresses that callbacks and webhooks may be sent to, besides those
             of this machine.
         ready_file: File that gets one JSON line once the mock accepts requests.
         grace: Seconds in which requests in flight are finished after SIGINT or SIGTERM.
@@ -113,17 +114,17 @@ def settings_like(path: Path, **others: Any) -> Settings:
     """Returns the settings that the profile of a deployment gives.
 
     Args:
-        path: The profile.
-        others: Further settings.
+        path: File of the profile.
+        others: Settings that replace those of the profile.
 
     Raises:
-        StartupError: A file cannot be read, or names what there is not.
+        StartupError: A file cannot be read, or names an unknown setting, switch or option.
     """
     given = dict(load_profile(path))
     rules = load_rules(openapi_directory() / "rules.yaml")
-    facts = tuple(load_facts(each, rules) for each in given.get("facts", ()))
+    facts = tuple(load_facts(file, rules) for file in given.get("facts", ()))
     choices: dict[str, str] = {}
-    for each in facts:  # the last one counts for a question
-        choices |= choices_of(each, rules)
+    for learnt in facts:  # a later file overrides an earlier one
+        choices |= choices_of(learnt, rules)
     choices |= choose(switches(rules), given.get("choices", ()))
     return Settings(**given | {"facts": facts, "choices": choices, "like": path} | others)

@@ -1,1 +1,1 @@
-"""Serves any OpenAPI document, and knows nothing of the service."""
+"""The mock's HTTP engine: serves any OpenAPI document, without knowledge of the bundled service."""

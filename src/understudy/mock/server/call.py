@@ -1,8 +1,8 @@
-"""Defines what a handler gets and returns, and binds handlers to operations, by method and path.
+"""Arguments and results of handlers, and the binding of handlers to operations by method and path.
 
-Both are plain values, independent of the web framework. Handlers are not bound by operationId:
-published documents of one service differ in those, and in the names of their path parameters, so
-these are left out of the comparison and passed by position.
+Both are plain values, independent of the web framework. Handlers are not bound by operationId, since
+published documents of one service differ in the ids. They differ in the names of path parameters, too:
+so these names are not compared, and the arguments are passed by position.
 """
 
 import builtins
@@ -27,13 +27,13 @@ from understudy.openapi.schemas import Schemas
 
 
 class Principal(NamedTuple):  # made for each request with a token, at a third of a dataclass's cost
-    """The account and the credential that a request is authenticated by.
+    """The account and the credential that authenticate a request.
 
     Attributes:
         person: Slug of the account.
-        kind: An API key or an OAuth access token.
-        scopes: What an OAuth token was granted.
-        token: The token itself, as the key of its record.
+        kind: Kind of the credential: API key or OAuth access token.
+        scopes: Granted scopes of an OAuth token.
+        token: Token itself, which is the key of its record.
     """
 
     person: str
@@ -43,12 +43,12 @@ class Principal(NamedTuple):  # made for each request with a token, at a third o
 
 
 class OperationSummary(NamedTuple):
-    """A summary of what the document in force declares for an operation, for handlers that follow it.
+    """A summary of an operation in the document in force, for handlers that adapt to the document.
 
     Attributes:
-        sent: Names of the members of the request's body.
-        returned: Names of the members of the first success.
-        statuses: The statuses that it names.
+        sent: Names of the members of the request body.
+        returned: Names of the members of the first success response's body.
+        statuses: Declared statuses.
     """
 
     sent: frozenset[str] = frozenset()
@@ -59,23 +59,23 @@ class OperationSummary(NamedTuple):
 NOT_DECLARED: Final = OperationSummary()
 
 
-class Call(Struct):  # made for each request, at no call of Python
-    """One call of an operation, after everything that the document can check.
+class Call(Struct):  # a Struct is made in C, which counts once per request
+    """One call of an operation, after the request was validated against the document.
 
     Attributes:
-        world: The world that the request selected.
+        world: World that the request selected.
         site_url: Base of the URLs in responses, without a path: ``http://127.0.0.1:8080``, or with the
-            world's prefix. Taken from the request, so that it resolves for the client.
+            world's prefix. Taken from the request, so that the client can reach it.
         choices: Switch name to the option in force (``rules.yaml``).
-        principal: Whom the request speaks for; None: an anonymous client.
+        principal: Authenticated account and credential; None: an anonymous client.
         notes: Remarks for the journal, such as a parameter that was ignored.
-        authorization: The Authorization header, unchanged; security has read it as a bearer, the
-            token endpoint also looks for what does not belong there.
-        undeclared_query: Names of query parameters that the document does not know.
-        authorization_url: Base URL of the authorization server, as ``site_url``.
-        client: The client's address.
-        declared: What the document in force says of the operation.
-        started: When the request arrived, by the world's clock.
+        authorization: Authorization header, unchanged. The token endpoint reads it too, to find
+            credentials in the wrong place.
+        undeclared_query: Names of query parameters that the document does not declare.
+        authorization_url: Base URL of the authorization server, in the form of ``site_url``.
+        client: IP address of the client.
+        declared: Summary of the operation in the document in force.
+        started: Time of the request's arrival, by the world's clock.
     """
 
     world: World
@@ -91,7 +91,7 @@ class Call(Struct):  # made for each request, at no call of Python
     started: datetime | None = None
 
     def now(self) -> datetime:
-        """Returns the moment that the response speaks of: one for a request, so that replays are alike."""
+        """Returns the request's arrival: one time for all of a response, so that replays are equal."""
         return self.world.clock.now() if self.started is None else self.started
 
 
@@ -99,9 +99,9 @@ class Upload(NamedTuple):
     """A file part of a multipart body.
 
     Attributes:
-        filename: Its name, as the client gives it.
-        content: Its bytes.
-        field: Name of the field that it was sent as.
+        filename: File name that the client sent.
+        content: Bytes of the file.
+        field: Name of the form field.
     """
 
     filename: str
@@ -112,15 +112,15 @@ class Upload(NamedTuple):
 class SharedBody:
     """A JSON body that many responses share, since it was built from a frozen record.
 
-    It is encoded once, and validated once by each validator.
+    It is encoded only once, and validated again only by another validator.
 
     Args:
-        value: What it says; nobody changes it.
-        record: The record that it was built from.
+        value: JSON value of the body; must not be changed.
+        record: Record that the body was built from.
 
     Attributes:
-        content: The body as JSON, once it was encoded.
-        valid_by: The validator that found it valid last.
+        content: Encoded body; None until it is first needed.
+        valid_by: Validator that last found the body valid.
     """
 
     __slots__ = ("content", "record", "valid_by", "value")
@@ -132,7 +132,7 @@ class SharedBody:
         self.content: bytes | None = None
 
     def encoded(self) -> bytes:
-        """Returns the body as JSON."""
+        """Returns the encoded body."""
         if self.content is None:
             self.content = json_bytes(self.value)
         return self.content
@@ -142,12 +142,12 @@ class HandlerResponse(NamedTuple):
     """The response of a handler.
 
     Attributes:
-        status: The mock's choice; where the document in force declares explicit success codes and
-            this is not among them, the first declared one is sent instead.
-        body: A value that JSON can express, such a value as a SharedBody, bytes of ``media_type``, an asynchronous iterator of such bytes
-            that goes on until the client leaves, or None for no content.
-        media_type: The media type of ``body``.
-        headers: Further headers, names in lower case.
+        body: JSON value, a SharedBody, bytes of ``media_type``, an asynchronous iterator of such bytes
+            (streamed until the client disconnects), or None for no content.
+        status: Status; replaced by the first success that the document in force declares, if it
+            declares successes and not this one.
+        media_type: Media type of ``body``.
+        headers: Further headers, with names in lower case.
     """
 
     body: Any = None
@@ -170,27 +170,27 @@ Handlers = Mapping[tuple[str, str], Handler]
 """Method and path template to handler."""
 
 PageHandler = Callable[[Call, bytes], HandlerResponse | None]
-"""Takes a Call and the raw query string; returns a response, or None where a page has to be shown."""
+"""Takes a Call and the raw query string; returns a response, or None to show the page."""
 
 PageHandlers = Mapping[tuple[str, str], PageHandler]
-"""Method and path template to what responds in place of a page, where it can."""
+"""Method and path template to the handler that may respond instead of a page."""
 
 BODY = "body"
-"""The parameter by which a handler gets the parsed body."""
+"""Name of the handlers' keyword parameter for the parsed body."""
 
 NO_ARGUMENTS: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """A handler as one operation calls it.
+    """The handler of one operation, and the names of its arguments.
 
     Attributes:
-        handler: None if the operation has no handler.
+        handler: Handler; None if the operation has none.
         path_arguments: Names of the path parameters, in the order of the template.
-        keywords: The document's parameter name and the handler's.
-        needs: The arguments that the handler requires, by its own names; a document in force may leave
-            optional what the bundled one requires.
+        keywords: Pairs of the document's parameter name and the handler's.
+        needs: Names of the handler's required arguments; the document in force may make optional a
+            parameter that the bundled one requires.
     """
 
     handler: Handler | None
@@ -200,26 +200,26 @@ class Binding:
 
 
 def shape(method: str, path: str) -> tuple[str, str]:
-    """Returns method and path with the names of path parameters left out."""
+    """Returns method and path without the names of path parameters."""
     return method, path_shape(path)
 
 
 def keyword_name(name: str) -> str:
-    """Returns a parameter's name as Python writes it: ``utmMedium`` is ``utm_medium``."""
+    """Returns a parameter's name as a Python identifier: ``utmMedium`` becomes ``utm_medium``."""
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
     python = re.sub(r"\W+", "_", words).strip("_").lower()
     return f"{python}_" if keyword.iskeyword(python) or hasattr(builtins, python) else python
 
 
 def bind(operations: Sequence[Operation], handlers: Handlers) -> tuple[Binding, ...]:
-    """Binds every operation, in their order.
+    """Returns the binding of every operation, in the order of the operations.
 
     Args:
-        operations: Those of the document in force.
-        handlers: All that were written; those the document does not know stay unused.
+        operations: Operations of the document in force.
+        handlers: All handlers; those of operations that the document lacks are ignored.
 
     Raises:
-        StartupError: Two handlers claim one operation, or a handler and an operation disagree on
+        StartupError: Two handlers claim one operation, or a handler and its operation differ in
             the number of path parameters.
     """
     by_shape: dict[tuple[str, str], Handler] = {}
@@ -263,39 +263,40 @@ def _binding(operation: Operation, handler: Handler | None) -> Binding:
 def _keywords(
     operation: Operation, accepted: Container[str], needs: frozenset[str]
 ) -> dict[str, str]:
-    """Returns the name of each parameter to the handler's keyword.
+    """Returns the document's parameter names to the handler's keywords.
 
-    The one required parameter of another name is the one that the handler needs and has no other for.
+    A document may rename a parameter: if exactly one required parameter and one required keyword are
+    left over, they belong together.
     """
-    declared = [it for it in operation.parameters if it.location != "path"]
-    keywords = {it.name: keyword_name(it.name) for it in declared}
+    declared = [parameter for parameter in operation.parameters if parameter.location != "path"]
+    keywords = {parameter.name: keyword_name(parameter.name) for parameter in declared}
     keywords = {name: keyword for name, keyword in keywords.items() if keyword in accepted}
     unmet = needs - {BODY} - set(keywords.values())
-    required = [it.name for it in declared if it.required and it.name not in keywords]
+    required = [p.name for p in declared if p.required and p.name not in keywords]
     if len(unmet) == 1 and len(required) == 1:
         keywords[required[0]] = next(iter(unmet))
     return keywords
 
 
-# What no handler was written for is responded to with what the document says: some operations share a
-# state that was inferred from it, the responses of all others are generated.
+# Operations without a handler respond by the document: some share a state that was inferred from it, the
+# responses of all others are generated.
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentCall:
-    """One call of an operation of any document, after everything that the document can check.
+    """One call of an operation without a handler, after the request was validated.
 
     Attributes:
-        world: The world that the request selected.
-        operation: What the document says of the operation.
+        world: World that the request selected.
+        operation: Operation, as the document declares it.
         schemas: The document's validators.
-        arguments: Parameters as the document types them, and the parsed body under ``body``.
-        headers: The request's, names in lower case.
+        arguments: Parameters in their declared types, and the parsed body under ``body``.
+        headers: Headers of the request, with names in lower case.
         base_url: Base URL of the API as the client reached it, without a trailing slash.
-        path: The path of the request below the base URL.
-        query: The raw query string.
+        path: Path of the request below the base URL.
+        query: Raw query string.
         notes: Remarks for the journal.
-        content: The bytes of the body.
+        content: Bytes of the body.
     """
 
     world: World
@@ -311,36 +312,36 @@ class DocumentCall:
 
     @property
     def media_type(self) -> str:
-        """The media type of the request's body, in lower case and without options."""
+        """The media type of the request's body, in lower case and without parameters."""
         return without_options(self.headers.get(b"content-type", b"").decode("latin-1"))
 
     @property
     def accept(self) -> str:
-        """The Accept header; empty for none."""
+        """The Accept header; empty if absent."""
         return self.headers.get(b"accept", b"").decode("latin-1")
 
 
 class DocumentHandler(Protocol):
-    """Responds to one operation of a document by a state that its operations share."""
+    """Responds to one operation from the state that the operations of a document share."""
 
     @property
     def inference(self) -> Mapping[str, Any]:
-        """Explains what the state was inferred from, as JSON."""
+        """Explains, as JSON, how the state was inferred."""
 
     def path_values(self) -> Mapping[str, str]:
-        """Returns the path parameters of a request that a new world has an item for."""
+        """Returns path parameters of an item that exists in every new world."""
 
     def __call__(self, call: DocumentCall) -> HandlerResponse | None:
-        """Returns the response; None where it is to be generated from the document."""
+        """Returns the response; None to generate it from the document."""
 
 
 class InferredState(NamedTuple):
     """The state that is inferred from a document.
 
     Attributes:
-        handlers: Method and path of every operation with state, to what responds to it.
-        with_items: Returns fixtures with the items that worlds begin with, unless they have items of
-            their own; raises StartupError where the seed data is not as it must be.
+        handlers: Method and path to the handler, of every operation with state.
+        with_items: Returns the fixtures with the items that worlds begin with, unless the fixtures have
+            items already; raises StartupError for invalid seed data.
     """
 
     handlers: Mapping[tuple[str, str], DocumentHandler]

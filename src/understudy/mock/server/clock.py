@@ -1,4 +1,4 @@
-"""Keeps the time of a world; the only module of the mock that reads the machine's clock."""
+"""A settable clock for each world; the only module of the mock that reads the machine's clock."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -8,15 +8,15 @@ from typing import Annotated, Final, NamedTuple
 from msgspec import Meta
 
 Instant = Annotated[datetime, Meta(tz=True)]
-"""A time with its offset; one without could not be compared with others."""
+"""An aware datetime; Python refuses to compare aware ones with naive ones."""
 
 FIRST = datetime(1970, 1, 1, tzinfo=UTC)
 LAST = datetime(9000, 1, 1, tzinfo=UTC)
-"""The instants between which a world's time lies: with room for whatever is added to them."""
+"""Bounds of a world's time, far enough from datetime's own that adding a lifetime cannot overflow."""
 
 
 machine_time: Final[Callable[[], datetime]] = partial(datetime.now, UTC)  # noqa: TID251 - the one place that may
-"""Returns the machine's time, for every request."""
+"""Returns the machine's time; a partial, since it runs for every request."""
 
 
 def written(instant: datetime) -> str:
@@ -28,9 +28,9 @@ class ClockSetting(NamedTuple):
     """The setting of a clock: the time that it showed at a machine time, and its rate.
 
     Attributes:
-        set_at: The machine's time when it was set.
-        shown: The time that it showed then.
-        rate: Seconds of this clock to one of the machine's; 0 for a frozen clock.
+        set_at: Machine's time when the clock was set.
+        shown: Time that the clock showed at ``set_at``.
+        rate: Seconds of this clock per second of the machine; 0 for a frozen clock.
     """
 
     set_at: datetime
@@ -42,7 +42,7 @@ class Clock:
     """Tells a world's time; it can be frozen, set, and run at a rate.
 
     Args:
-        read: Tells the machine's time, as an aware instant. Tests hand in their own.
+        read: Returns the machine's time as an aware datetime; replaced in tests.
 
     Attributes:
         now: Returns the world's time, in UTC.
@@ -53,18 +53,18 @@ class Clock:
     def __init__(self, read: Callable[[], datetime] = machine_time) -> None:
         self._read = read
         self._setting: ClockSetting | None = None
-        self.now = read  # until it is set, a world's time costs nothing
+        self.now = read  # no extra call per request until the clock is set
 
     @property
     def rate(self) -> float:
-        """Seconds of this clock to one of the machine's; 0 for a frozen clock."""
+        """Seconds of this clock per second of the machine; 0 for a frozen clock."""
         return 1.0 if self._setting is None else self._setting.rate
 
     def put(self, instant: datetime | None = None, rate: float | None = None) -> None:
-        """Shows another instant, runs at another rate, or both.
+        """Sets the clock to another instant, another rate, or both.
 
         Raises:
-            OverflowError: The instant is not between FIRST and LAST; the clock stays as it was.
+            OverflowError: The instant is not between FIRST and LAST; the clock is unchanged.
         """
         shown = self.now() if instant is None else instant
         if not FIRST <= shown <= LAST:
@@ -75,15 +75,15 @@ class Clock:
         self.now = self._time_by_setting
 
     def advance(self, span: timedelta) -> None:
-        """Moves on, frozen or not.
+        """Moves the clock forward, even a frozen one.
 
         Raises:
-            OverflowError: It would be later than LAST; the clock stays as it was.
+            OverflowError: The new time would be later than LAST; the clock is unchanged.
         """
         self.put(self.now() + span)
 
     def copy(self) -> "Clock":
-        """Returns a clock that reads the same machine's time, and is not set."""
+        """Returns a clock with the same source of time, without this clock's setting."""
         return Clock(self._read)
 
     def reset(self) -> None:

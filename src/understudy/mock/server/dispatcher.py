@@ -26,8 +26,7 @@ from understudy.openapi.paths import routed_texts
 from understudy.openapi.sampler import EFFORTS
 
 ResponseValidation = Literal["refuse", "warn", "off"]
-"""The treatment of a response of the mock that breaks the document."""
-
+"""What happens to a response of the mock that breaks the document."""
 
 GENERATED_NOTE = "generated from the document: no handler was written for this operation"
 
@@ -37,11 +36,11 @@ STATEFUL_NOTE = (
 )
 
 STANDING_NOTES = frozenset({GENERATED_NOTE, STATEFUL_NOTE})
-"""Notes that hold for every request of an operation, so that a log says them once for each."""
+"""Notes that hold for every request of an operation, so that a log prints them once per operation."""
 
 
 def route_of(scope: Scope) -> tuple[str | None, str | None]:
-    """Returns the base path and the skeleton's operationId that Connexion's routing found."""
+    """Returns the base path and the skeleton's operationId that Connexion routed the request to."""
     routing = scope["extensions"]["connexion_routing"]
     return routing.get("api_base_path"), routing.get("operation_id")
 
@@ -55,11 +54,11 @@ def route(context: RequestContext, scope: Scope, endpoints: EndpointsByRoute) ->
 
 
 class Dispatcher:
-    """Responds to what was routed, and passes everything else on to the pages.
+    """ASGI application that runs the handlers of routed operations; other requests go to the pages.
 
     Args:
-        elsewhere: The application behind the paths that no document has.
-        response_validation: The treatment of a response of the mock that breaks the document.
+        elsewhere: Application for the paths that no document has.
+        response_validation: What happens to a response of the mock that breaks the document.
     """
 
     def __init__(self, elsewhere: ASGIApp, response_validation: ResponseValidation) -> None:
@@ -97,10 +96,10 @@ class Dispatcher:
     def encode(
         self, context: RequestContext, endpoint: Endpoint, response: HandlerResponse
     ) -> WireResponse:
-        """Returns the response of a handler as it is sent: validated, and with its headers.
+        """Returns the response of a handler in its bytes: validated, and with all its headers.
 
         Raises:
-            Problem: The request is refused for what was deferred until its handler had responded.
+            Problem: The request has a problem that was deferred until the handler had responded.
         """
         if context.deferred is not None:
             raise context.deferred
@@ -118,7 +117,7 @@ class Dispatcher:
     def _without_fault(
         self, context: RequestContext, endpoint: Endpoint, response: HandlerResponse, fault: str
     ) -> HandlerResponse:
-        """Returns a response that breaks the document as it is completed, marked or refused."""
+        """Returns a response that breaks the document completed, else marked (``warn``) or as a 500."""
         operation = endpoint.operation
         seed = context.world.identifiers.seed
         completed = endpoint.validator.completed(response, seed, context.arguments)
@@ -140,8 +139,7 @@ def call_handler(
     """Calls the handler of an operation, or generates a response where it has none.
 
     Returns:
-        The response, a coroutine of it, or None where a page has to be shown; then nothing has
-        happened.
+        The response or its coroutine; None where a page responds instead, without any effect so far.
 
     Raises:
         Problem: The handler raised it, or the request lacks an argument that the handler requires.
@@ -156,7 +154,7 @@ def call_handler(
         context.notes.append(GENERATED_NOTE)
         try:
             return generated_again(context, endpoint)
-        except LimitExceeded:  # a thread lets other requests have their turn
+        except LimitExceeded:  # too long for the event loop: a thread does not delay other requests
             return asyncio.to_thread(generated, context, endpoint, EFFORTS)
     call = _call(context, endpoint)
     arguments = context.arguments
@@ -175,10 +173,10 @@ def call_handler(
 
 
 def _stateful_response(context: RequestContext, endpoint: Endpoint) -> HandlerResponse | None:
-    """Responds by the state of the document; None where the response is to be generated.
+    """Returns the response from the inferred state; None where the operation has no part in it.
 
     Raises:
-        Problem: The state does not allow it.
+        Problem: The state does not allow the request, such as for an unknown item.
     """
     if endpoint.document_handler is None:
         return None

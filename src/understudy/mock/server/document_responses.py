@@ -1,7 +1,7 @@
 """Generates responses of operations without a handler, from the document's examples or schemas.
 
 Generated values are seeded by their place in the document, so the same document gives the same response
-every time. They are written in the media type that the document declares.
+every time. They are encoded in the media type that the document declares.
 """
 
 import csv
@@ -46,14 +46,14 @@ from understudy.openapi.sampler import AT_ONCE, DYNAMIC, EFFORTS, Effort, Sample
 from understudy.openapi.schemas import Schemas
 from understudy.openapi.xml_writing import XmlWriter
 
-# Makes small true files for responses of media types that are not text: pictures, PDF, archives.
-# A client decodes what it gets, which it cannot do with a made-up text.
+# Small valid files for responses of binary media types: pictures, PDF, archives. A client decodes such
+# a response, and a random text would fail there.
 
 _SIZE = (64, 64)
 _COLOUR = (38, 84, 124)
 _FILE_NAME = "note.txt"
 _CONTENT = b"understudy\n"
-_OLDEST = (1980, 1, 1, 0, 0, 0)  # the first instant that a zip archive can say
+_OLDEST = (1980, 1, 1, 0, 0, 0)  # the earliest time of a zip entry; the current time would vary
 
 _SVG = (
     b'<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64">'
@@ -76,12 +76,12 @@ _PILLOW_FORMATS: Final[Mapping[str, str]] = {
 
 @lru_cache(maxsize=64)
 def sample_file(media_type: str) -> bytes | None:
-    """Returns a small file of a media type; None for a type that no file is known of."""
+    """Returns a small valid file of a media type; None for an unknown type."""
     if media_type in _PILLOW_FORMATS:
         return _picture(_PILLOW_FORMATS[media_type])
     make = _MAKERS.get(media_type)
     if make is None and media_type.startswith("image/"):
-        return _picture("PNG")  # an unknown kind of picture is at least one that is drawn
+        return _picture("PNG")  # browsers sniff pictures, and show a PNG under any image type
     return None if make is None else make()
 
 
@@ -144,13 +144,13 @@ _YAML_NAMES = ("/yaml", "/x-yaml", "+yaml", "/vnd.yaml")
 
 
 def written_body(value: Any, media_type: str, schema: Node | None, schemas: Schemas) -> Any:
-    """Returns a value as a body: itself for JSON, otherwise bytes.
+    """Encodes a value for a response: bytes, or the value itself for JSON.
 
     Args:
-        value: What the body says. A text is written as it is where the type is not JSON, as an
-            example of XML or of events is one.
-        media_type: Without options, and no range.
-        schema: The schema of the value, whose names and attributes XML needs.
+        value: Value to encode. A string is sent unchanged where the type is not JSON, as examples of
+            XML or of events are strings.
+        media_type: Media type without parameters and wildcards.
+        schema: Schema of the value; XML takes element names and attributes from it.
         schemas: The document's validators.
     """
     if is_json(media_type):
@@ -164,14 +164,14 @@ def written_body(value: Any, media_type: str, schema: Node | None, schemas: Sche
 
 
 def _file(value: Any, media_type: str) -> bytes | None:
-    """Returns a file of a type that is one; a drawing that the document gives is kept."""
+    """Returns a sample file for binary media types; None for texts, such as the document's own SVG."""
     if is_text(media_type) or (media_type == "image/svg+xml" and _is_markup(value)):
         return None
     return sample_file(media_type)
 
 
 def _writer(media_type: str) -> Callable[[Any], bytes]:
-    """Returns the function that writes values of a media type."""
+    """Returns the function that encodes values in a media type."""
     if media_type in JSON_SEQUENCES:
         is_separated = media_type == "application/json-seq"
         return partial(_sequence, head=_RECORD_SEPARATOR if is_separated else b"")
@@ -208,14 +208,14 @@ def _items(value: Any) -> list[Any]:
 
 
 def _sequence(value: Any, head: bytes) -> bytes:
-    """Returns JSON values one a line; of a JSON text sequence each behind its separator (RFC 7464)."""
+    """Returns JSON values, each on one line after ``head`` (the record separator of RFC 7464)."""
     if isinstance(value, str) and value.lstrip()[:1] in {"{", "["}:
         return value.encode()
     return b"".join(head + json_bytes(item) + b"\n" for item in _items(value))
 
 
 def _events(value: Any) -> bytes:
-    """Returns values as a stream of events (HTML, 9.2.6); each has its value as ``data``."""
+    """Returns values as server-sent events (HTML, 9.2.6), each with its value as ``data``."""
     if isinstance(value, str) and value.startswith(("data:", "event:", "id:", "retry:", ":")):
         return value.rstrip("\n").encode() + b"\n\n"
     return b"".join(_event(item) for item in _items(value))
@@ -239,7 +239,7 @@ _EVENT_FIELDS = frozenset({"data", "event", "id", "retry", "comment"})
 
 
 def _rows(value: Any) -> bytes:
-    """Returns objects as rows below their names, and lists as rows (RFC 4180)."""
+    """Returns objects as CSV rows below a header row, and lists as rows (RFC 4180)."""
     if isinstance(value, str):
         return value.encode()
     rows = _items(value)
@@ -264,16 +264,16 @@ _WRITERS: Final[Mapping[str, Callable[[Any], bytes]]] = {
 _STATUS_OF_RANGE: Final = {"2XX": 200, "3XX": 302, "4XX": 400, "5XX": 500, "default": 200}
 _REDIRECTS = range(300, 400)
 _MOST_SAMPLES = 100
-"""Samples of one document that are kept: each may hold as many values as a response may."""
+"""Cached samples per document; bounded, since each may be as large as a response."""
 _FIRST_FINAL = 200
 
 
 class SampleBounds(NamedTuple):
-    """The media types that a generated response may have, and what it may take.
+    """Limits of a generated response: its media types, and the effort of its generation.
 
     Attributes:
-        accept: The Accept header, which chooses among the declared media types.
-        efforts: What generating it may take, in turn until it is done.
+        accept: Accept header, which chooses among the declared media types.
+        efforts: Efforts to try in turn, until one is enough to generate the body.
     """
 
     accept: str = ""
@@ -292,21 +292,21 @@ def sample_response(
     bounds: SampleBounds = UNBOUNDED,
     notes: list[str] | None = None,
 ) -> HandlerResponse:
-    """Returns the response that a document promises first, by example or by schema.
+    """Returns the principal response of an operation, from an example or generated from the schema.
 
-    That is the lowest success, or else the default, a redirect, or whatever is documented first.
+    That is the lowest declared 2xx, or else the default, a redirect, or the first declared response.
 
     Args:
         operation: The operation that was called.
         schemas: The document's validators.
         seed: Seed of generated values.
-        arguments: What was sent: parameters by name, and the body. Members of the same names in a
-            generated object have these values, as a client reads back what it wrote.
-        bounds: What the response is to be like.
-        notes: Gets a remark on each example that is passed over.
+        arguments: Sent parameters by name, and the body. Members of the same names in a generated
+            object get these values, as a client expects to read back what it wrote.
+        bounds: Accepted media types, and permitted efforts.
+        notes: Receives a remark on each example that is skipped.
 
     Raises:
-        LimitExceeded: The body has more values, and was not generated before.
+        LimitExceeded: The body takes more effort than permitted, and is not cached.
     """
     status, response = _first_response(operation)
     if response is None:
@@ -330,12 +330,12 @@ def declared_response(
         operation: The operation that was called.
         schemas: The document's validators.
         seed: Seed of generated values.
-        status: The status to respond with; None: the one that the document promises first.
+        status: Status to respond with; None: that of the operation's principal response.
         example: Name of the example to respond with.
-        is_made_up: Whether to generate the body from the schema even where there are examples.
+        is_made_up: Whether to generate the body from the schema even where the document has examples.
 
     Returns:
-        None where the document declares no such status or example.
+        The response; None where the document declares no such status or example.
     """
     if status is None:
         status, response = _first_response(operation)
@@ -350,7 +350,7 @@ def declared_response(
 
 
 def _first_response(operation: Operation) -> tuple[int, DeclaredResponse | None]:
-    """Returns the response that a document promises first, and its status."""
+    """Returns the status and the declaration of an operation's principal response."""
     declared = operation.responses
     numbers = sorted(int(status) for status in declared if status.isdecimal())
     redirects = sorted(set(numbers) & {*_REDIRECTS} - WITHOUT_CONTENT)
@@ -393,7 +393,7 @@ class _Sampling:
         *,
         is_made_up: bool = False,
     ) -> HandlerResponse:
-        """Returns a status with the headers and the content that are declared for it."""
+        """Returns a response with the headers and the content that are declared for a status."""
         headers = self._headers(status, declared)
         if not declared.content or status in WITHOUT_CONTENT:
             return HandlerResponse(None, status, headers=headers)
@@ -415,7 +415,7 @@ class _Sampling:
         return (*headers, (LOCATION, "/")) if is_lacking else headers
 
     def example(self, status: int, declared: DeclaredResponse, name: str) -> HandlerResponse | None:
-        """Returns a status with an example by its name; None where the document has none."""
+        """Returns a response with the named example; None where the document has no such example."""
         for key, media in declared.content.items():
             if name in media.examples:
                 media_type = concrete(key, self._accept)
@@ -424,19 +424,19 @@ class _Sampling:
         return None
 
     def _media_type(self, declared: DeclaredResponse) -> str:
-        """Returns the declared media type that the client likes best, or the likeliest if none."""
+        """Returns the declared media type that the client prefers, or a default if it accepts none."""
         chosen = negotiated(declared.content, self._accept)
         return chosen or negotiated(declared.content, "") or next(iter(declared.content))
 
     def _sent(self, value: Any, media_type: str, media: MediaType, status: int) -> HandlerResponse:
         body = written_body(value, media_type, media.schema, self._schemas)
         if body is None:
-            body = b"null"  # the content, and not the lack of one
+            body = b"null"  # a body of None would be sent as no content
         is_named = "*" not in media.declared_as and media.declared_as
         return HandlerResponse(body, status, media.declared_as if is_named else media_type)
 
     def _example(self, media: MediaType, media_type: str) -> Node | None:
-        """Returns the first example that fits its schema; a text in another notation always does."""
+        """Returns the first example that is valid; a text in another format than JSON is not validated."""
         takes = None if media.schema is None else self._schemas.validator(media.schema).is_valid
         for name, value in media.examples.items():
             is_notation = isinstance(value, str) and not is_json(media_type)
@@ -463,7 +463,7 @@ class _Sampling:
 
 
 class _Sample(NamedTuple):
-    """A sample that was made, or why none can be."""
+    """A generated value, or the limit that prevented its generation."""
 
     value: Any = None
     refusal: LimitExceeded | None = None
@@ -473,10 +473,10 @@ _SAMPLES: Final[WeakKeyDictionary[Schemas, Recent[tuple[str, int], _Sample]]] = 
 
 
 def _sampled(schemas: Schemas, schema: Node, seed: int, efforts: Sequence[Effort]) -> Any:
-    """Returns the sample of a schema, which is made or refused once for a seed; nobody changes it.
+    """Returns the generated value of a schema; it is cached per seed, so callers must not change it.
 
     Raises:
-        LimitExceeded: These efforts are not enough.
+        LimitExceeded: These efforts are not enough; of the full efforts, that is cached too.
     """
     samples = _SAMPLES.setdefault(schemas, Recent(_MOST_SAMPLES))
     key = (schema.pointer, seed)
@@ -495,26 +495,26 @@ def _sampled(schemas: Schemas, schema: Node, seed: int, efforts: Sequence[Effort
 
 
 def _text_of_nothing(media_type: str) -> Any:
-    """Returns the content of a media type without a schema."""
+    """Returns a value for a media type that is declared without a schema."""
     return "understudy" if is_text(media_type) else {}
 
 
-# Generates the responses of operations without a handler, and keeps them for the next request.
-# What is generated follows from the document, the seed of the world and the arguments alone. A
-# response that is kept is validated and encoded once, as the profile of a person is.
+# Responses of operations without a handler, cached between requests. A generated response depends only
+# on the document, the seed of the world, and the request's arguments. A cached response is validated
+# and encoded once.
 
 GENERATED = ("x-mock-response", "generated")
-"""Marks a response that no handler gave, but the document's examples and schemas."""
+"""Header of a response that comes from the document's examples and schemas, and from no handler."""
 
 _LONGEST_KEPT = 16 * 1024
-"""Bytes of a body that is kept."""
+"""Bytes of the largest body that is cached."""
 
 
 def generated_again(context: RequestContext, endpoint: Endpoint) -> HandlerResponse:
-    """Returns the response to the same arguments as before, or generates it.
+    """Returns the cached response to the same arguments, or generates one.
 
     Raises:
-        LimitExceeded: It takes too long for the event loop.
+        LimitExceeded: Generating the response takes too long for the event loop.
     """
     if BODY in context.arguments:
         return generated(context, endpoint, (AT_ONCE,))
@@ -535,10 +535,10 @@ def generated_again(context: RequestContext, endpoint: Endpoint) -> HandlerRespo
 def generated(
     context: RequestContext, endpoint: Endpoint, efforts: Sequence[Effort], number: int = 0
 ) -> HandlerResponse:
-    """Generates a response with one of these efforts, by the seed of this number after the world's.
+    """Generates a response, trying the efforts in turn; its seed is the world's plus ``number``.
 
     Raises:
-        LimitExceeded: None of them is enough.
+        LimitExceeded: None of the efforts is enough.
     """
     notes: list[str] = []
     response = sample_response(

@@ -1,8 +1,8 @@
-"""Refuses what may not come in: foreign hosts, callers, origins and bodies that are too large.
+"""Refuses foreign hosts, callers and origins, and bodies that are too large; sends CORS headers.
 
-Mocks had advisories for this even on localhost: a page in the developer's browser can reach what
-listens there. So the admin API and the console let in only this machine, under a name of this
-machine's, and nothing that a browser sends for a page of another origin.
+Other mocks had security advisories even on localhost, since a page in the developer's browser can reach
+local ports. So the admin API and the console accept calls only from this machine, under a loopback
+host name, and none that a browser sends for a page of another origin.
 """
 
 import asyncio
@@ -36,11 +36,11 @@ _TYPES = frozenset({b"application/json", b"application/zip"})
 
 
 def guarding(token: str | None = None, hosts: frozenset[str] = frozenset()) -> Step:
-    """Returns the step that refuses calls of the admin API that the mock's user did not make.
+    """Returns the step that protects the admin API and the console from other machines and pages.
 
     Args:
-        token: The token that lets in callers from other machines; None lets in no other machine.
-        hosts: Host names that callers may use, beside loopback ones.
+        token: Admin token that callers from other machines must send; None refuses them all.
+        hosts: Host names that callers may use, besides loopback ones.
     """
 
     def guard_admin(context: RequestContext) -> None:
@@ -51,7 +51,7 @@ def guarding(token: str | None = None, hosts: frozenset[str] = frozenset()) -> S
         reason = reasons(context.client, context.headers, token, hosts)
         if reason is not None:
             raise Forbidden(reason)
-        has_body = (  # of chunks, no length is known yet (RFC 9112, 6.3)
+        has_body = (  # a chunked body has no Content-Length (RFC 9112, 6.3)
             context.headers.get(b"content-length", b"0") != b"0"
             or b"transfer-encoding" in context.headers
         )
@@ -62,7 +62,7 @@ def guarding(token: str | None = None, hosts: frozenset[str] = frozenset()) -> S
 
 
 def _is_probe(context: RequestContext) -> bool:
-    """Returns True for health and readiness: they contain no secret, and probes may be remote."""
+    """Tells whether a request is a health or readiness probe: these are open, and have no secrets."""
     return context.path in {HEALTH_PATH, READY_PATH} and context.method in {"GET", "HEAD"}
 
 
@@ -74,7 +74,7 @@ def _is_known(headers: Mapping[bytes, bytes], token: str | None) -> bool:
 
 
 def _expect_no_simple_type(context: RequestContext) -> None:
-    """Refuses bodies that a page may send anywhere without being asked (Fetch, simple requests)."""
+    """Refuses bodies that a page may send to any origin without a preflight (Fetch, simple requests)."""
     kind = context.headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
     if kind not in _TYPES:
         msg = (
@@ -87,13 +87,13 @@ def _expect_no_simple_type(context: RequestContext) -> None:
 def reason_against(
     client: str, headers: Mapping[bytes, bytes], token: str | None, hosts: frozenset[str]
 ) -> str | None:
-    """Returns why a request may not steer the mock; None if it may.
+    """Returns why a request may not use the admin API; None if it may.
 
     Args:
-        client: Address of the caller.
-        headers: The request's headers, their names in lower case.
-        token: The token that lets in callers from other machines; None lets in no other machine.
-        hosts: Host names that callers may use, beside loopback ones.
+        client: IP address of the caller.
+        headers: Headers of the request, with names in lower case.
+        token: Admin token that callers from other machines must send; None refuses them all.
+        hosts: Host names that callers may use, besides loopback ones.
     """
     if _is_known(headers, token):
         return None
@@ -115,8 +115,8 @@ def _reason_against_visit(
 ) -> str | None:
     """Returns why the console is not shown; None if it is.
 
-    A link of any page may lead to it, as its files are the same for everybody. With an admin token
-    it is shown on other machines too: the page then asks for the token.
+    Any page may link to the console, as its files are static and public. With an admin token it is shown
+    on other machines too, where the page asks for the token.
     """
     if is_local(client):
         return _reason_against_host(headers, hosts)
@@ -124,7 +124,7 @@ def _reason_against_visit(
 
 
 def _reason_against_client(client: str, token: str | None) -> str | None:
-    """Returns the reason against a caller that sends no valid token; None on this machine."""
+    """Returns why a caller without a valid token is refused; None for a caller on this machine."""
     if is_local(client):
         return None
     if token:
@@ -139,7 +139,7 @@ def _reason_against_client(client: str, token: str | None) -> str | None:
 
 
 def _reason_against_host(headers: Mapping[bytes, bytes], hosts: frozenset[str]) -> str | None:
-    """Returns the reason against a host name that an attacker could choose; None if it is ours."""
+    """Returns why a Host header is refused: an attacker may own that name; None for an allowed one."""
     host = headers.get(b"host", b"").decode("latin-1")
     name = host_name(host)
     if is_local(name) or name in hosts:
@@ -151,7 +151,7 @@ def _reason_against_host(headers: Mapping[bytes, bytes], hosts: frozenset[str]) 
 
 
 def admin_error(problem: Problem) -> HandlerResponse:
-    """Returns a refusal as problem+json: production could never say it."""
+    """Returns a refusal by the admin API as problem+json."""
     title = type(problem).__name__
     return problem_response(problem.status, title, problem.message)._replace(
         headers=problem.headers
@@ -164,7 +164,7 @@ def get_health(_call: Call) -> HandlerResponse:
 
 
 def get_ready(call: Call) -> HandlerResponse:
-    """Responds to ``GET /ready``, where what keeps the worlds can keep them."""
+    """Responds to ``GET /ready``; a store that cannot persist changes makes it fail."""
     if call.world.store is not None:
         call.world.store.expect_ready()
     return HandlerResponse({"status": "ready"})
@@ -173,16 +173,16 @@ def get_ready(call: Call) -> HandlerResponse:
 HANDLERS: Handlers = {("GET", "/health"): get_health, ("GET", "/ready"): get_ready}
 
 
-# A page of an attacker whose host name suddenly leads to 127.0.0.1 (DNS rebinding) is of the same
-# origin as the mock's pages then, and could read tokens and secrets from them. A browser on this
-# machine therefore gets them only under a loopback name, or under one that the mock was started with.
+# An attacker's host name that suddenly resolves to 127.0.0.1 (DNS rebinding) gives the attacker's page
+# the same origin as the mock's pages, with access to tokens and secrets in them. A browser on this machine
+# therefore gets pages only under a loopback name, or under a name that the mock was started with.
 
 IsPage = Callable[[str], bool]
-"""Tells whether a path, within its world, is a page and not an API's."""
+"""Tells whether a path, without its world's prefix, is a page and not part of an API."""
 
 
 def page_test(paths: Paths, apis: Sequence[Api]) -> IsPage:
-    """Returns the test for pages: what no document declares, and what a document calls a page."""
+    """Returns the test for pages: paths that no document declares, or declares as a page."""
     declared_pages = {api.base_path + path for api in apis for _, path in api.pages}
     prefixes = (PREFIX, *(f"{api.base_path}/" for api in apis if api.base_path))
 
@@ -195,11 +195,11 @@ def page_test(paths: Paths, apis: Sequence[Api]) -> IsPage:
 
 
 def guarding_paths(prefixes: Sequence[str], hosts: frozenset[str]) -> Step | None:
-    """Returns the step that guards paths of documents as pages are guarded; None: there are none.
+    """Returns the step that guards paths of documents like pages; None without such paths.
 
     Args:
-        prefixes: What the guarded paths start with.
-        hosts: Host names that are the mock's, beside loopback ones.
+        prefixes: Prefixes of the guarded paths.
+        hosts: Host names of the mock, besides loopback ones.
     """
     guarded = tuple(prefixes)
 
@@ -211,7 +211,7 @@ def guarding_paths(prefixes: Sequence[str], hosts: frozenset[str]) -> Step | Non
 
 
 def expect_own_host(context: RequestContext, hosts: frozenset[str]) -> None:
-    """Refuses a local browser that calls the mock by a name that is not the mock's.
+    """Refuses a local browser that calls the mock by a foreign host name.
 
     Raises:
         Forbidden: The Host header is neither a loopback name nor one of ``hosts``.
@@ -222,15 +222,16 @@ def expect_own_host(context: RequestContext, hosts: frozenset[str]) -> None:
 
 
 MOST_DRAINED_BYTES = 64 * 1024 * 1024
-"""Bytes of an oversize body that are still read, so that the client gets the response and no reset."""
+"""Bytes of an oversize body that are still read: a client that sends on would see a reset instead of
+the response."""
 
 
 async def read_body(context: RequestContext, receive: Receive) -> None:
     """Reads the body into the context, if the headers announce one.
 
     Raises:
-        LimitExceeded: It is too large or too slow.
-        BadRequest: The client went away in the middle, or its transfer coding is not known.
+        LimitExceeded: The body is too large or too slow.
+        BadRequest: The client disconnected before the end, or the transfer coding is unknown.
     """
     if b"content-length" in context.headers or b"transfer-encoding" in context.headers:
         _expect_readable_coding(context)
@@ -245,10 +246,10 @@ def _expect_readable_coding(context: RequestContext) -> None:
 
 
 def expect_bounded_fields(context: RequestContext) -> None:
-    """Counts the fields of the query, and fields and bytes of a form, before anyone parses them.
+    """Limits the fields of the query, and fields and bytes of a form, before they are parsed.
 
     Raises:
-        LimitExceeded: There are too many.
+        LimitExceeded: The query or the form has too many fields, or the form too many bytes.
     """
     if context.query:
         FORM_FIELDS.check(context.query.count(b"&"))
@@ -296,14 +297,14 @@ _OPEN = ((b"access-control-allow-origin", b"*"), (b"access-control-expose-header
 
 
 class Cors:
-    """Lets pages of any origin read responses, except at closed paths.
+    """ASGI middleware that lets pages of any origin read responses of APIs.
 
-    Where a page could be and nothing is, the 404 is open: it says which address was probably meant.
+    A 404 at a path outside the APIs may be read too, since its message suggests the right address.
 
     Args:
-        app: The next layer.
-        closed: Paths without any cross-origin header, and all below them.
-        is_page: Tells which paths are pages; no other origin may read those.
+        app: Next layer.
+        closed: Paths that get no cross-origin headers, with all paths below them.
+        is_page: Tells which paths are pages, which no other origin may read.
     """
 
     def __init__(self, app: ASGIApp, closed: Sequence[str], is_page: IsPage) -> None:
@@ -333,11 +334,11 @@ class Cors:
         await app(scope, receive, send)
 
     def is_closed(self, path: str) -> bool:
-        """Tells whether no page of another origin may read what is at a path."""
+        """Tells whether a path gets no cross-origin headers."""
         return any(path == here or path.startswith(f"{here}/") for here in self._closed)
 
     async def _respond_at_page(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Responds where pages are: without cross-origin headers, unless there is nothing."""
+        """Responds at a page's path: with cross-origin headers only for a 404."""
         context = context_of(scope)
         is_preflight = context.method == "OPTIONS" and _PREFLIGHT in context.headers
         is_missing = False

@@ -1,4 +1,4 @@
-"""Reads what a client calls the mock: Host, X-Forwarded-* and Forwarded (RFC 7239); names its own paths."""
+"""Reads the address that a client used, from Host, X-Forwarded-* and Forwarded; the mock's own paths."""
 
 import ipaddress
 import re
@@ -12,35 +12,35 @@ from understudy.errors import BadRequest
 BASE_PATH = "/__admin"
 
 CONSOLE_PATH = "/__console"
-"""The path of the console: files without any data, which call the admin API."""
+"""Path of the console: static files without data, which call the admin API."""
 
 PRIVATE_PATHS = (BASE_PATH, CONSOLE_PATH)
-"""Beginnings of the paths of the mock's own user, which no client of the service calls."""
+"""Prefixes of the paths for the mock's user, which no client of the service calls."""
 
 HEALTH_PATH = f"{BASE_PATH}/health"
 READY_PATH = f"{BASE_PATH}/ready"
-"""Asks what keeps the worlds, too: replicas without their store are healthy, and not ready."""
+"""Readiness checks the store, too: replicas without their store are healthy, but not ready."""
 
 METADATA_PATH = "/.well-known/oauth-authorization-server"
 """Describes the authorization server to clients that configure themselves (RFC 8414, 3)."""
 
 
 def is_reserved(path: str) -> bool:
-    """Tells whether a path is the console's or below it, whatever the document says."""
+    """Tells whether a path is the console's or below it; a document cannot take such paths."""
     return path.startswith(CONSOLE_PATH) and path[len(CONSOLE_PATH) :][:1] in {"", "/"}
 
 
 _HOST = re.compile(
     r"(?P<name>\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._~-]{1,253})(?::(?P<port>[0-9]{1,5}))?", re.ASCII
 )
-"""A host and a port as a URL has them (RFC 9112, 3.2; RFC 3986, 3.2.2)."""
+"""Matches a host with an optional port (RFC 9112, 3.2; RFC 3986, 3.2.2)."""
 
 _VERSIONS = frozenset({"1.0", "1.1"})
 
 _HIGHEST_PORT = 65_535
 
 
-@lru_cache(maxsize=256)  # asked for at every request, of the same few names
+@lru_cache(maxsize=256)  # runs for every request, with the same few names
 def is_host(text: str) -> bool:
     """Tells whether a text is a host, with or without a port."""
     match = _HOST.fullmatch(text)
@@ -50,25 +50,22 @@ def is_host(text: str) -> bool:
 
 
 def host_name(text: str) -> str:
-    """Returns the name in a Host header in lower case, without port and brackets; empty for any other text."""
+    """Returns the host of a Host header in lower case, without port and brackets; empty if invalid."""
     match = _HOST.fullmatch(text)
     return match["name"].strip("[]").lower() if match else ""
 
 
 def origin_host(origin: str) -> str | None:
-    """Returns the host and port of an Origin header in lower case; None where it is not an origin.
-
-    Source: RFC 6454, 7.
-    """
+    """Returns host and port of an Origin header (RFC 6454, 7) in lower case; None if it is invalid."""
     try:
         return urlsplit(origin).netloc.lower() or None
     except ValueError:
         return None
 
 
-@lru_cache(maxsize=256)  # the same few clients and names, over and over
+@lru_cache(maxsize=256)  # runs for every request, with the same few clients and names
 def is_local(host: str) -> bool:
-    """Tells whether a name or address is this machine's own, which no other machine reaches."""
+    """Tells whether a name or address is a loopback one."""
     if host == "localhost":
         return True
     address = _address(host)
@@ -87,11 +84,16 @@ def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
 def expect_host(
     http_version: str, headers: Mapping[bytes, bytes], repeated: Sequence[bytes] | frozenset[bytes]
 ) -> None:
-    """Refuses a request that does not say once, and plainly, which host it means (RFC 9112, 3.2).
+    """Refuses a request without exactly one valid Host header (RFC 9112, 3.2).
+
+    Args:
+        http_version: HTTP version of the request, such as ``1.1``.
+        headers: Headers of the request, with names in lower case.
+        repeated: Names of the headers that were sent more than once.
 
     Raises:
-        BadRequest: There is no Host header in HTTP/1.1, or more than one, or it is not a host; or the
-            version is neither 1.1 nor 1.0.
+        BadRequest: The Host header is missing in HTTP/1.1, repeated or invalid; or the version is
+            neither 1.1 nor 1.0.
     """
     if http_version not in _VERSIONS:
         msg = f"HTTP/{http_version} is not served here; send HTTP/1.1."
@@ -114,15 +116,15 @@ def expect_host(
             raise BadRequest(msg, code="invalid_host")
 
 
-# Of several hops the first counts, which is the proxy that the client spoke to. ``for`` is read and
-# not followed, like X-Forwarded-For: whom a request may trust depends on who sent it here.
+# Of several proxies the first one is used, which the client connected to. ``for`` is parsed and ignored,
+# like X-Forwarded-For: access depends on the real peer, since a header can claim any client.
 
 _SCHEMES: Final = frozenset({"http", "https"})
 _PREFIX: Final = re.compile(r"(?:/[A-Za-z0-9._~%!$&'()*+,;=:@-]+){1,20}", re.ASCII)
 
 _TOKEN: Final = r"[A-Za-z0-9!#$%&'*+.^_`|~-]+"  # RFC 9110, 5.6.2
 _PAIR: Final = re.compile(
-    # proxies are seen to leave the quotes around an address with a port or brackets out
+    # some proxies omit the quotes that an address with a port or brackets needs: accept both
     rf'({_TOKEN})=(?:"((?:[^"\\]|\\.)*)"|([A-Za-z0-9!#$%&\'*+.^_`|~:\[\]-]+))[ \t]*(?=[;,]|$)',
     re.ASCII,
 )
@@ -132,11 +134,11 @@ _BETWEEN: Final = re.compile(r"[ \t;,]*")
 def forwarded_site(
     headers: Mapping[bytes, bytes], sent_headers: Sequence[tuple[bytes, bytes]]
 ) -> str:
-    """Returns the address that a proxy forwards; empty where it says none that can be followed.
+    """Returns the base URL that a proxy says the client used; empty without a valid one.
 
     Args:
-        headers: Those of the request, names in lower case.
-        sent_headers: All of them, in the order they were sent.
+        headers: Headers of the request, with names in lower case.
+        sent_headers: All header fields, in the order they were sent.
     """
     host = headers.get(b"x-forwarded-host", b"").decode("latin-1")
     scheme = headers.get(b"x-forwarded-proto", b"").partition(b",")[0].strip().decode("latin-1")
@@ -145,7 +147,7 @@ def forwarded_site(
         try:
             host, scheme = forwarded_address(sent_headers)
         except BadRequest:
-            return ""  # refused further in
+            return ""  # an inner layer refuses the request
         host = host or named
     if not is_host(host):
         return ""
@@ -155,10 +157,10 @@ def forwarded_site(
 
 
 def forwarded_address(sent_headers: Sequence[tuple[bytes, bytes]]) -> tuple[str, str]:
-    """Returns the host and the scheme that the client used, by the Forwarded headers; empty where they say none.
+    """Returns host and scheme that the client used, from the Forwarded headers; empty texts if absent.
 
     Raises:
-        BadRequest: They cannot be read, or what they name is not a host.
+        BadRequest: The headers are malformed, or their host is invalid.
     """
     lines = [value.decode("latin-1") for name, value in sent_headers if name == b"forwarded"]
     pairs = _pairs(", ".join(lines))
@@ -171,10 +173,10 @@ def forwarded_address(sent_headers: Sequence[tuple[bytes, bytes]]) -> tuple[str,
 
 
 def _pairs(text: str) -> list[tuple[str, str]]:
-    """Returns the parameters of every hop, the client's first, with names in lower case.
+    """Returns the parameters of every proxy, from the client on, with names in lower case.
 
     Raises:
-        BadRequest: The text does not have the form of RFC 7239, 4.
+        BadRequest: The text is malformed (RFC 7239, 4).
     """
     pairs: list[tuple[str, str]] = []
     place = _end_of_separators(text, 0)

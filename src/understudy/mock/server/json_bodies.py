@@ -1,7 +1,7 @@
-"""Reads JSON bodies within the limits, with every integral number as an integer, and writes them.
+"""Decodes JSON bodies within the limits, with every integral number as an int, and encodes them.
 
-JSON Schema counts ``7.0`` as an integer (Draft 2020-12, 6.1.1); whoever stores it later would have
-a float where an int belongs. So numbers are made what they are once, here.
+JSON Schema accepts ``7.0`` as an integer (Draft 2020-12, 6.1.1), so a record would have a float in an
+int field. Such numbers are converted once, here.
 """
 
 import json
@@ -15,16 +15,16 @@ from understudy.limits import JSON_BYTES, JSON_DEPTH, JSON_INTEGER, JSON_VALUES
 
 
 def read_json(content: bytes, declared: frozenset[str] = frozenset()) -> Any:
-    """Returns what a JSON body says.
+    """Decodes a JSON body.
 
     Args:
-        content: The body.
-        declared: Names of the members that the schema declares. Numbers in other members of the
-            body are not stored, and may be of any size; without names, all are bounded.
+        content: Bytes of the body.
+        declared: Names of the members that the schema declares. Numbers in other members are not
+            stored and may be of any size; without names, all numbers are bounded.
 
     Raises:
-        BadRequest: It is not JSON in UTF-8.
-        LimitExceeded: It is too large, too deep, or holds too many values or too large an integer.
+        BadRequest: The body is not JSON in UTF-8.
+        LimitExceeded: The body is too large or too deep, or has too many values or too large an integer.
     """
     JSON_BYTES.check(len(content))
     try:
@@ -35,7 +35,7 @@ def read_json(content: bytes, declared: frozenset[str] = frozenset()) -> Any:
     normalizer = _Normalizer()
     if not declared or not isinstance(value, dict):
         return normalizer.normalized(value, 0)
-    if set(map(type, value.values())) <= {str}:  # as most are: there is nothing to normalize
+    if set(map(type, value.values())) <= {str}:  # the usual body has only strings
         JSON_VALUES.check(len(value))
         return value
     return {
@@ -45,30 +45,30 @@ def read_json(content: bytes, declared: frozenset[str] = frozenset()) -> Any:
 
 
 def expect_bounded(value: Any) -> None:
-    """Accepts a value of JSON that is stored, and sent in responses later.
+    """Checks that a JSON value is small enough to be stored and sent in responses.
 
     Raises:
-        LimitExceeded: It is too deep, or holds too many values or too large an integer.
+        LimitExceeded: The value is too deep, or has too many values or too large an integer.
     """
     _Normalizer().normalized(value, 0)
 
 
 class _Normalizer:
-    """Copies one value, counting what it holds."""
+    """Copies one JSON value with integral floats as ints, and counts the values in it."""
 
     def __init__(self) -> None:
         self._count = 0
 
     def normalized(self, value: Any, depth: int, *, is_bounded: bool = True) -> Any:
-        """Returns a value with its integral numbers as integers.
+        """Returns a value with its integral numbers as ints.
 
         Raises:
-            LimitExceeded: It is beyond a limit.
+            LimitExceeded: The value is too deep, or has too many values or too large an integer.
         """
         self._count += 1
         JSON_VALUES.check(self._count)
         JSON_DEPTH.check(depth)
-        if isinstance(value, str):  # as most are
+        if isinstance(value, str):  # first, since most values are strings
             return value
         if isinstance(value, dict):
             return {
@@ -85,7 +85,7 @@ class _Normalizer:
 
 
 def merged(target: Any, patch: Any) -> Any:
-    """Returns a value after a merge patch: null removes a member (RFC 7396, 2)."""
+    """Returns a value after a merge patch, where null removes a member (RFC 7396, 2)."""
     if not isinstance(patch, Mapping):
         return patch
     result = dict(target) if isinstance(target, Mapping) else {}
@@ -98,21 +98,21 @@ def merged(target: Any, patch: Any) -> Any:
 
 
 def json_bytes(value: Any) -> bytes:
-    """Returns a value as JSON, in no more memory than its length.
+    """Returns a value as JSON bytes without spare memory.
 
-    orjson leaves its buffer at up to five times of it, and the journal keeps a thousand responses.
+    orjson's result may hold a buffer of five times its length, and the journal keeps a thousand of them.
     """
     try:
         content = orjson.dumps(value)
-    except TypeError:  # a number of more than 64 bits, as a document may have
+    except TypeError:  # orjson refuses integers of more than 64 bits, which a document may have
         return json.dumps(value, separators=(",", ":")).encode()
-    return b"".join((content, b""))  # two parts are copied, one would be returned
+    return b"".join((content, b""))  # copies; join returns a single part itself, with its buffer
 
 
 def json_bytes_in_pieces(value: Any, levels: int = 3) -> bytes:
-    """Returns a value as JSON, whose upper levels are written one by one; for threads.
+    """Returns a value as JSON bytes, encoding the upper levels member by member; for threads.
 
-    orjson lets no other thread have its turn: a full journal at once would take 0.2 s.
+    orjson holds the GIL for a whole call: a full journal in one call would stop other threads for 0.2 s.
     """
     if levels and isinstance(value, dict):
         members = (

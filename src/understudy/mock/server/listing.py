@@ -1,7 +1,7 @@
-"""Lists the operations and security schemes of a document, with commands and credentials that work.
+"""Lists the operations and security schemes of a document, with working commands and credentials.
 
-For the first screen and the start page of a mock that serves another service's document. The values
-in a command are ones that the schemas accept.
+The terminal output at start and the start page show them for another service's document. The values in
+a command are valid by their schemas.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,11 +24,11 @@ from understudy.openapi.sampler import PLAUSIBLE_REQUEST, Sampler
 
 
 class SampleCredentials(NamedTuple):
-    """The credentials that commands show.
+    """The credentials in shown commands.
 
     Attributes:
-        token: A bearer token or API key.
-        account: A user name and a password, with a colon between them.
+        token: Bearer token or API key.
+        account: User name and password, separated by a colon.
     """
 
     token: str = "anything"
@@ -42,12 +42,12 @@ ANY_CREDENTIALS = SampleCredentials()
 def curl_command(
     base_url: str, endpoint: Endpoint, credentials: SampleCredentials = ANY_CREDENTIALS
 ) -> str:
-    """Returns a command that calls an operation.
+    """Returns a curl command that calls an operation.
 
     Args:
         base_url: Base URL of the API, without a trailing slash.
-        endpoint: The operation.
-        credentials: What to send where the operation requires some.
+        endpoint: Operation to call.
+        credentials: Credentials to send if the operation requires any.
     """
     options = [
         word
@@ -68,7 +68,7 @@ def credential_text(credential: Credential, credentials: SampleCredentials) -> s
 
 
 def _credential_words(credential: Credential, credentials: SampleCredentials) -> list[str]:
-    """Returns the options that send a credential; none for one in the query."""
+    """Returns the curl options that send a credential; none for a query parameter, part of the URL."""
     text = credential_text(credential, credentials)
     if credential.scheme == "basic":
         return ["-u", text]
@@ -80,7 +80,7 @@ def _credential_words(credential: Credential, credentials: SampleCredentials) ->
 
 
 def _target(endpoint: Endpoint, credentials: SampleCredentials) -> str:
-    """Returns the path with its query: every required parameter has a value."""
+    """Returns the path and query of a request, with a value for every required parameter."""
     operation = endpoint.operation
     handler = endpoint.document_handler
     items = {} if handler is None else handler.path_values()
@@ -109,7 +109,7 @@ def _headers(endpoint: Endpoint) -> Iterator[str]:
 
 
 def _credentials(endpoint: Endpoint) -> tuple[Credential, ...]:
-    """Returns the credentials of the first alternative, if one must be sent; one is enough."""
+    """Returns the credentials of the first alternative; none if anonymous access is allowed."""
     if endpoint.access.is_optional:
         return ()
     if endpoint.access.token == "required":
@@ -128,7 +128,7 @@ def _value(endpoint: Endpoint, parameter: Parameter) -> Any:
 
 
 def _text(value: Any, *, is_json: bool = False) -> str:
-    """Returns a value as a parameter has it; items are separated by commas."""
+    """Returns a value as the text of a parameter, with commas between items."""
     if isinstance(value, str) and not is_json:
         return value
     if isinstance(value, list) and not is_json:
@@ -137,7 +137,7 @@ def _text(value: Any, *, is_json: bool = False) -> str:
 
 
 def _body(endpoint: Endpoint) -> list[str]:
-    """Returns the words of the body; none where no body is required."""
+    """Returns the curl options that send a body; none if the operation requires no body."""
     request = endpoint.operation.request_body
     if request is None or not request.required or not request.content:
         return []
@@ -155,7 +155,7 @@ def _body(endpoint: Endpoint) -> list[str]:
 
 
 def _parts(endpoint: Endpoint, media: MediaType, value: Any) -> list[str]:
-    """Returns the words of a multipart body; a part with a file name is a file."""
+    """Returns the curl options that send a multipart body; a file part gets a file name."""
     declared = form_fields(media.schema, endpoint.schemas, ())
     words: list[str] = []
     for name, text in _fields(value):
@@ -165,7 +165,7 @@ def _parts(endpoint: Endpoint, media: MediaType, value: Any) -> list[str]:
 
 
 def _fields(value: Any) -> list[tuple[str, str]]:
-    """Returns the fields of a form; an array gives one for each item."""
+    """Returns the fields of a form, with a separate field for each item of an array."""
     members = value.items() if isinstance(value, dict) else ()
     return [
         (name, _text(item))
@@ -185,7 +185,7 @@ def _media_value(endpoint: Endpoint, media: MediaType) -> Any:
 
 
 def _sample(endpoint: Endpoint, schema: Node, name: str = "") -> Any:
-    """Returns a value for a command; a short one where the schema wants more than people read."""
+    """Returns a value for a command; an empty object where the schema requires too large a value."""
     try:
         return Sampler(endpoint.schemas, 0, style=PLAUSIBLE_REQUEST).value(schema, name)
     except LimitExceeded:
@@ -193,7 +193,7 @@ def _sample(endpoint: Endpoint, schema: Node, name: str = "") -> Any:
 
 
 class ListedOperation(NamedTuple):
-    """An operation, and a command that calls it."""
+    """An operation, with a curl command that calls it."""
 
     method: str
     path: str
@@ -201,12 +201,12 @@ class ListedOperation(NamedTuple):
 
 
 class ListedScheme(NamedTuple):
-    """A security scheme.
+    """A security scheme of the document.
 
     Attributes:
-        name: As the document calls it.
-        place: Where a request carries its credential.
-        credential: One that is valid.
+        name: Name of the scheme in the document.
+        place: Place of the credential in a request.
+        credential: A valid credential.
     """
 
     name: str
@@ -219,8 +219,8 @@ class Listing:
     """The operations and security schemes of a document.
 
     Attributes:
-        title: The document's title.
-        endpoints: Its operations.
+        title: Title of the document.
+        endpoints: Operations of the document.
         are_credentials_checked: Whether only credentials of the fixtures are valid.
     """
 
@@ -231,14 +231,14 @@ class Listing:
     def operations(
         self, base_url: str, credentials: SampleCredentials
     ) -> Iterator[ListedOperation]:
-        """Yields the operations, in the order of the document, each with its command."""
+        """Yields the operations in the order of the document, each with its curl command."""
         for endpoint in self.endpoints:
             operation = endpoint.operation
             command = curl_command(base_url, endpoint, credentials)
             yield ListedOperation(operation.method, operation.path, command)
 
     def schemes(self, credentials: SampleCredentials) -> list[ListedScheme]:
-        """Returns the security schemes that a credential is sent for."""
+        """Returns the security schemes that use a credential in the request."""
         if not self.endpoints:
             return []
         schemes = security_schemes(self.endpoints[0].api.document)

@@ -1,8 +1,8 @@
-"""Reads parameters from path, query, headers and cookies as the document types them.
+"""Reads parameters from path, query, headers and cookies in the types that the document declares.
 
-Stricter than Python where JSON Schema is: ``1_0`` and ``+5`` are not integers, a parameter given
-twice is not silently its last value, and five thousand digits are a bad request and not a crash.
-Arrays and objects are read as the styles of OpenAPI write them (OpenAPI 3.0.3, 4.7.12.2).
+It is as strict as JSON Schema, and stricter than Python: ``1_0`` and ``+5`` are not integers, a repeated
+parameter is refused, and an integer of five thousand digits is a bad request and no crash. Arrays and
+objects are read in the styles of OpenAPI (OpenAPI 3.0.3, 4.7.12.2).
 """
 
 import re
@@ -24,22 +24,22 @@ from understudy.openapi.schemas import Schemas
 from understudy.openapi.validators import NO_ALTERNATIVE, SchemaError, SchemaValidator
 
 LONGEST = 200
-"""Characters of a message at most; the value may be megabytes."""
+"""Characters of a validation message at most; it quotes the value, which may have megabytes."""
 
 _NO_ALTERNATIVE = re.compile(r"is not valid under any of the schemas listed in the '(\w+)' keyword")
 
 MOST = 50
-"""Violations that a response lists; a body may have as many as it has members."""
+"""Violations that a response lists at most; a body may have one for each member."""
 
 
 MAX_NESTED = 8
-"""Alternatives within alternatives that are looked into for a cause."""
+"""Depth of nested ``anyOf`` and ``oneOf`` that is searched for a cause."""
 
 
 def validation_errors(validator: SchemaValidator, value: Any) -> list[SchemaError]:
-    """Returns the validation errors of a value, the most telling first.
+    """Returns the validation errors of a value, the most specific first.
 
-    That is the deepest place, and a misspelt name before the one that it leaves missing.
+    That is the deepest; and an unknown member before a missing one, which it probably misspells.
     """
     return sorted(validator.iter_errors(value), key=_telling)
 
@@ -49,17 +49,17 @@ def _telling(error: SchemaError) -> tuple[int, bool]:
 
 
 def first_error(validator: SchemaValidator, value: Any) -> str:
-    """Describes the most telling validation error of a value."""
+    """Describes the most specific validation error of a value."""
     return describe(validation_errors(validator, value)[0])
 
 
 def breach(error: SchemaError, schemas: Schemas, where: str = "") -> Breach:
-    """Returns a validation error with the places that it concerns.
+    """Returns a validation error with its places in the value and in the document.
 
     Args:
-        error: The validation error.
-        schemas: Those of the document.
-        where: The parameter; empty for a body.
+        error: Validation error.
+        schemas: The document's validators.
+        where: Location and name of the parameter; empty for a body.
     """
     pointer = "".join(f"/{escape(str(step))}" for step in error.instance_path)
     place = schemas.place(error.schema_path)
@@ -67,7 +67,7 @@ def breach(error: SchemaError, schemas: Schemas, where: str = "") -> Breach:
 
 
 def violations(location: str, errors: Sequence[SchemaError]) -> tuple[Violation, ...]:
-    """Returns validation errors as violations of the document; of a missing or unknown member, its own place."""
+    """Returns validation errors as violations; a missing or unknown member is located by its own path."""
     causes = [(error, _cause(error)) for error in errors[:MOST]]
     return tuple(
         Violation(location, (*cause.instance_path, *_member(cause)), describe(error))
@@ -76,7 +76,7 @@ def violations(location: str, errors: Sequence[SchemaError]) -> tuple[Violation,
 
 
 def _member(error: SchemaError) -> tuple[str, ...]:
-    """Returns the name of the member that an object lacks or should not have, if that is wrong."""
+    """Returns the name of the missing or unknown member that an error is about; empty for others."""
     kind = error.kind
     if isinstance(kind, ValidationErrorKind.Required):
         return (str(kind.property),)
@@ -86,9 +86,9 @@ def _member(error: SchemaError) -> tuple[str, ...]:
 
 
 def _cause(error: SchemaError, depth: int = 0) -> SchemaError:
-    """Returns what keeps a value from the alternative that it is closest to, or the error itself.
+    """Returns the error in the closest alternative of ``anyOf`` or ``oneOf``, or else the error itself.
 
-    That is the alternative of the right type with the fewest errors.
+    The closest alternative is one of the right type, with the fewest errors.
     """
     kind = error.kind
     if not isinstance(kind, NO_ALTERNATIVE):
@@ -97,7 +97,7 @@ def _cause(error: SchemaError, depth: int = 0) -> SchemaError:
 
     def distance(errors: Sequence[SchemaError]) -> tuple[bool, int]:
         is_other_type = any(
-            it.kind.name == "type" and list(it.instance_path) == place for it in errors
+            error.kind.name == "type" and list(error.instance_path) == place for error in errors
         )
         return is_other_type, len(errors)
 
@@ -110,7 +110,7 @@ def _cause(error: SchemaError, depth: int = 0) -> SchemaError:
 def describe(error: SchemaError) -> str:
     """Describes one validation error: ``languages.0.order: "x" is not of type "integer"``.
 
-    Where no alternative is valid, what keeps the value from the closest one is added.
+    If no alternative of ``anyOf`` or ``oneOf`` is valid, the error in the closest one is added.
     """
     cause = _cause(error)
     text = _located(error)
@@ -141,9 +141,9 @@ Texts = Mapping[str, Sequence[str]]
 
 
 def convert(text: str, types: frozenset[str]) -> Any:
-    """Returns a text as the most specific of these JSON types that it can be read as.
+    """Converts a text to the most specific of these JSON types that it can be read as.
 
-    A text that is not one of them stays a string, for the validator to name.
+    Any other text stays a string, and the validator then reports its type.
     """
     if not types or types == {"string"}:
         return text
@@ -162,11 +162,11 @@ class StyleReader:
     """Reads the arrays and objects of one parameter or form field.
 
     Args:
-        label: Names it in a refusal.
-        key: Its name, as requests have it.
-        style: How it is written.
-        explode: Whether each item or member is written by itself.
-        schema: Its schema.
+        label: Name of the parameter or field in messages.
+        key: Name of the parameter or field in requests.
+        style: OpenAPI style of the serialization, such as ``form``.
+        explode: Whether each item or member is serialized separately.
+        schema: Schema of the value.
         schemas: The document's validators.
     """
 
@@ -196,10 +196,10 @@ class StyleReader:
         return self._style == "deepObject"
 
     def values(self, texts: Texts) -> Iterator[Any]:
-        """Yields the values that the texts may mean, the likeliest first; none if it is absent.
+        """Yields the possible values of the texts, the likeliest first; none if absent.
 
         Raises:
-            BadRequest: It is given several times, or not in its style.
+            BadRequest: A single value is given several times, or a text is not in the declared style.
         """
         if self._style == "deepObject":
             members = self._deep(texts)
@@ -209,7 +209,7 @@ class StyleReader:
             yield from self._spread(texts)
         listed = texts.get(self._key)
         if not listed and "array" in self._types:
-            listed = texts.get(f"{self._key}[]")  # as many clients write a list
+            listed = texts.get(f"{self._key}[]")  # how many HTTP clients send an array
         if listed:
             yield from self._read([self._unprefixed(text) for text in listed])
 
@@ -240,7 +240,7 @@ class StyleReader:
         return [part.removeprefix(f"{self._key}=") for part in text.split(";")]
 
     def _named(self, text: str) -> Any:
-        """Returns the members of an object: ``a=1,b=2``, or names and values in turn."""
+        """Returns the members of an object: ``a=1,b=2`` if exploded, else ``a,1,b,2``."""
         if self._explode:
             separator = {"matrix": ";", "label": "."}.get(self._style, ",")
             pairs = [part.partition("=")[::2] for part in text.split(separator)]
@@ -255,7 +255,7 @@ class StyleReader:
         return self._plain(f"{self._label}, member {name!r},", self._members.get(name), texts)
 
     def _plain(self, label: str, schema: Node | None, texts: Sequence[str]) -> Any:
-        """Returns a value that is a text, or a list that has each item in a text of its own."""
+        """Returns the value of one text, or the array whose items are separate texts."""
         types = self._schemas.types(schema)
         if "array" not in types:
             return _item(once(label, texts), types)
@@ -263,13 +263,13 @@ class StyleReader:
         return [_item(text, items) for text in texts]
 
     def _spread(self, texts: Texts) -> Iterator[Any]:
-        """Yields the object whose members are parameters by themselves."""
+        """Yields the object whose members are sent as separate parameters, if any is sent."""
         members = {name: texts[name] for name in self._members or texts if name in texts}
         if members:
             yield {name: self._member(name, values) for name, values in members.items()}
 
     def _deep(self, texts: Texts) -> Any:
-        """Returns the object that is written as ``name[member]=value``, of any depth."""
+        """Returns the object that is sent as ``name[member]=value``, of any depth."""
         tree: dict[str, Any] = {}
         for key, values in texts.items():
             name, bracket, _ = key.partition("[")
@@ -280,7 +280,7 @@ class StyleReader:
         return self._grown(tree, self._schema, self._key) if tree else ABSENT
 
     def _grown(self, tree: dict[str, Any] | list[str], schema: Node | None, where: str) -> Any:
-        """Returns what a tree of texts means by a schema."""
+        """Returns the value of a tree of texts, typed by a schema."""
         if isinstance(tree, list):
             return self._plain(f"Query parameter {where!r}", schema, tree)
         types, items_schema = self._schemas.types(schema), self._schemas.items(schema)
@@ -295,10 +295,10 @@ class StyleReader:
         }
 
     def _unprefixed(self, text: str) -> str:
-        """Returns a text without what the styles of paths put before it.
+        """Returns a text without the prefix of the styles ``label`` and ``matrix``.
 
         Raises:
-            BadRequest: It is not in its style.
+            BadRequest: The text lacks the prefix.
         """
         prefix = {"label": ".", "matrix": f";{self._key}="}.get(self._style, "")
         if self._style == "matrix" and self._explode and "object" in self._types:
@@ -310,7 +310,7 @@ class StyleReader:
 
 
 def _item(text: str, types: frozenset[str]) -> Any:
-    """Returns an item or a member; an object or a list in a list or an object is JSON, as no style writes it."""
+    """Returns an item or a member; a nested array or object is read as JSON, since no style has one."""
     if types & {"array", "object"} and text[:1] in {"{", "["}:
         with suppress(ValueError):
             return orjson.loads(text)
@@ -318,7 +318,7 @@ def _item(text: str, types: frozenset[str]) -> Any:
 
 
 def _plant(tree: dict[str, Any], keys: list[str], values: list[str]) -> None:
-    """Puts texts where keys in brackets lead; an empty key, ``[]``, is one more item."""
+    """Adds texts to a tree at the path of the bracketed keys; an empty key, ``[]``, appends an item."""
     *above, last = [key for index, key in enumerate(keys) if key or index == 0]
     for key in above:
         below = tree.setdefault(key, {})
@@ -331,10 +331,10 @@ def _plant(tree: dict[str, Any], keys: list[str], values: list[str]) -> None:
 
 
 def once(label: str, values: Sequence[str]) -> str:
-    """Returns the one text of a value.
+    """Returns the only text of a value.
 
     Raises:
-        BadRequest: It is given several times.
+        BadRequest: The value is given several times.
     """
     if len(values) > 1:
         msg = f"{label} is given {len(values)} times; give it once."
@@ -347,7 +347,7 @@ NUMBERS: Final = {"0": False, "1": True}
 
 
 def readable_query(query: bytes) -> dict[str, list[str]]:
-    """Parses as much of a query string as can be read; of a repeated name the first value."""
+    """Parses a query string and tolerates bytes that are not UTF-8; keeps a name's first value."""
     pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True, errors="replace")
     return {name: [text] for name, text in reversed(pairs)}
 
@@ -356,7 +356,7 @@ def parse_query(query: bytes) -> dict[str, list[str]]:
     """Parses a query string.
 
     Raises:
-        BadRequest: It is not UTF-8 behind its percent signs.
+        BadRequest: The query string is not ASCII, or its percent-decoded bytes are not UTF-8.
     """
     try:
         pairs = parse_qsl(query.decode("ascii"), keep_blank_values=True, errors="strict")
@@ -370,12 +370,12 @@ def parse_query(query: bytes) -> dict[str, list[str]]:
 
 
 class ParameterReader:
-    """Reads and judges one parameter.
+    """Reads and validates one parameter.
 
     Args:
-        parameter: What the document says of it.
+        parameter: Declaration of the parameter.
         schemas: The document's validators.
-        reads_numbers: Whether a boolean may also be written 1 or 0.
+        reads_numbers: Whether a boolean may also be sent as 1 or 0.
     """
 
     def __init__(
@@ -386,7 +386,7 @@ class ParameterReader:
         self.required = parameter.required or parameter.location == "path"
         self._parameter = parameter
         self._label = f"{parameter.location.capitalize()} parameter {parameter.name!r}"
-        # the case of a header's name is free (RFC 9110, 5.1); exchanges have it in lower case
+        # names of headers are case-insensitive (RFC 9110, 5.1); requests have them in lower case
         self._key = parameter.name.lower() if parameter.location == "header" else parameter.name
         self._schemas = schemas
         self._validator = parameter.schema and schemas.validator(parameter.schema)
@@ -398,7 +398,7 @@ class ParameterReader:
         self._style = self._style_reader(parameter, schemas)
 
     def _style_reader(self, parameter: Parameter, schemas: Schemas) -> StyleReader | None:
-        """Returns the reader of an array, an object or a style of its own; None for plain texts."""
+        """Returns the reader of an array, an object or a prefixed style; None for plain texts."""
         is_composed = self._types & {"array", "object"} or parameter.style in {"label", "matrix"}
         if parameter.schema is None or parameter.is_json or not is_composed:
             return None
@@ -415,16 +415,16 @@ class ParameterReader:
         """Reads the parameter from all the texts of its location.
 
         Returns:
-            Its value as the document types it, or ABSENT.
+            Value in its declared type, or ABSENT.
 
         Raises:
-            BadRequest: It is missing, given twice, or not as the document has it.
+            BadRequest: The parameter is required and missing, repeated, or invalid.
         """
         value = self._value(texts)
         if value is ABSENT:
             is_object = self._parameter.is_spread and self._types == {"object"}
             if self.required and is_object and not self._refuses({}):
-                return {}  # as one without members is written
+                return {}  # an exploded object without members is sent as nothing at all
             if self.required:
                 msg = f"{self._label} is missing; it is required."
                 raise BadRequest(msg, code="missing_parameter")
@@ -437,7 +437,7 @@ class ParameterReader:
 
     @property
     def is_composed(self) -> bool:
-        """True for an array or an object, which may be given in several texts."""
+        """True for an array or an object, which may be sent in several texts."""
         return self._style is not None
 
     @property
@@ -472,7 +472,7 @@ class ParameterReader:
         return text if is_text_too and self._refuses(value) else value
 
     def _styled(self, style: StyleReader, texts: Texts) -> Any:
-        """Returns the first reading that the schema accepts, or else the likeliest."""
+        """Returns the first possible value that the schema accepts, or else the likeliest."""
         readings = list(style.values(texts))
         accepted = (value for value in readings if not self._refuses(value))
         return next(accepted, readings[0] if readings else ABSENT)
@@ -494,7 +494,7 @@ def location_texts(
     path: Mapping[str, str],
     headers: Mapping[bytes, bytes],
 ) -> dict[str, list[str]]:
-    """Returns the texts of the path, of the headers or of the cookies."""
+    """Returns the texts of a location, which is ``path``, ``header`` or ``cookie``, by their names."""
     if location == "path":
         return {name: [text] for name, text in path.items()}
     if location == "cookie":

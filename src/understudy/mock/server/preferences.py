@@ -1,8 +1,8 @@
-"""Reads what a single request chooses: its preferences, and options of switches.
+"""Reads the preferences and the switch options of a single request.
 
-Preferences come in the ``Prefer`` header (RFC 7240), or in parameters of the query. ``code``,
-``example``, ``dynamic`` and ``seed`` have the names that Prism gives them; ``delay`` and ``fault`` are
-added. Unlike there, an unknown preference is refused.
+Preferences come in the ``Prefer`` header (RFC 7240), or in query parameters. ``code``, ``example``,
+``dynamic`` and ``seed`` have the names that the mock server Prism gives them; the others are added.
+Unlike in Prism, an unknown preference is refused.
 """
 
 import re
@@ -31,17 +31,17 @@ class RequestPreferences(NamedTuple):
     """Preferences of a single request (RFC 7240).
 
     Attributes:
-        code: The status of the response, with the body that the document has for it.
+        code: Status of the response, with the body that the document declares for this status.
         example: Name of the document's example to respond with.
         dynamic: Whether the body is generated from the schema.
         seed: Seed of a generated body; None: the world's.
         delay: Seconds to wait before the response.
-        fault: A kind of fault: a key of EFFECTS.
-        field: The member that the fault changes.
-        events: How many items a stream sends; None: as many as the generated body has.
+        fault: Kind of fault to inject: a key of EFFECTS.
+        field: Member of the body that the fault changes.
+        events: Number of items that a stream sends; None: those of the generated body.
         interval: Seconds between two items of a stream.
-        then: Whether a stream ends after the last item, or stays open: ``end`` or ``stay``.
-        applied: The value of the ``Preference-Applied`` header.
+        then: Whether a stream ends after the last item (``end``) or stays open (``stay``).
+        applied: Value of the ``Preference-Applied`` header.
     """
 
     code: int | None = None
@@ -62,7 +62,7 @@ class RequestPreferences(NamedTuple):
         return self.code is not None or self.example is not None or self.dynamic
 
     def stream(self, last_event_id: bytes | None) -> StreamPlan | None:
-        """Returns how a stream is sent to a client that has got this event; None: at once."""
+        """Returns how to send a stream to a client with this Last-Event-ID; None: all at once."""
         if (self.events, self.interval, self.then, last_event_id) == (None, None, None, None):
             return None
         is_kept = self.then == "stay"
@@ -76,22 +76,21 @@ def preferences_of(header: str, query: str) -> tuple[RequestPreferences | None, 
     """Reads the preferences of a request.
 
     Args:
-        header: The value of ``Prefer``; may be empty.
-        query: The raw query string.
+        header: Value of the ``Prefer`` header; may be empty.
+        query: Raw query string.
 
     Returns:
-        The preferences, None where there are none, and the query without them.
+        The preferences (None if the request has none), and the query without preferences.
 
     Raises:
-        MockRefusal: A name or a value is unknown.
+        MockRefusal: The name or the value of a preference is unknown.
     """
     other_pairs, in_query = [], {}
     for pair in query.split("&") if query else ():
         name, _, text = pair.partition("=")
         preference = unquote_plus(name).removeprefix(OWN_PREFIX)
-        if OWN_PREFIX in name and nearest(
-            preference, NAMES
-        ):  # others are the client's own business
+        # a name that is not even similar is a parameter of the API that happens to have the prefix
+        if OWN_PREFIX in name and nearest(preference, NAMES):
             in_query[preference] = unquote_plus(text)
         else:
             other_pairs.append(pair)
@@ -138,7 +137,7 @@ def _fault(text: str) -> dict[str, Any]:
 
 
 def _value(name: str, text: str) -> Any:
-    """Reads a value by its row of the table."""
+    """Returns the typed value of a preference, as its row in ``_VALUES`` says."""
     pattern, read, expected = _VALUES[name]
     if not pattern.fullmatch(text) or (name in _MOST and read(text) > _MOST[name]):
         msg = f"{name}={text:.40} is {expected}."
@@ -148,7 +147,7 @@ def _value(name: str, text: str) -> Any:
 
 _SECONDS = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 _MOST: Final[Mapping[str, float]] = {"delay": 60.0, "interval": 60.0, "events": 10_000}
-"""The longest times in seconds, and the most items of a stream."""
+"""Upper bounds: times in seconds, and the number of items of a stream."""
 
 _VALUES: Final[Mapping[str, tuple[re.Pattern[str], Callable[[str], Any], str]]] = {
     "code": (re.compile("[2-5][0-9][0-9]"), int, "not a status; use one from 200 to 599"),
@@ -160,7 +159,7 @@ _VALUES: Final[Mapping[str, tuple[re.Pattern[str], Callable[[str], Any], str]]] 
     "interval": (_SECONDS, float, "not a number of seconds from 0 to 60"),
     "then": (re.compile("end|stay"), str, "neither end nor stay"),
 }
-"""Name of each preference but ``fault`` to the form of its value, what reads it, and what is expected."""
+"""Name of each preference but ``fault`` to the pattern of its value, its parser, and its error text."""
 
 
 def _all(words: Any) -> str:
@@ -175,7 +174,7 @@ def choosing(choose: Choose) -> Step:
     """Returns the step that reads ``X-Mock-Choose: avatar-delete-status=200, scopes=ignored``.
 
     Args:
-        choose: Reads the texts.
+        choose: Parses the ``name=option`` texts.
     """
 
     def take_choices(context: RequestContext) -> None:

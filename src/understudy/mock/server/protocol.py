@@ -1,12 +1,12 @@
 """Reads HTTP/1.1 from a connection, and writes responses in the order of the requests.
 
-It is uvicorn's protocol for httptools, but for four things. A request that came whole in one read is
-responded to in one call where that can be done: a task and ASGI's messages cost as much as the response
-to an ordinary request. Bytes and time of a message are bounded: uvicorn waits for ever for the end of a
-header, and takes one of any length. Every request of a client that pipelines gets its response: uvicorn
-knows the last one only. And a connection ends in order when the mock stops.
+It differs from uvicorn's protocol for httptools in four ways. A request that arrived whole in one read
+is responded to in one call where possible: a task and ASGI's messages cost as much as the response to an
+ordinary request. Bytes and time of a message are bounded: uvicorn waits for ever for the end of a header,
+and accepts a header of any length. Every pipelined request gets its response: uvicorn knows only the
+last one. And a stopping mock finishes the responses of a connection before it closes it.
 
-What it takes from uvicorn's inside is listed in ``docs/explanation/decisions.md``.
+The private parts of uvicorn that this uses are listed in ``docs/explanation/decisions.md``.
 """
 
 import asyncio
@@ -60,17 +60,17 @@ _UNKNOWN_METHOD = (
 )
 
 _QUIET = 10.0
-"""Seconds without an occurrence after which the next one begins an episode."""
+"""Seconds without an event after which the next one begins a new episode."""
 
 
 class Episode:
-    """Occurrences that follow one another closely, so that the log has one line of them."""
+    """Events that follow one another closely, of which the log gets one line."""
 
     def __init__(self) -> None:
         self._latest = -_QUIET
 
     def begins(self) -> bool:
-        """Takes an occurrence; returns whether it is the first of an episode."""
+        """Registers an event; returns whether it is the first of an episode."""
         now = monotonic()
         is_first = now - self._latest > _QUIET
         self._latest = now
@@ -78,7 +78,7 @@ class Episode:
 
 
 def _refusal(problem: LimitExceeded, more: str = "") -> bytes:
-    """Returns the response with which a connection ends."""
+    """Returns the bytes of an error response after which the connection is closed."""
     body = orjson.dumps({"error": problem.message, "code": problem.code})
     fields = "".join(f"{name}: {text}\r\n" for name, text in problem.headers)
     head = (
@@ -94,25 +94,24 @@ _TOO_MANY = "Too many connections are open; close some, or raise ulimit -n for t
 NO_DESCRIPTOR = _refusal(
     LimitExceeded(SPARE_DESCRIPTORS.status, SPARE_DESCRIPTORS.name, _TOO_MANY), "retry-after: 1\r\n"
 )
-"""The response to a connection for which too few descriptors are left, as it is sent."""
+"""The bytes of the response to a connection for which too few file descriptors are left."""
 
 
 class DescriptorWatch:
-    """Refuses connections while few descriptors are left, and logs that once an episode.
+    """Refuses connections while few file descriptors are left, and logs that once an episode.
 
-    An event loop that has none left accepts a connection and closes it without a word. A response and
-    one line of the log cost a few, which are kept for them, and for files such as templates and the
-    database.
+    An event loop without free descriptors accepts a connection and closes it silently. So a few are
+    spared for an error response, for the log, and for files such as templates and the database.
     """
 
     def __init__(self) -> None:
         self._refusals = Episode()
 
     def has_room(self, transport: asyncio.BaseTransport) -> bool:
-        """Tells whether a connection may stay.
+        """Tells whether enough descriptors are left to serve a connection.
 
-        The system gives a connection the lowest free descriptor, so its number says how many are
-        in use.
+        The system gives a connection the lowest free descriptor, so its number tells how many are
+        in use, without a count of them.
         """
         highest = _descriptors() - SPARE_DESCRIPTORS.most
         if transport.get_extra_info("socket").fileno() < highest:
@@ -128,7 +127,7 @@ class DescriptorWatch:
 
 
 def _descriptors() -> float:
-    """Returns how many descriptors this process may have."""
+    """Returns the number of file descriptors that this process may open."""
     if sys.platform == "win32":
         return math.inf
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -145,14 +144,15 @@ _RESET = struct.pack("ii", 1, 0)
 """Sets SO_LINGER to 0 seconds: unsent bytes are dropped, and the peer receives RST."""
 
 _MOST_IN_HEAD = HEADER_BYTES.most + 32 * 1024
-"""Bytes of a header, with the request line and one read; the application is exact."""
+"""Bytes of a header with the request line, rounded up by one read; the application checks exactly."""
 
 _MOST_DIRECT = 50
-"""Direct responses in one read; a client that pipelines more lets others have their turn first."""
+"""Direct responses in one read; further pipelined requests go through tasks, so that other
+connections are served in between."""
 
 _LINGERING = 1.0
-"""Seconds in which what still comes is dropped unread: closing at once would send a reset, and the
-client would lose the response."""
+"""Seconds between an error response and the close, in which further bytes are dropped: closing at
+once would send a reset, and the client would lose the response."""
 
 
 class HttpConnection(HttpToolsProtocol):
@@ -173,15 +173,15 @@ class HttpConnection(HttpToolsProtocol):
         self._head_timer: asyncio.TimerHandle | None = None
         self._active_at = 0.0
         self._direct = 0
-        """Direct responses in this read."""
+        """Number of direct responses in the current read."""
         self._pieces: list[bytes] | None = None
         """The body of a request that may be responded to directly; None for any other."""
         self._cycles: list[RequestResponseCycle] = []
         self._end: Callable[[], None] | None = None
-        """Ends the connection, once the requests that came whole have their responses."""
+        """Closes the connection; called once every complete request has its response."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
-        """Gives the first request its time, unless too few descriptors are left to serve it."""
+        """Starts the timer of the first header, or refuses where too few descriptors are left."""
         super().connection_made(transport)
         client, server = self.client, self.server
         self._peer = Peer(
@@ -194,7 +194,7 @@ class HttpConnection(HttpToolsProtocol):
             self._is_refused = True
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Tells the application, for every request that it works on, that nobody waits for it."""
+        """Tells the application that the client of every request in progress has disconnected."""
         self._is_in_head = False
         if self._head_timer is not None:
             self._head_timer.cancel()
@@ -203,7 +203,7 @@ class HttpConnection(HttpToolsProtocol):
             _abandon(cycle)
 
     def data_received(self, data: bytes) -> None:
-        """Reads on, responds where that can be done at once, and ends an idle connection later."""
+        """Parses the bytes, which may respond directly, and restarts the timers."""
         if self._is_refused or self._end is not None:
             return
         idle_timer, self.timeout_keep_alive_task = self.timeout_keep_alive_task, None
@@ -237,7 +237,7 @@ class HttpConnection(HttpToolsProtocol):
             self._head_bytes = 0
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Takes a header field; one in the trailer of a chunked body is none (RFC 9110, 6.5.1)."""
+        """Keeps a header field, but none from the trailer of a chunked body (RFC 9110, 6.5.1)."""
         if self._is_in_head:
             name = name.lower()
             if name == b"expect" and value.lower() == b"100-continue":
@@ -245,7 +245,7 @@ class HttpConnection(HttpToolsProtocol):
             self.headers.append((name, value))
 
     def on_headers_complete(self) -> None:
-        """Starts the application, unless nothing but ``Site.respond`` is needed for the request."""
+        """Starts the application, unless ``Site.respond`` may respond once the body is complete."""
         self._is_in_head = False
         self._head_until = None
         url, parser, cycle = self.url, self.parser, self.cycle
@@ -266,14 +266,14 @@ class HttpConnection(HttpToolsProtocol):
             self._call_application(())
 
     def on_body(self, body: bytes) -> None:
-        """Takes a piece of the body."""
+        """Keeps a piece of the body, or hands it to the running application."""
         if self._pieces is None:
             super().on_body(body)
         else:
             self._pieces.append(body)
 
     def on_message_complete(self) -> None:
-        """Responds directly where that can be done, else lets the application do it."""
+        """Responds directly where possible, else runs the application."""
         pieces = self._pieces
         if pieces is None or self._served is None:
             super().on_message_complete()
@@ -292,22 +292,22 @@ class HttpConnection(HttpToolsProtocol):
     def _call_application(
         self, pieces: Sequence[bytes], continuation: ASGIApp | None = None
     ) -> None:
-        """Starts the application, or what is left of a direct response, as uvicorn does it.
+        """Starts the application, or the rest of a direct response, in uvicorn's way.
 
-        It is queued behind a request that has no response yet.
+        uvicorn queues it behind a request that has no response yet.
         """
         self._pieces = None
         if self.url[:1] != b"/":
             self._take_host_of_target()
         url, fields, expects = self.url, self.headers, self.expect_100_continue
-        super().on_message_begin()  # makes the scope
+        super().on_message_begin()  # makes the scope, and clears what was parsed
         self.url, self.headers, self.expect_100_continue = url, fields, expects
         self.scope["headers"] = fields
         self.scope[ABORT] = self._abort  # type: ignore[literal-required]  # our own
         self.app = continuation or self.config.loaded_app
         before = self.cycle
         super().on_headers_complete()
-        self._is_handed_over = self.cycle is before  # as it asks for a WebSocket
+        self._is_handed_over = self.cycle is before  # only a WebSocket upgrade gets no new cycle
         if not self._is_handed_over:
             self._cycles = [*self.unfinished(), self.cycle]
         for piece in pieces:
@@ -328,24 +328,24 @@ class HttpConnection(HttpToolsProtocol):
             self.transport.close()
 
     def _should_upgrade(self) -> bool:
-        """Tells whether another protocol takes over; responses that are due come first (RFC 9112, 9.3.2)."""
+        """Tells whether another protocol takes over; pending responses come first (RFC 9112, 9.3.2)."""
         return not self.unfinished() and super()._should_upgrade()
 
     def _take_host_of_target(self) -> None:
-        """Replaces the host by that of a target in absolute form, which counts (RFC 9112, 3.2.2)."""
+        """Replaces the Host header by the host of an absolute-form target (RFC 9112, 3.2.2)."""
         scheme, separator, rest = self.url.partition(b"://")
         names = [name for name, _ in self.headers]
         if separator and scheme.isalpha() and names.count(b"host") == 1:
             authority = re.split(rb"[/?#]", rest, maxsplit=1)[0]
             self.headers[names.index(b"host")] = (b"host", authority)
 
-    # The bounds of a message.
+    # Limits of a message.
 
     def _expect_bounded_message(self) -> None:
         """Refuses a header that is too large or too slow, and a body whose framing is too large.
 
-        Extensions of chunks, leading zeros of their sizes and trailers are bytes that the application
-        never sees (RFC 9112, 7.1.1).
+        Chunk extensions, leading zeros of chunk sizes and trailers are bytes that the application never
+        sees, and so cannot limit (RFC 9112, 7.1.1).
         """
         if self._is_in_head:
             if self._head_bytes > _MOST_IN_HEAD:
@@ -356,7 +356,7 @@ class HttpConnection(HttpToolsProtocol):
             self._refuse(BODY_BYTES)
 
     def _time_head(self) -> None:
-        """Gives the head of a request its time; one timer serves all requests of a connection."""
+        """Sets the deadline of a request's header; one timer serves all requests of a connection."""
         self._head_until = monotonic() + HEADER_SECONDS.most
         if self._head_timer is None:
             self._head_timer = self.loop.call_later(HEADER_SECONDS.most, self._check_head)
@@ -372,13 +372,13 @@ class HttpConnection(HttpToolsProtocol):
             self._refuse(HEADER_SECONDS)
 
     def _expect_activity(self, timer: asyncio.TimerHandle | None) -> None:
-        """Ends an idle connection later, whatever it sent: an empty line, or more of a refused body.
+        """Restarts the keep-alive timeout of an idle connection, and stops it for a busy one.
 
-        uvicorn stops the clock with every byte, and starts it with a response only. Here one timer
-        serves many requests, as a new one costs a tenth of a response.
+        uvicorn stops its timer with every byte and starts it only with a response, so an empty line
+        would keep a connection open for ever. A new timer costs a tenth of a response; one is reused.
 
         Args:
-            timer: The one that runs; it stops where the connection is not idle.
+            timer: The running timer, if any.
         """
         cycle = self.cycle
         is_idle = cycle is None or cycle.response_complete  # type: ignore[redundant-expr]  # uvicorn starts with None
@@ -391,7 +391,7 @@ class HttpConnection(HttpToolsProtocol):
             timer.cancel()
 
     def timeout_keep_alive_handler(self) -> None:
-        """Ends the connection if nothing came for too long, unless another protocol has it."""
+        """Closes the connection after the keep-alive timeout, unless another protocol has it."""
         if self._is_handed_over:
             return
         left = self._active_at + self.timeout_keep_alive - monotonic()
@@ -403,7 +403,7 @@ class HttpConnection(HttpToolsProtocol):
             super().timeout_keep_alive_handler()
 
     def _refuse(self, limit: Limit) -> None:
-        """Ends the connection, with a response where there is anything to respond to."""
+        """Closes the connection, after an error response where a request has begun and has none."""
         is_idle = self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr]  # uvicorn starts with None
         is_answerable = is_idle if self._is_in_head else not is_idle
         if not is_idle:
@@ -420,22 +420,22 @@ class HttpConnection(HttpToolsProtocol):
     # The end of a connection.
 
     def unfinished(self) -> list[RequestResponseCycle]:
-        """Returns the requests that have no whole response yet, in their order."""
+        """Returns the requests without a complete response, in the order of their arrival."""
         return [cycle for cycle in self._cycles if not cycle.response_complete]
 
     def on_response_complete(self) -> None:
-        """Goes on with the next request, or ends the connection."""
+        """Starts the next pipelined request, or closes a connection that was to end after this one."""
         super().on_response_complete()
         if self._end is not None and not self.unfinished():
             self._end()
 
     def eof_received(self) -> bool:  # type: ignore[override]  # uvicorn always ends the connection
-        """Lets a client have its responses that sent whole requests and will send no more.
+        """Finishes the responses for a client that closed only its sending side.
 
-        A client that has gone looks the same, so the responses have to come soon.
+        A client that has left looks the same, so the responses have a short time limit.
 
         Returns:
-            Whether the connection stays open until they are sent; not over TLS, which has no
+            Whether the connection stays open for the responses; never over TLS, which has no
             half-closed connections.
         """
         if self._end is not None or self.scheme != "http":
@@ -457,7 +457,7 @@ class HttpConnection(HttpToolsProtocol):
             self.transport.close()
 
     def send_400_response(self, msg: str) -> None:
-        """Responds to what is not a request, after the responses to the requests before it."""
+        """Responds 400 to bytes that are no request, once earlier requests have their responses."""
         if _UNPARSABLE.begins():
             client = self.client[0] if self.client else "A client"
             _log.warning(
@@ -474,9 +474,9 @@ class HttpConnection(HttpToolsProtocol):
             end()
 
     def shutdown(self) -> None:
-        """Ends the connection once its requests have their responses; a stream ends now.
+        """Closes the connection once its requests have their responses; a stream ends at once.
 
-        Nothing but a stream is sent in chunks, and it would never end by itself.
+        Only streams are sent in chunks, and a stream might never end by itself.
         """
         for cycle in self.unfinished():
             if cycle.response_started and cycle.chunked_encoding:
@@ -485,7 +485,7 @@ class HttpConnection(HttpToolsProtocol):
         super().shutdown()
 
     def _abandon_incomplete(self) -> RequestResponseCycle | None:
-        """Waits no longer for the body of the last request; returns that request, if it did."""
+        """Drops a request whose body is incomplete, as its rest will not arrive; returns it, if any."""
         incomplete = next((cycle for cycle in self.unfinished() if cycle.more_body), None)
         if incomplete is not None:
             self._cycles.remove(incomplete)

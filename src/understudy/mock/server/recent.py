@@ -1,4 +1,4 @@
-"""Keeps a bounded number of results, for those who ask whether there is one before they work."""
+"""Bounded caches that callers ask for a result before they compute one."""
 
 import threading
 from collections.abc import Callable, Hashable
@@ -9,36 +9,36 @@ Result = TypeVar("Result")
 
 
 class Recent(Generic[Key, Result]):
-    """Keeps the newest results, and forgets the oldest.
+    """A cache of the newest results, which drops the oldest.
 
-    Unlike ``functools.lru_cache`` it says whether it has a result, so that the caller can return that
-    at once, and leave other work to a thread.
+    Unlike ``functools.lru_cache`` it tells whether it has a result, so that the caller can return a
+    cached one at once and compute others in a thread.
 
     Args:
-        most: How many it keeps.
+        most: Number of results to keep.
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._results: dict[Key, Result] = {}
         self.get: Callable[[Key], Result | None] = self._results.get
-        """Returns a result, or None if absent."""
+        """Returns the cached result of a key; None if absent. Bound here to save a call."""
 
     def put(self, key: Key, result: Result) -> Result:
-        """Keeps a result, and returns it."""
+        """Caches a result, and returns it."""
         if len(self._results) >= self._most and key not in self._results:
-            # a thread may have taken the oldest meanwhile
+            # another thread may have dropped the oldest meanwhile, hence the default
             self._results.pop(next(iter(self._results)), None)
         self._results[key] = result
         return result
 
 
 class RecentWithin(Recent[Key, Result]):
-    """Keeps the newest results within a bound of bytes; threads may share it.
+    """A thread-safe cache of the newest results, bounded by their bytes.
 
     Args:
-        most: The bytes of all results together; one that has more than an eighth of it is not kept.
-        size: Returns the bytes of a result.
+        most: Bytes of all results together; a result larger than an eighth of them is not cached.
+        size: Returns the number of bytes of a result.
     """
 
     def __init__(self, most: int, size: Callable[[Result], int]) -> None:
@@ -48,7 +48,7 @@ class RecentWithin(Recent[Key, Result]):
         self._lock = threading.Lock()
 
     def put(self, key: Key, result: Result) -> Result:
-        """Keeps a result, and returns it."""
+        """Caches a result unless it is too large, and returns it."""
         size = self._size(result)
         with self._lock:
             if size * 8 <= self._most and key not in self._results:
@@ -60,19 +60,19 @@ class RecentWithin(Recent[Key, Result]):
 
 
 class Recurring(Recent[Key, Result]):
-    """Keeps results from the second time that they are put, as most of many come only once.
+    """A cache that stores a result from its key's second time on, as most of many keys come only once.
 
-    What is kept long is not in the processor's caches any more when it makes room: for that alone
-    people who are looked up at random cost a quarter more.
+    Without this, random lookups took a quarter longer: every new result drops an old one, whose
+    memory has left the processor's caches by then.
     """
 
     def __init__(self, most: int) -> None:
         super().__init__(most)
         self._once: set[int] = set()
-        """The hashes of keys that came once; of two keys with one hash the first is kept at once."""
+        """Hashes of keys that came once; a collision only caches a result one time too early."""
 
     def put(self, key: Key, result: Result) -> Result:
-        """Keeps a result whose key came before, and returns it."""
+        """Caches a result if its key came before, and returns it."""
         number, once = hash(key), self._once
         if number in once or key in self._results:
             once.discard(number)

@@ -1,4 +1,4 @@
-"""Compares a request with a condition, in WireMock's words: that of a stub, of a fault, of a search."""
+"""Compares requests with the conditions of stubs, faults and searches, which use WireMock's names."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -15,15 +15,19 @@ from understudy.mock.server.request_context import RequestContext
 from understudy.openapi.pointers import escape
 
 _OPTIONS: Final = re2.Options()
-"""RE2 takes time in proportion to the text, whatever the expression is."""
+"""RE2 instead of ``re``: no expression of a caller takes more than linear time."""
 _OPTIONS.dot_nl = True
 _OPTIONS.log_errors = False
 _OPTIONS.max_mem = PATTERN_BYTES.most
-"""A repetition of repetitions is small as a text, and takes seconds to compile."""
+"""Bounds compilation: nested repetitions such as ``((a{99}){99}){99}`` are short and take seconds."""
 
 
 def fits(text: str | None, pattern: Mapping[str, Any]) -> bool:
-    """Tells whether a text, or None for the lack of one, fits comparisons by name, as WireMock has them.
+    """Tells whether a text meets all comparisons of a pattern in WireMock's notation.
+
+    Args:
+        text: Text to compare; None: absent from the request.
+        pattern: Comparison name, such as ``equalTo``, to its operand.
 
     Raises:
         BadRequest: A regular expression is invalid.
@@ -65,7 +69,7 @@ def is_like(expression: str, text: str) -> bool:
 
     Raises:
         BadRequest: The expression is invalid.
-        LimitExceeded: It is too long.
+        LimitExceeded: The expression is too long.
     """
     PATTERN_CHARACTERS.check(len(expression))
     try:
@@ -77,12 +81,12 @@ def is_like(expression: str, text: str) -> bool:
 
 
 class Misfit(NamedTuple):
-    """One respect in which a request is not what a condition asks for.
+    """One part of a condition that a request does not meet.
 
     Attributes:
-        where: The place, such as ``path profileIdentifier``.
-        expected: What the condition asks for.
-        actual: What the request has there; None: nothing.
+        where: Place in the request, such as ``path profileIdentifier``.
+        expected: Value or comparison that the condition has for this place.
+        actual: Value that the request has there; None: absent.
     """
 
     where: str
@@ -91,7 +95,7 @@ class Misfit(NamedTuple):
 
 
 def misfits(condition: RequestCondition, context: RequestContext) -> Iterator[Misfit]:
-    """Yields the respects in which a request is not what a condition asks for.
+    """Yields the parts of a condition that a request does not meet.
 
     Raises:
         BadRequest: A regular expression is invalid.
@@ -116,7 +120,7 @@ def misfits(condition: RequestCondition, context: RequestContext) -> Iterator[Mi
 def _other_texts(
     place: str, conditions: Mapping[str, TextCondition], texts: Iterable[tuple[str, str]]
 ) -> Iterator[Misfit]:
-    """Yields the conditions that no text of their name fits; a parameter may be sent twice."""
+    """Yields the named conditions that no sent text of the same name meets; names may be sent twice."""
     by_name: dict[str, list[str]] = {}
     for name, text in texts:
         by_name.setdefault(name, []).append(text)
@@ -131,7 +135,7 @@ def _other_texts(
 
 
 def _body(context: RequestContext) -> Any:
-    """Returns the body as JSON, or a form as an object; None where it is neither."""
+    """Returns the body's JSON value, or a form's fields as an object; None for any other body."""
     try:
         return orjson.loads(context.body)
     except ValueError:
@@ -139,13 +143,14 @@ def _body(context: RequestContext) -> Any:
 
 
 _MISSING: Final = object()
-"""Stands for a member that is not there, which null is."""
+"""Sentinel: the object lacks the member; a member that is null is present."""
 
 
 def _other_parts(place: str, value: Any, part: Any) -> Iterator[Misfit]:
-    """Yields where a value of JSON does not contain another: of objects, its members among others.
+    """Yields the places where a JSON value does not contain the wanted part.
 
-    A text may be compared as texts elsewhere in the request are.
+    An object contains a part whose members it has; further members are ignored. A part may be a
+    comparison for a string, such as ``{"contains": "x"}``.
     """
     if isinstance(part, dict) and isinstance(value, dict):
         for name, member in part.items():
@@ -165,13 +170,13 @@ def _other_parts(place: str, value: Any, part: Any) -> Iterator[Misfit]:
 
 
 def expect_comparisons(value: Any) -> None:
-    """Reads every regular expression of a condition, at whatever depth it stands.
+    """Checks every regular expression of a condition, at any depth.
 
     Raises:
-        BadRequest: One is invalid.
+        BadRequest: A regular expression is invalid.
     """
     if isinstance(value, dict) and is_comparison(value):
-        fits("", value)
+        fits("", value)  # compiles its expressions
     elif isinstance(value, dict | list):
         for part in value.values() if isinstance(value, dict) else value:
             expect_comparisons(part)

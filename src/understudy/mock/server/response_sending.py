@@ -1,8 +1,8 @@
-"""Encodes responses, and sends them as ASGI messages; the headers of pages among them.
+"""Encodes responses and error responses, and sends them as ASGI messages.
 
-Every problem and every failure becomes a response in the error shape of the API. It is done in one
-place for all that lies within, Connexion's own refusals included, so that no client ever meets a
-framework's error page.
+Every problem and every internal error becomes a response in the error shape of the API. This one place
+does so for all inner layers, Connexion's own refusals included, so that no client gets a framework's
+error page.
 """
 
 import asyncio
@@ -35,18 +35,18 @@ from understudy.openapi.media_types import JSON_SEQUENCES, without_options
 from understudy.openapi.paths import Paths
 
 NO_CONTENT = 204
-"""Goes without a body, and without the length of one (RFC 9110, 8.6)."""
+"""Status without a body and without Content-Length (RFC 9110, 8.6)."""
 
 UNTRUSTED: Final[HeaderFields] = (
     (b"content-security-policy", b"sandbox"),
     (b"x-content-type-options", b"nosniff"),
 )
-"""Header fields of every response but the mock's own pages. A document chooses bodies and media types,
-and they come from the origin of the admin API: without these, a script in one could make worlds.
-They stand first, and a policy of the document's own can only add to them (CSP 3, 4.2; Fetch, 3.6)."""
+"""Header fields of every response but the mock's own pages. A document determines bodies and media types,
+and shares the origin of the admin API: without these fields, a script in a body could make worlds.
+They come first, so a policy of the document can only restrict further (CSP 3, 4.2; Fetch, 3.6)."""
 
 _NOT_IN_FIELDS = re.compile("[\\x00-\\x08\\x0a-\\x1f\\x7f]")
-"""Matches a character that no field value may hold (RFC 9110, 5.5)."""
+"""Matches a character that no field value may contain (RFC 9110, 5.5)."""
 
 
 def encode(
@@ -55,13 +55,13 @@ def encode(
     """Encodes a response.
 
     Args:
-        response: A body that JSON can express is encoded as JSON, bytes are sent as they are, None
+        response: Response to encode: a JSON value is encoded as JSON, bytes are sent unchanged, None
             is an empty body.
-        headers: The headers to send in place of the response's own; None: those.
-        is_own_page: Whether the mock wrote it to be opened in a browser, with a policy of its own.
+        headers: Headers to send instead of the response's; None: the response's.
+        is_own_page: Whether the response is a page of the mock, which has a Content-Security-Policy.
 
     Raises:
-        ValueError: A header holds what a field value may not (RFC 9110, 5.5).
+        ValueError: A header contains a control character (RFC 9110, 5.5).
     """
     body, status, media_type, own = response
     fields: list[tuple[bytes, bytes]] = [] if is_own_page else [*UNTRUSTED]
@@ -101,7 +101,7 @@ async def stream_response(receive: Receive, send: Send, response: HandlerRespons
 
 
 async def send_chunks(receive: Receive, send: Send, content: AsyncGenerator[bytes]) -> None:
-    """Sends the body of a response that has begun, until it ends or the client disconnects."""
+    """Sends the body of a started response, until the content ends or the client disconnects."""
     leaving = asyncio.ensure_future(has_left(receive))
     chunk: asyncio.Future[Any] = leaving
     try:
@@ -116,9 +116,7 @@ async def send_chunks(receive: Receive, send: Send, content: AsyncGenerator[byte
     finally:
         leaving.cancel()
         chunk.cancel()
-        await asyncio.wait(
-            {chunk}
-        )  # it must have ended before its source can, also where this is cancelled
+        await asyncio.wait({chunk})  # a generator that still runs cannot be closed
         await content.aclose()
 
 
@@ -129,23 +127,23 @@ async def has_left(receive: Receive) -> None:
 
 
 DELIVERY: Final = "understudy.delivery"
-"""Key of the scope under which a response is that may not be sent before its request is committed."""
+"""Scope key of the HeldResponse; absent where responses are sent without a commit."""
 
 
 class HeldResponse(Protocol):
-    """Such a response."""
+    """A response that is sent only after its request is committed to a shared store."""
 
     def delay(self, receive: Receive, seconds: float) -> None:
-        """Waits so long after the commit before anything is sent."""
+        """Sets the seconds to wait between the commit and the first message."""
 
     async def commit(self, body: bytes) -> None:
-        """Commits the request, and sends what waits; a body that follows in pieces is known before."""
+        """Commits the request with its whole body, and sends the messages held so far."""
 
 
 async def delay(scope: Scope, receive: Receive, seconds: float) -> None:
-    """Delays a response: by waiting now, or after the commit where there is one.
+    """Delays a response: by waiting now, or after the commit for a held response.
 
-    No response is delayed for a client that has left.
+    The delay ends when the client disconnects.
     """
     delivery: HeldResponse | None = scope.get(DELIVERY)
     if not seconds:
@@ -157,7 +155,7 @@ async def delay(scope: Scope, receive: Receive, seconds: float) -> None:
 
 
 async def wait(receive: Receive, seconds: float) -> None:
-    """Waits, until the client leaves at most."""
+    """Waits for some seconds, or until the client disconnects."""
     waiting = [
         asyncio.ensure_future(asyncio.sleep(seconds)),
         asyncio.ensure_future(has_left(receive)),
@@ -165,25 +163,25 @@ async def wait(receive: Receive, seconds: float) -> None:
     try:
         await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        for each in waiting:
-            each.cancel()
+        for future in waiting:
+            future.cancel()
 
 
 async def commit_first(scope: Scope, body: bytes) -> None:
-    """Commits a request before its response is sent in pieces, where it has to be committed.
+    """Commits a request whose response will be sent in pieces; does nothing without a shared store.
 
     Args:
-        scope: Of the request.
-        body: All that will be sent, for the journal.
+        scope: ASGI scope of the request.
+        body: Whole body of the response, for the journal.
     """
     delivery: HeldResponse | None = scope.get(DELIVERY)
     if delivery is not None:
         await delivery.commit(body)
 
 
-# Generated event streams and JSON sequences are sent one item at a time, as a request prefers. A client
-# that has to show what comes, to reconnect or to time out cannot be tested with a body that is there at
-# once. The items are those of the generated body; those beyond it are of the seeds that follow.
+# Generated event streams and JSON sequences are sent one item at a time, by the request's preferences:
+# a body that arrives at once cannot test how a client shows items, reconnects or times out. The items are
+# those of the generated body; further ones come from bodies that the next seeds generate.
 
 EVENTS: Final = "text/event-stream"
 
@@ -193,11 +191,11 @@ _NUMBER: Final = re.compile(rb"[0-9]{1,9}")
 
 
 More = Callable[[int], Awaitable[object]]
-"""Returns the body that the seed of this number after the first generates; None: the first one again."""
+"""Returns the body generated by the first seed plus this number; None: repeat the first body."""
 
 
 class _Items:
-    """The items of a stream, without end."""
+    """The endless sequence of a stream's items."""
 
     def __init__(self, body: bytes, media_type: str, more: More) -> None:
         self._is_events = media_type == EVENTS
@@ -212,7 +210,7 @@ class _Items:
         return content.splitlines(keepends=True)
 
     async def get(self, number: int) -> bytes:
-        """Returns the item of this number, counted from 0; an event without an id gets its own."""
+        """Returns the item with this number, counted from 0; an event without an id gets one."""
         turn, place = divmod(number, len(self.first))
         if turn != self._round:
             self._latest, self._round = self._split(await self._more(turn)) or self.first, turn
@@ -222,7 +220,7 @@ class _Items:
         return item + (b"\n\n" if _OWN_ID.search(item) else b"\nid: %d\n\n" % (number + 1))
 
     def received(self, last_event_id: bytes) -> int:
-        """Returns how many items a client has got that names the last one."""
+        """Returns how many items a client has received whose Last-Event-ID is this."""
         ids = [found[1] for found in map(_OWN_ID.search, self.first) if found]
         if last_event_id in ids:
             return ids.index(last_event_id) + 1
@@ -232,18 +230,18 @@ class _Items:
 async def send_planned(
     scope: Scope, receive: Receive, send: Send, response: WireResponse, plan: StreamPlan, more: More
 ) -> bool:
-    """Sends a generated response as a stream, if its media type is one of streams.
+    """Sends a generated response item by item, if its media type is an event stream or JSON sequence.
 
     Args:
-        scope: Of the request.
-        receive: Tells when the client leaves.
-        send: Sends to the client.
-        response: The whole response, as it is sent without a plan.
-        plan: How it is sent.
+        scope: ASGI scope of the request.
+        receive: ASGI receive, which tells when the client disconnects.
+        send: ASGI send.
+        response: Whole response, as it would be sent without a plan.
+        plan: Number and times of the items.
         more: Returns the bodies after the first.
 
     Returns:
-        Whether it was sent.
+        Whether the response was sent.
     """
     content_type = dict(response.headers).get(b"content-type", b"").decode("latin-1")
     media_type = without_options(content_type)
@@ -262,7 +260,7 @@ async def send_planned(
 
 
 async def _timed(items: _Items, plan: StreamPlan) -> AsyncGenerator[bytes]:
-    """Yields the items of a stream, each at its time."""
+    """Yields the items of a stream with the planned pauses, from the first that the client lacks."""
     first = items.received(plan.last_event_id)
     most = len(items.first) if plan.events is None else plan.events
     for number in range(first, most):
@@ -270,11 +268,11 @@ async def _timed(items: _Items, plan: StreamPlan) -> AsyncGenerator[bytes]:
             await asyncio.sleep(plan.interval)
         yield await items.get(number)
     if plan.stays:
-        await asyncio.Event().wait()
+        await asyncio.Event().wait()  # keeps the stream open until the client disconnects
 
 
 def problem_response(status: int, title: str, detail: str) -> HandlerResponse:
-    """Returns a problem of the mock itself, which production could never send (RFC 9457)."""
+    """Returns a problem of the mock itself (RFC 9457), in a shape that the real service never sends."""
     body = {"title": title, "status": status, "detail": detail}
     return HandlerResponse(body, status, "application/problem+json")
 
@@ -290,7 +288,7 @@ def content_policy(onward: str = "") -> str:
     """Returns the Content-Security-Policy of a page.
 
     Args:
-        onward: The source that the page's forms are redirected to, beside the page's own.
+        onward: Another source that the page's forms may be redirected to; empty for none.
     """
     return _POLICY.format(onward=f" {onward}" if onward else "")
 
@@ -310,7 +308,7 @@ _log = logging.getLogger(__name__)
 def as_problem(error: Exception) -> Problem | None:
     """Returns a refusal of the mock or of Connexion as a Problem; None for any other error.
 
-    The text of what Connexion refused is left empty: it does not know what would be right.
+    A refusal by Connexion gets no message here: ErrorResponses adds one that names the remedy.
     """
     if isinstance(error, Problem):
         return error
@@ -321,7 +319,7 @@ def as_problem(error: Exception) -> Problem | None:
 
 
 def _addresses(context: RequestContext) -> str:
-    """Returns where the two servers are, as a path that is like none of one is often the other's."""
+    """Names the two servers' addresses: an unknown path is often a path of the other server."""
     ours, other = context.resource_url, context.authorization_url
     if ours == other:
         return "."
@@ -329,11 +327,11 @@ def _addresses(context: RequestContext) -> str:
 
 
 class ErrorResponses:
-    """Makes the response to whatever was raised while a request was worked on.
+    """Makes the responses to exceptions that were raised during a request.
 
     Args:
-        paths: Knows which methods a path allows, and which path was probably meant.
-        apis: The APIs with their error shapes; the first one's is used where no other fits.
+        paths: Paths of all documents, for allowed methods and suggestions.
+        apis: APIs with their error shapes; the first one's is the default.
     """
 
     def __init__(self, paths: Paths, apis: Sequence[Api]) -> None:
@@ -343,9 +341,9 @@ class ErrorResponses:
     def encode(
         self, context: RequestContext, error: Exception | asyncio.CancelledError
     ) -> WireResponse:
-        """Notes why a request is refused, and returns the response as it is sent.
+        """Notes why a request is refused, and returns the encoded error response.
 
-        Only a mock that stops cancels requests.
+        A cancelled request means that the mock is stopping; nothing else cancels requests.
         """
         if isinstance(error, asyncio.CancelledError):
             error = ShuttingDown()
@@ -359,21 +357,21 @@ class ErrorResponses:
         problem = self._worded(context, problem)
         context.refused(problem)
         response = self._response(context, problem)
-        # a document may name what a challenge asks for
+        # a challenge may contain names from the document, which need not be ASCII
         own = ((name, field_value(text).decode("latin-1")) for name, text in response.headers)
         headers = (*own, *context.extra_headers)
         sent = sent_headers(context, response.status, headers)
         return encode(response, sent)
 
     def _worded(self, context: RequestContext, problem: Problem) -> Problem:
-        """Returns a refusal with its message, which those of Connexion lack."""
+        """Returns a refusal with a message; refusals by Connexion have none yet."""
         if problem.message:
             return problem
         if isinstance(problem, MethodNotAllowed):
             return method_not_allowed(context, self._paths.allowed(self._paths.based(context.path)))
         if isinstance(problem, NotFound):
             hint = self._paths.hint(context.path) or _addresses(context)
-            if "/.well-known/" in context.path:  # a client that configures itself
+            if "/.well-known/" in context.path:  # asked for by clients that discover a server
                 hint = f"; read {context.authorization_url}{METADATA_PATH}"
             msg = f"There is nothing at {context.path}{hint}"
             return NotFound(msg, code="unknown_path")
@@ -407,7 +405,13 @@ class ErrorResponses:
 def method_not_allowed(
     context: RequestContext, methods: Sequence[str], kind: str = ""
 ) -> MethodNotAllowed:
-    """Returns the refusal of a method, with those that the path, or what it is, takes (RFC 9110, 15.5.6)."""
+    """Returns the refusal of a method, with the allowed ones (RFC 9110, 15.5.6).
+
+    Args:
+        context: Request with the refused method.
+        methods: Methods that the path allows.
+        kind: Suffix that says what kind of resource is at the path.
+    """
     allowed = ", ".join(methods)
     msg = f"{context.method} is not allowed at {context.path}{kind}; it takes {allowed}."
     return MethodNotAllowed(msg, code="method_not_allowed", headers=(("allow", allowed),))

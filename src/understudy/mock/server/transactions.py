@@ -1,9 +1,9 @@
 """Runs each request as a transaction on worlds that several processes share.
 
-A request is worked on with the process's own copy of its world, which costs no time on the wire, and
-is committed by one call of the store before a byte of its response is sent. Where the copy turns out
-to be out of date, the store says what changed, everything is taken back, and the request is worked on
-again: handlers are functions of the request and the world, so nobody can tell.
+This is optimistic concurrency: a request is handled with the process's own copy of its world, without
+network calls, and committed by one call of the store before a byte of its response is sent. If the copy
+turns out to be stale, the store returns what changed, all changes are rolled back, and the request is
+handled again. Handlers depend only on the request and the world, so clients cannot notice a retry.
 """
 
 import asyncio
@@ -30,45 +30,45 @@ from understudy.mock.server.worlds import DEFAULT, WorldSelection
 
 
 class Transaction(Protocol):
-    """One attempt at a request, on worlds that no other request of this process changes meanwhile."""
+    """One attempt at a request, which locks its worlds within this process."""
 
     @property
     def names(self) -> frozenset[str]:
-        """The worlds that it holds."""
+        """Names of the locked worlds."""
 
     @property
     def is_over(self) -> bool:
-        """True once it was committed, or taken back."""
+        """True once the transaction was committed or rolled back."""
 
     def add(self, context: RequestContext) -> None:
-        """Records a request whose response is ready, with every change since the last one."""
+        """Adds a request whose response is ready, with all changes since the last added one."""
 
     async def commit(self) -> None:
-        """Commits what the requests have changed, with their entries in the journal.
+        """Commits the changes of the added requests, with their entries in the journal.
 
         Raises:
-            Superseded: All of it was taken back, as a world was not what it was taken for.
+            Superseded: A world was stale, and all changes were rolled back.
         """
 
     async def pause(self, receive: Receive) -> Message:
-        """Receives a message of the client, while others may use the worlds.
+        """Receives a message of the client, with the worlds unlocked meanwhile.
 
         Raises:
-            Superseded: Another request has changed them meanwhile.
+            Superseded: Another request has changed the worlds meanwhile.
         """
 
     def end(self) -> None:
-        """Takes back what was not committed, and lets others use the worlds."""
+        """Rolls back uncommitted changes, and unlocks the worlds."""
 
 
 class Delivery:
-    """The delivery of one response, which begins once its request is committed.
+    """Sends one response, and holds its messages until the request is committed.
 
     Args:
-        transaction: The transaction of the request.
-        journaling: Tells its listeners.
-        context: The request.
-        send: Sends to the client.
+        transaction: Transaction of the request.
+        journaling: Observes the request before the commit.
+        context: Request.
+        send: ASGI send of the client.
 
     Attributes:
         is_done: Whether the request is committed.
@@ -89,14 +89,14 @@ class Delivery:
         self.is_done = False
 
     def delay(self, receive: Receive, seconds: float) -> None:
-        """Waits so long after the commit before anything is sent, or until the client leaves."""
+        """Sets the seconds to wait between the commit and the first message."""
         self._delay = receive, seconds
 
     async def commit(self, body: bytes) -> None:
-        """Commits the request, and sends what waits; a body that follows in pieces is known before.
+        """Commits the request with its whole body, and sends the messages held so far.
 
         Raises:
-            Superseded: The attempt was in vain.
+            Superseded: A world was stale; the request must be handled again.
         """
         context = self._context
         context.response_body = body
@@ -112,12 +112,12 @@ class Delivery:
             await self._send(message)
 
     async def __call__(self, message: Message) -> None:
-        """Sends a message; those before the commit wait for it.
+        """Sends a message, or holds it until the commit.
 
-        The first pieces of a body wait for the others, as far as the journal keeps them.
+        The commit follows the last piece of a body, or the last that the journal keeps.
 
         Raises:
-            Superseded: The attempt was in vain.
+            Superseded: A world was stale; the request must be handled again.
         """
         if self.is_done:
             await self._send(message)
@@ -134,27 +134,27 @@ class Delivery:
 
 
 _MOST_ATTEMPTS = 100
-"""Attempts at one request; others would have to change its world between all of them."""
+"""Attempts at one request before it fails; only other requests that change its world cause retries."""
 
 _BACKOFF = 0.0005
-"""Seconds that an attempt waits more than the one before it, after the first few."""
+"""Seconds of linear backoff per attempt, after the first few."""
 
 _BODY_HEADERS = frozenset({b"content-length", b"transfer-encoding"})
 """Headers that announce a body (RFC 9112, 6.3)."""
 
 _AT_ONCE = 3
-"""Attempts that follow one another without waiting."""
+"""First attempts, which follow one another without waiting."""
 
 
 REFUSAL = "understudy.refusal"
-"""Key of the scope under which the problem is why a request could not be committed, or None."""
+"""Scope key of the problem that prevented the commit of a request; its value may be None."""
 
 
 async def back_off(attempt: int) -> None:
-    """Waits before an attempt, the longer the more there were.
+    """Waits before an attempt, longer with each attempt.
 
     Raises:
-        StoreUnavailable: There were too many.
+        StoreUnavailable: There were too many attempts.
     """
     if attempt == _MOST_ATTEMPTS:
         msg = f"{_MOST_ATTEMPTS} attempts were in vain, as others kept changing this world."
@@ -164,11 +164,11 @@ async def back_off(attempt: int) -> None:
 
 
 class Superseded(BaseException):
-    """Ends an attempt at a request; a BaseException, so that no layer makes a response of it.
+    """Aborts an attempt at a request; a BaseException, so that no layer turns it into a response.
 
     Args:
-        names: Worlds that the request turned out to need, too.
-        problem: Why no further attempt can succeed; None: the next one may.
+        names: Further worlds that the request turned out to need.
+        problem: Reason why no further attempt can succeed; None: try again.
     """
 
     def __init__(self, names: Iterable[str] = (), problem: Problem | None = None) -> None:
@@ -181,32 +181,32 @@ class SharedStore(Protocol):
     """A store that several processes share."""
 
     async def prepare(self, selected: WorldSelection) -> frozenset[str]:
-        """Makes the world that a request selects known here; returns what the request needs.
+        """Loads the world that a request selects; returns the names of the worlds that it needs.
 
         Raises:
             StoreUnavailable: The store does not respond.
-            Superseded: It is another store than before.
+            Superseded: The store was replaced by another since the last call.
         """
 
     async def begin(self, names: frozenset[str]) -> Transaction:
-        """Begins a transaction on these worlds, once no other one uses them."""
+        """Begins a transaction on these worlds, once no other transaction of this process has them."""
 
     async def close(self) -> None:
         """Closes the connection to the store."""
 
     def serve(self, endpoints: Iterable[Endpoint]) -> None:
-        """Replaces the operations of the documents in force, which journals refer to."""
+        """Sets the operations of the documents in force, which journal entries refer to."""
 
 
 async def committed(
     store: SharedStore, selected: WorldSelection, attempt: Callable[[Transaction], Awaitable[None]]
 ) -> None:
-    """Makes attempts until one is committed.
+    """Runs attempts until one is committed.
 
     Args:
-        store: What the replicas share.
-        selected: The world that is worked on; an attempt may turn out to need others, too.
-        attempt: Works, and commits.
+        store: Store that the replicas share.
+        selected: World of the request; an attempt may turn out to need others, too.
+        attempt: Handles the request within a transaction, and commits it.
 
     Raises:
         Problem: No transaction can be committed.
@@ -234,9 +234,9 @@ class TransactionMiddleware:
     """Runs every request as a transaction, and journals it: the outermost layer of a replica.
 
     Args:
-        app: The next layer.
-        journaling: Makes the context of a request.
-        store: What the replicas share.
+        app: Next layer.
+        journaling: Makes the contexts of requests, and journals them.
+        store: Store that the replicas share.
     """
 
     def __init__(self, app: ASGIApp, journaling: Journaling, store: SharedStore) -> None:
@@ -272,7 +272,7 @@ class TransactionMiddleware:
         await self._app(self._routed(context, scope), replayed, send)
 
     async def _prepare(self, selected: WorldSelection) -> None:
-        """Makes the world of a page known here, unless the store does not respond."""
+        """Loads the world of a page, if the store responds; health and console work without it."""
         with suppress(Problem):
             for attempt in count():
                 await back_off(attempt)
@@ -302,7 +302,7 @@ class TransactionMiddleware:
                 self._journaling.log(context)
 
     def _routed(self, context: RequestContext, scope: Scope) -> Scope:
-        """Returns a scope of its own for an attempt, as the layers write into it."""
+        """Returns a copy of the scope for one attempt, since the layers write into their scope."""
         own = {**scope, "extensions": dict(scope.get("extensions") or {})}
         put_context(own, context)
         own["path"] = self._journaling.based(context)
@@ -310,11 +310,11 @@ class TransactionMiddleware:
 
 
 class ReplayedReceive:
-    """Receives the body of a request once, for every attempt at it.
+    """ASGI receive that keeps the body of a request, and replays it for further attempts.
 
     Args:
-        receive: Receives the messages of the client.
-        has_body: Whether a body is announced.
+        receive: ASGI receive of the client.
+        has_body: Whether the headers announce a body.
     """
 
     def __init__(self, receive: Receive, *, has_body: bool) -> None:
@@ -325,18 +325,18 @@ class ReplayedReceive:
         self._transaction: Transaction | None = None
 
     def rewind(self, transaction: Transaction | None) -> None:
-        """Begins again with the first message, for the next attempt."""
+        """Starts again with the first message, for the next attempt."""
         self._transaction, self._place = transaction, 0
 
     async def __call__(self) -> Message:
         """Returns the next message.
 
         Raises:
-            Superseded: The client took its time, and another request changed the world meanwhile.
+            Superseded: Another request changed the world while the client was still sending.
         """
         if self._place == len(self._messages):
             if self._is_whole or self._transaction is None or self._transaction.is_over:
-                return await self._receive()  # tells when the client leaves
+                return await self._receive()  # returns when the client disconnects
             await self._transaction.pause(self._keep_next)
         self._place += 1
         return self._messages[self._place - 1]
@@ -348,20 +348,20 @@ class ReplayedReceive:
         return message
 
 
-# Ordinary requests that wait for the same world are worked on one after another and committed by one
-# call of the store: without groups each of them would wait for the calls of all others before it.
+# Group commit: ordinary requests that wait for the same world are handled one after another and committed
+# by one call of the store. Otherwise each would wait for the calls of all requests before it.
 
 _MOST_AT_ONCE = 64
-"""Requests of a group; more would let other worlds wait for milliseconds."""
+"""Requests of a group at most; a larger one would delay other worlds by milliseconds."""
 
 
 class Groups:
-    """The groups of requests of one address.
+    """Groups the requests of one address by their world, and commits each group at once.
 
     Args:
-        direct: Works on ordinary requests.
-        store: What the replicas share.
-        stack: Responds to all other requests.
+        direct: Handles ordinary requests.
+        store: Store that the replicas share.
+        stack: Middleware stack, which handles all other requests.
     """
 
     def __init__(self, direct: Direct, store: SharedStore, stack: ASGIApp) -> None:
@@ -372,10 +372,10 @@ class Groups:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def add(self, head: RequestHead, peer: Peer, body: bytes) -> "GroupedRequest | None":
-        """Lets a request wait for the next group of its world.
+        """Queues a request for the next group of its world.
 
         Returns:
-            What will send its response; None, where only the stack can respond.
+            ASGI application that sends its response; None where only the stack can respond.
         """
         if not head.is_usual:
             return None
@@ -392,7 +392,7 @@ class Groups:
         return request
 
     async def _respond(self, name: str) -> None:
-        """Works on the requests of a world, until none waits."""
+        """Handles the queued requests of a world, until the queue is empty."""
         waiting = self._waiting[name]
         group: list[GroupedRequest] = []
         try:
@@ -405,17 +405,17 @@ class Groups:
                         request.end(problem)
         finally:
             del self._waiting[name]
-            for request in (*group, *waiting):  # of a loop that ends
+            for request in (*group, *waiting):  # left over only when the event loop stops
                 request.response.cancel()
 
     async def _commit(
         self, group: list["GroupedRequest"], waiting: deque["GroupedRequest"]
     ) -> None:
-        """Makes attempts at a group until one is committed.
+        """Runs attempts at a group until one is committed.
 
         Args:
-            group: The first request; those that wait when its world can be worked on are added.
-            waiting: The requests that come after it.
+            group: First request; those queued by the time that the world is locked are added.
+            waiting: Queue of the requests after it.
 
         Raises:
             Problem: No transaction can be committed.
@@ -429,7 +429,7 @@ class Groups:
         await committed(self._store, group[0].head.selection, attempt)
 
     async def _attempt(self, group: Sequence["GroupedRequest"], transaction: Transaction) -> None:
-        """Works on every request of a group that does not turn out to be for the stack."""
+        """Handles the requests of a group, except those that only the stack can handle."""
         done: list[tuple[GroupedRequest, RequestContext, WireResponse]] = []
         for request in group:
             if request.response.done():
@@ -450,10 +450,10 @@ class Groups:
             self._direct.journaling.log(context)
 
     async def _worked(self, request: "GroupedRequest") -> Worked | None:
-        """Works on a request; returns None where only the stack can respond.
+        """Handles a request; returns None where only the stack can respond.
 
         Raises:
-            Superseded: It uses another world, too: the stack will work on it.
+            Superseded: The request needs a further world; the stack will handle it.
         """
         try:
             worked = self._direct.work(request.head, request.peer, request.body)
@@ -465,10 +465,11 @@ class Groups:
 
 @dataclass(frozen=True, slots=True)
 class GroupedRequest:
-    """A request that waits for its group: an ASGI application for it alone.
+    """A queued request, and the ASGI application that sends its response.
 
     Attributes:
-        response: Its response; or the problem that prevents one; None: only the stack can respond.
+        response: Future of the response, or of the problem that prevented the commit; its result is
+            None where only the stack can respond.
     """
 
     groups: Groups
@@ -478,12 +479,12 @@ class GroupedRequest:
     response: asyncio.Future[WireResponse | Problem | None] = field(compare=False)
 
     def end(self, response: WireResponse | Problem | None) -> None:
-        """Keeps the response, unless there is one."""
+        """Sets the response, unless one is set."""
         if not self.response.done():
             self.response.set_result(response)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Sends the response once it is committed."""
+        """Sends the response once its group is committed."""
         response: WireResponse | Problem | None
         try:
             response = await self.response

@@ -1,8 +1,8 @@
-"""Decides about fixed windows of one hour, as a function of values.
+"""Counts requests in fixed windows of one hour, as a pure function.
 
-The interface gives the numbers and leaves the window open (Limits, 4): here it opens with the first
-request, or with the hour of the clock, and ends an hour later, so that ``X-RateLimit-Reset`` is one
-instant and not a slope.
+The interface gives the quotas and not the kind of window (Limits, 4): here a window opens with the
+first request, or with the hour of the clock, and ends an hour later, so that ``X-RateLimit-Reset`` is
+the same instant for all its requests. A sliding window has no such instant.
 """
 
 from collections import OrderedDict
@@ -17,7 +17,7 @@ from understudy.mock.server.clock import Instant
 WINDOW = timedelta(hours=1)  # interface, Limits: "per hour"
 
 _DROPPED_AT_ONCE = 2
-"""More than one, so that closed windows grow fewer while others open."""
+"""Closed windows dropped per opened one: more than one, so that their number falls."""
 
 
 class Window(NamedTuple):
@@ -27,23 +27,23 @@ class Window(NamedTuple):
     used: Count
 
     def is_closed(self, now: datetime) -> bool:
-        """Tells whether it counts no request of now any more.
+        """Tells whether the window ended before now, or lies an hour ahead.
 
-        One that opened an hour ahead is of before the time was set back; a moment ahead, of another
-        request that arrived later and was counted first.
+        A window lies ahead where the clock was set back since. One that opened a moment ahead is still
+        open: a request that arrived later was counted first.
         """
         return abs(now - self.opened) >= WINDOW
 
 
 class Windows(OrderedDict[str, Window]):
-    """Principal to window, in the order they opened; closed ones make room while others open.
+    """Principal to window, in the order of opening; each new window drops closed ones.
 
-    Each that opens drops two closed ones at most, so no request pays for thousands, and there are
-    never more than were open at once.
+    It drops two at most, so that no request pays for thousands; yet there are never more windows than
+    were open at the same time.
     """
 
     def keep(self, principal: str, window: Window) -> list[str]:
-        """Keeps a window, as it is now.
+        """Stores the current window of a principal.
 
         Returns:
             The principals whose windows were dropped.
@@ -64,11 +64,11 @@ class Windows(OrderedDict[str, Window]):
 
 
 LIMIT_HEADER: Final = "x-ratelimit-"
-"""The beginning of the three headers' names, before they are those that a document declares."""
+"""Prefix of the three headers' names; a document may declare others, which replace them later."""
 
 
-class QuotaDecision(Struct, frozen=True):  # made for each request, at no call of Python
-    """The decision on a request: within the quota or beyond it, and the headers that show it."""
+class QuotaDecision(Struct, frozen=True):  # a Struct is made in C, which counts once per request
+    """Whether a request is within the quota, and the values of the headers that say so."""
 
     allowed: bool
     limit: int
@@ -77,7 +77,7 @@ class QuotaDecision(Struct, frozen=True):  # made for each request, at no call o
 
     @property
     def headers(self) -> tuple[tuple[str, str], ...]:
-        """The three headers; Reset in Unix seconds."""
+        """The ``X-RateLimit-*`` headers; Reset in Unix seconds."""
         return (
             (f"{LIMIT_HEADER}limit", str(self.limit)),
             (f"{LIMIT_HEADER}remaining", str(self.remaining)),
@@ -91,13 +91,13 @@ def count(
     """Counts one request.
 
     Args:
-        window: The principal's window, if one is open.
-        now: The world's time.
-        limit: Requests that an hour allows.
-        is_aligned: True if the hour is that of the clock.
+        window: Principal's window so far, open or closed; None: no request was counted.
+        now: World's time.
+        limit: Requests allowed per hour.
+        is_aligned: True for windows that open on the hour (10:00, 11:00).
 
     Returns:
-        The decision, and the new window.
+        The decision, and the window to store.
     """
     if window is None or not -WINDOW < now - window.opened < WINDOW:
         window = Window(now.replace(minute=0, second=0, microsecond=0) if is_aligned else now, 0)

@@ -1,7 +1,7 @@
-"""Keeps isolated states of the service, each an overlay of changed records on one shared baseline.
+"""Isolated states of the service: each world is an overlay of changed records on a shared baseline.
 
-Records are frozen and a change is a value, so dropping or copying a world costs what was changed in
-it and not what it holds. Copying the records themselves would take milliseconds and megabytes.
+Records are frozen and a change is a value, so the cost of dropping or copying a world grows with its
+changes, and not with its size. Copying the records themselves would take milliseconds and megabytes.
 """
 
 import re
@@ -24,12 +24,12 @@ Record = TypeVar("Record")
 
 @dataclass(frozen=True, slots=True)
 class Collection(Generic[Record]):
-    """The name of one kind of record, and its type; the records themselves live in worlds.
+    """The name and the type of one kind of record; the records themselves live in worlds.
 
     Attributes:
-        name: What the state is kept under.
-        type: Of the records.
-        is_transient: Whether the oldest record makes room for a new one once there are too many.
+        name: Key of the collection in baselines, overlays and stores.
+        type: Type of the records.
+        is_transient: Whether the oldest record is dropped for a new one at the limit.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Collection(Generic[Record]):
 
 
 class RecordChange(NamedTuple):
-    """One record of one collection, replaced by another or (None) removed."""
+    """One record that was added or replaced; its ``record`` is None where it was removed."""
 
     collection: str
     key: str
@@ -46,7 +46,7 @@ class RecordChange(NamedTuple):
 
 
 Baseline = Mapping[str, Mapping[str, Any]]
-"""Collection name to key to record; shared by all worlds and never changed."""
+"""Records by collection name and key, as loaded from the fixtures; shared by all worlds, immutable."""
 
 
 class Snapshot(NamedTuple):
@@ -71,19 +71,19 @@ class WorldStore(Protocol[World_contra]):
 
     @property
     def numbers_requests(self) -> bool:
-        """True if it numbers the requests of a journal, which changes are attributed to then."""
+        """True if the store numbers the requests of a journal, and attributes changes to them."""
 
     def record_changed(self, world: World_contra, change: RecordChange) -> None:
-        """Stores one change; it lasts once ``commit`` has returned."""
+        """Stores one change; it is durable once ``commit`` has returned."""
 
     def settings_changed(self, world: World_contra) -> None:
         """Stores the world's new clock, choices, limits and faults."""
 
     def fault_used(self, world: World_contra) -> None:
-        """Stores the uses of faults by requests; no request is refused for its loss."""
+        """Stores how often faults were used; a failure to do so refuses no request."""
 
     def windows_changed(self, world: World_contra, principals: Iterable[str]) -> None:
-        """Stores the rate-limit windows of these principals; no request is refused for their loss."""
+        """Stores the rate-limit windows of these principals; a failure to do so refuses no request."""
 
     def world_created(
         self, world: World_contra, beginning: Snapshot, idle: timedelta | None
@@ -106,27 +106,27 @@ class WorldStore(Protocol[World_contra]):
         """Writes every change so far."""
 
     def expect_ready(self) -> None:
-        """Refuses where a change could not be kept.
+        """Checks that the store can persist changes.
 
         Raises:
-            Problem: Nothing can be written, and why.
+            Problem: The store cannot be written, with the reason.
         """
 
 
 @dataclass(slots=True)
 class Weight:
-    """The weight of the records of one collection that a world adds or changes.
+    """The total weight of the records of one collection that a world adds or changes.
 
     Attributes:
-        weigh: Returns the weight of one record.
-        total: The sum.
+        weigh: Returns the weight of one record, such as its bytes.
+        total: Sum of the weights.
     """
 
     weigh: Callable[[Any], int]
     total: int
 
     def replace(self, before: Any, after: Any) -> None:
-        """Accounts for a record that is replaced by another; None stands for no record."""
+        """Updates the total for a replaced record; None means no record."""
         self.total -= 0 if before is None else self.weigh(before)
         self.total += 0 if after is None else self.weigh(after)
 
@@ -134,12 +134,12 @@ class Weight:
 class Identifiers:
     """Generates a world's identifiers.
 
-    Each is drawn from the seed and its number alone, so that a world can be taken up again where
-    it was left by two integers.
+    Each depends only on the seed and its number, so that two integers are enough to save and restore
+    the generator.
 
     Args:
         seed: Same seed and same calls, same identifiers.
-        count: How many were generated before.
+        count: Number of identifiers generated before.
     """
 
     __slots__ = ("count", "seed")
@@ -157,25 +157,25 @@ class Identifiers:
         return f"{self._next().getrandbits(digits * 4):0{digits}x}"
 
     def number(self) -> int:
-        """Returns a whole number, such as the seed of what is made up anew at each call."""
+        """Returns an integer, such as a seed for values that differ with each call."""
         return self._next().getrandbits(48)
 
     def text(self, length: int, alphabet: str) -> str:
-        """Returns a string of so many characters out of an alphabet."""
+        """Returns a random string of this length from an alphabet."""
         return "".join(self._next().choices(alphabet, k=length))
 
 
-# A world's own base address is enough for a client that can be configured. A header, a cookie or a
-# token that was minted in the world do for those that cannot, such as an unmodified page.
+# A client with a configurable base URL selects a world by its path prefix. Others, such as an unmodified
+# page, select it by a header, a cookie, or a token that the world issued.
 
 PREFIX = "/__world/"
-"""Begins the base addresses of a world."""
+"""Path prefix of every world but the default; the world's name follows."""
 
 MARK = "~"
-"""Separates the name of the world from the rest of a token that was issued there."""
+"""Separates the name of the issuing world from the rest of a token."""
 
 DEFAULT = "default"
-"""The world at the plain base address."""
+"""Name of the world at the base URL without a prefix."""
 
 WORLD_HEADER = b"x-mock-world"
 COOKIE = "mock_world"
@@ -188,7 +188,7 @@ _NAME = re.compile(WORLD_NAME)
 
 
 def is_world_name(name: str) -> bool:
-    """Tells whether a world can have this name: it is part of URLs."""
+    """Tells whether a world may have this name, which becomes part of URLs."""
     return _NAME.fullmatch(name) is not None
 
 
@@ -196,9 +196,9 @@ class WorldSelection(NamedTuple):
     """The world that a request selects.
 
     Attributes:
-        name: The name of the world; None: the request names none.
-        path: The path without the prefix of the world.
-        is_certain: Whether it names a world beyond doubt; a token may only look like a world's.
+        name: Name of the world; None: the request names no world.
+        path: Path without the prefix of the world.
+        is_certain: False for a name from a token, which may only look like one that a world issued.
     """
 
     name: str | None
@@ -207,7 +207,7 @@ class WorldSelection(NamedTuple):
 
 
 def selected_by_path(path: str) -> WorldSelection:
-    """Returns the world that a path with the prefix of a world names, and the path there."""
+    """Returns the world that the prefix of a path names, and the rest of the path."""
     if not path.startswith(PREFIX):
         return WorldSelection(None, path)
     name, slash, rest = path.removeprefix(PREFIX).partition("/")
@@ -224,7 +224,7 @@ def selected_by_headers(headers: Mapping[bytes, bytes], path: str) -> WorldSelec
         return WorldSelection(_cookie(cookie.decode("latin-1")), path)
     authorization = headers.get(b"authorization", b"")
     if MARK.encode() in authorization:
-        return WorldSelection(_minted(authorization.decode("latin-1")), path, is_certain=False)
+        return WorldSelection(_issuer(authorization.decode("latin-1")), path, is_certain=False)
     return WorldSelection(None, path)
 
 
@@ -236,7 +236,7 @@ def _cookie(text: str) -> str | None:
     return cookie.value if cookie else None
 
 
-def _minted(authorization: str) -> str | None:
+def _issuer(authorization: str) -> str | None:
     name = authorization.rpartition(" ")[2].partition(MARK)[0]
     return name if is_world_name(name) else None
 
@@ -246,22 +246,22 @@ _EMPTY: Mapping[str, Any] = {}
 
 @dataclass(slots=True)
 class World:
-    """An isolated state of the service, with a clock of its own.
+    """An isolated state of the service, with a separate clock.
 
     Attributes:
-        name: Its name, as in its base address.
-        baseline: The records of the fixtures.
-        clock: The world's time.
-        identifiers: The world's source of new identifiers.
+        name: Name of the world, as in its base URL.
+        baseline: Records of the fixtures.
+        clock: Clock of this world.
+        identifiers: Generator of new identifiers.
         choices: Switch name to option, where it differs from the default of ``rules.yaml``.
-        windows: Principal to what it has used of its rate limit.
-        limits: Principal to the requests an hour it is allowed instead of the interface's.
+        windows: Principal to its rate-limit window.
+        limits: Principal to its requests allowed per hour, where they differ from the interface's.
         faults: Faults in force, by id.
-        journal: The requests of this world.
+        journal: Exchanges of this world.
         store: Persists every change; None: the world is in memory only.
-        is_ended: Whether it was deleted; a request that was begun before changes nothing any more.
-        history: How to undo the last changes.
-        prefix: The prefix of every path of this world; empty for the default one.
+        is_ended: Whether the world was deleted; requests still in progress then change nothing.
+        history: Undo log of the last changes.
+        prefix: Prefix of every path of this world; empty for the default one.
     """
 
     name: str
@@ -281,7 +281,7 @@ class World:
     _weights: dict[str, Weight] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Begins the history with the settings as they are, and writes the prefix once."""
+        """Begins the history with the current settings, and computes the prefix."""
         self.prefix = "" if self.name == DEFAULT else f"{PREFIX}{self.name}"
         self.history.begin(self.identifiers.count, self.settings)
 
@@ -309,7 +309,7 @@ class World:
         return self.baseline.get(collection.name, _EMPTY).get(key)
 
     def items(self, collection: Collection[Record]) -> Iterator[tuple[str, Record]]:
-        """Yields every key and record: the baseline's in its order, then what was added."""
+        """Yields every key and record: those of the baseline in its order, then the added ones."""
         baseline = self.baseline.get(collection.name, _EMPTY)
         changed = self._overlay.get(collection.name, _EMPTY)
         for key, record in baseline.items():
@@ -321,14 +321,14 @@ class World:
                 yield key, record
 
     def keys(self, collection: Collection[Any]) -> Iterator[str]:
-        """Yields every key, in the order of ``items``; no record is decoded for it."""
+        """Yields every key, in the order of ``items``, without decoding the baseline's records."""
         baseline = self.baseline.get(collection.name, _EMPTY)
         changed = self._overlay.get(collection.name, _EMPTY)
         yield from (key for key in baseline if changed.get(key, self) is not None)
         yield from (key for key in changed if key not in baseline and changed[key] is not None)
 
     def count(self, collection: Collection[Any]) -> int:
-        """Returns how many records there are."""
+        """Returns the number of records in a collection."""
         baseline = self.baseline.get(collection.name, _EMPTY)
         changed = self._overlay.get(collection.name, _EMPTY).items()
         return len(baseline) + sum((new is not None) - (key in baseline) for key, new in changed)
@@ -339,19 +339,19 @@ class World:
         return (record for record in changed.values() if record is not None)
 
     def changed(self, collection: Collection[Any] | None = None) -> int:
-        """Returns how many records differ from the baseline; None: of all collections."""
+        """Returns how many records of a collection, or of all, differ from the baseline."""
         if collection is None:
             return sum(map(len, self._overlay.values()))
         return len(self._overlay.get(collection.name, _EMPTY))
 
     def weight(self, collection: Collection[Record], weigh: Callable[[Record], int]) -> int:
-        """Returns the weight of all the records that were added to the baseline, or changed.
+        """Returns the total weight of the records that were added to the baseline, or changed.
 
-        It is summed up once and kept, as there may be thousands of records.
+        The sum is cached and updated with each change, as a collection may have thousands of records.
 
         Args:
-            collection: The records' kind.
-            weigh: Returns the weight of a record; the same function for every call.
+            collection: Collection of the records.
+            weigh: Returns the weight of a record; must be the same function in every call.
         """
         kept = self._weights.get(collection.name)
         if kept is None:
@@ -360,17 +360,17 @@ class World:
         return kept.total
 
     def overlaid(self, collection: str, key: str) -> Any:
-        """Returns what lies over the baseline: a record, None for a removed one, or ABSENT."""
+        """Returns a key's record in the overlay: None where it was removed, ABSENT if unchanged."""
         return self._overlay.get(collection, _EMPTY).get(key, ABSENT)
 
     def take_back(self, before: Mapping[tuple[str, str], Any]) -> bool:
-        """Undoes changes of records that were never committed; the history is not told.
+        """Undoes uncommitted changes of records, without an entry in the history.
 
         Args:
-            before: Collection and key to what ``overlaid`` returned before.
+            before: Collection and key to the result of ``overlaid`` before the change.
 
         Returns:
-            Whether every record is in its old place of the order, too.
+            Whether the order of the records is restored, too.
         """
         is_in_order = True
         for (collection, key), record in before.items():
@@ -387,7 +387,7 @@ class World:
         """Adds a record or replaces the one at this key.
 
         Raises:
-            LimitExceeded: There are too many of its kind, and none makes room for it.
+            LimitExceeded: The collection is full, and not transient.
         """
         added = self._overlay.get(collection.name, _EMPTY)
         if len(added) >= RECORDS.most and key not in added:
@@ -397,19 +397,19 @@ class World:
         self.apply(RecordChange(collection.name, key, record))
 
     def remove(self, collection: Collection[Record], key: str) -> None:
-        """Removes the record at this key; removing what is not there changes nothing."""
+        """Removes the record at this key, if any."""
         if self.get(collection, key) is not None:
             self.apply(RecordChange(collection.name, key, None))
 
     def apply(self, change: RecordChange) -> None:
-        """Carries out one change: the only place where a record of a world changes.
+        """Makes one change: the only place where a record of a world changes.
 
         Raises:
-            Conflict: The world has ended while the request was worked on.
+            Conflict: The world was deleted while the request was worked on.
         """
         self._expect_lasting()
         if self.store is not None:
-            self.store.record_changed(self, change)  # first: it refuses what it could not read back
+            self.store.record_changed(self, change)  # first: it refuses records it cannot encode
         changed = self._overlay.setdefault(change.collection, {})
         weight = self._weights.get(change.collection)
         if weight is not None:
@@ -417,24 +417,25 @@ class World:
         before = changed.get(change.key, ABSENT)
         self.history.note_record(change, before, weight.weigh if weight else None)
         if change.record is None and change.key not in self.baseline.get(change.collection, _EMPTY):
-            changed.pop(change.key, None)  # nothing below to hide: a long run would fill up with it
+            # a marker is needed only to hide a record of the baseline; others would pile up in a long run
+            changed.pop(change.key, None)
         else:
             changed[change.key] = change.record
 
     def note_change(self) -> None:
-        """Tells history and store that clock, choices, limits or faults have changed."""
+        """Records a change of clock, choices, limits or faults in history and store."""
         self.history.note_settings()
         if self.store is not None:
             self.store.settings_changed(self)
 
     def note_fault_use(self) -> None:
-        """Tells history and store that a request has used some of a fault."""
+        """Records in history and store that a request used a fault, which may be limited in number."""
         self.history.note_settings()
         if self.store is not None:
             self.store.fault_used(self)
 
     def note_windows(self, principals: Iterable[str]) -> None:
-        """Tells the store that the windows of these principals have changed."""
+        """Stores the changed rate-limit windows of these principals."""
         if self.store is not None:
             self.store.windows_changed(self, principals)
 
@@ -444,13 +445,13 @@ class World:
             raise Conflict(msg, code="world_ended")
 
     def changes(self) -> Iterator[RecordChange]:
-        """Yields what differs from the baseline."""
+        """Yields every record that differs from the baseline."""
         for collection, records in self._overlay.items():
             for key, record in records.items():
                 yield RecordChange(collection, key, record)
 
     def snapshot(self) -> Snapshot:
-        """Returns the state of the world; that costs what was changed, not what the world holds."""
+        """Returns the state of the world; only the overlay is copied."""
         return Snapshot(
             baseline=self.baseline,
             overlay={name: dict(records) for name, records in self._overlay.items()},
@@ -461,13 +462,13 @@ class World:
         )
 
     def become(self, snapshot: Snapshot) -> None:
-        """Takes the state of a snapshot, at once; the journal stays.
+        """Replaces the whole state by that of a snapshot; the journal is kept.
 
         Raises:
-            Conflict: The world has ended while the request was worked on.
+            Conflict: The world was deleted while the request was worked on.
         """
         self._expect_lasting()
-        weight = sum(it.total for it in self._weights.values())
+        weight = sum(weight.total for weight in self._weights.values())
         self.history.note_state(self.snapshot(), self.changed() * RECORD_BYTES + weight)
         self.baseline = snapshot.baseline
         self._overlay = {name: dict(records) for name, records in snapshot.overlay.items()}
@@ -488,5 +489,5 @@ class World:
         return world
 
     def sibling(self, name: str, capacity: int) -> "World":
-        """Returns a new world that uses a copy of this clock."""
+        """Returns a new world on the same baseline, with a copy of this clock."""
         return World(name, self.baseline, self.clock.copy(), journal=Journal(capacity))
