@@ -1,7 +1,7 @@
-"""Says whose fault a difference is, by the rules that the two deployments break with it.
+"""Assigns each difference to its cause: the rule that one of the two deployments breaks there.
 
-No text is compared: a rule is about a difference if the response keeps the rule once that aspect is
-as at the other deployment.
+No texts are compared. A broken rule is the cause of a difference if the response keeps the rule
+once the aspect that differs is replaced by the other deployment's.
 """
 
 from collections import Counter
@@ -39,21 +39,21 @@ from understudy.verify.findings import ANSWERS, DOCUMENT
 from understudy.verify.rate_limit_history import UNAUTHORIZED
 from understudy.verify.reports import KNOWN_CAUSES
 
-# Names what the interface leaves open and no assumption is about: codes, headers, optional
-# members. An assumption of ``rules.yaml`` says what understudy chose where a client notices. Here
-# is what deployments choose freely, with the sentence of the interface that leaves it to them.
+# The silences: codes, headers and optional members that the interface leaves to each deployment,
+# with its sentence that says so. Open questions that a client notices are not here: for them
+# ``rules.yaml`` has an assumption, which says what understudy chose.
 
 Applies = Callable[[Difference], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """Something that the interface leaves open.
+    """A choice that the interface leaves to each deployment.
 
     Attributes:
-        id: What reports call it.
-        statement: What is open, with the section of the interface.
-        applies: Tells whether a difference is of this kind.
+        id: Name in reports.
+        statement: One sentence on the choice, with the section of the interface.
+        applies: Tells whether a difference comes from this choice.
     """
 
     id: str
@@ -66,7 +66,7 @@ def _is_refused(difference: Difference) -> bool:
 
 
 def _is_status_not_shown(difference: Difference) -> bool:
-    """Tells whether the status is open; not that a token works which the other one refuses."""
+    """Tells whether only an open status differs, and not whether a token is accepted at all."""
     operations = {*AVATARS, OWN_PROFILE, UPDATE_PROFILE}
     both = difference.exchange, difference.other
     is_of_token = any(it.status == UNAUTHORIZED for it in both) and not _is_refused(difference)
@@ -75,7 +75,7 @@ def _is_status_not_shown(difference: Difference) -> bool:
 
 
 def _is_picture_size(difference: Difference) -> bool:
-    """Tells whether QR codes are of another size, or one was drawn where the other was refused."""
+    """Tells whether two QR codes differ in size, or a size is accepted on one side alone."""
     exchange, other = difference.exchange, difference.other
     is_drawn_or_not = {exchange.response.is_success, other.response.is_success} == {True, False}
     is_refused = exchange.response.is_refusal or other.response.is_refusal
@@ -137,36 +137,35 @@ SILENCES: Final[Sequence[Silence]] = (
         ),
     ),
 )
-"""The first that applies is named."""
+"""The silences; a difference is assigned to the first that applies."""
 
 
-# Finds the rules that a deployment broke where there is no response to compare. Rules can be
-# broken in one of two runs alone, or by a response to a request that another run did not send,
-# such as one that undoes a change.
+# Broken rules without a response to compare: a rule can be broken in only one of the two runs, or
+# by the response to a request that another run did not send, such as one that undoes a change.
 
 BROKEN_ONCE: Final = "broken in one of two runs"
 BROKEN_TWICE: Final = "broken in two of three runs"
 
 
 def unpaired(
-    of: Judgements, named: Container[str], rows: Iterable[Compared] = ()
+    judgements: Judgements, named: Container[str], rows: Iterable[Compared] = ()
 ) -> Iterator[tuple[Rule, Difference]]:
-    """Yields the rules that the deployment broke in one run or in both, and the other one never.
+    """Yields the rules that the deployment broke in at least one run and the other one in none.
 
     Args:
-        of: The judgements of the three runs.
+        judgements: The judgements of the three runs.
         named: Ids of the rules that are causes already.
-        rows: All requests that were compared: a rule that does not apply to the other one's response
-            is not a cause of its own there.
+        rows: All requests that were compared: a rule that does not apply to the other deployment's
+            response to the same request is left out.
     """
-    others = [({row.first.number: row.other for row in rows}, of.first)]
-    others += [({row.second.number: row.other for row in rows}, of.second)]
-    own, again = (_first_breaches(run, of.other, beside) for beside, run in others)
+    others = [({row.first.number: row.other for row in rows}, judgements.first)]
+    others += [({row.second.number: row.other for row in rows}, judgements.second)]
+    own, again = (_first_breaches(run, judgements.other, pairs) for pairs, run in others)
     for name in dict.fromkeys((*own, *again)):
-        if name in named or any(name in broken for broken in of.other.broken.values()):
+        if name in named or any(name in broken for broken in judgements.other.broken.values()):
             continue
         breach, exchange = own[name] if name in own else again[name]
-        other = _like(exchange, of.other)
+        other = _last_similar(exchange, judgements.other)
         if other is not None:
             value = BROKEN if name in own and name in again else BROKEN_ONCE
             is_second = name not in own
@@ -177,19 +176,19 @@ def unpaired(
 
 
 def _first_breaches(
-    run: RunJudgement, other: RunJudgement, beside: Mapping[int, Exchange]
+    run: RunJudgement, other: RunJudgement, pairs: Mapping[int, Exchange]
 ) -> dict[str, tuple[BrokenRule, Exchange]]:
-    """Returns the rules of the contract that a run broke, with the first exchange that did."""
+    """Returns the rules that a run broke, open ones left out, each with its first breach."""
     first: dict[str, tuple[BrokenRule, Exchange]] = {}
     for exchange in run.exchanges:
-        pair = beside.get(exchange.number)
+        pair = pairs.get(exchange.number)
         for name, breach in run.broken.get(exchange.number, {}).items():
             if not breach.is_open and (pair is None or _can_be_kept(name, other, pair)):
                 first.setdefault(name, (breach, exchange))
     return first
 
 
-def _like(exchange: Exchange, run: RunJudgement) -> Exchange | None:
+def _last_similar(exchange: Exchange, run: RunJudgement) -> Exchange | None:
     """Returns the last exchange of another run with the same operation and caller."""
     wanted = exchange.operation, exchange.identity.name
     alike = [it for it in run.exchanges if (it.operation, it.identity.name) == wanted]
@@ -202,13 +201,13 @@ Readings = tuple[str, str]
 _SEEN_IN_REPEATED: Final[frozenset[Fault]] = frozenset(
     {"deployment", "silent", "unexplained", "unsteady"}
 )
-"""Faults that a repeated response can look like."""
+"""Faults under which the effects of a repeated response can appear."""
 
 FEWEST_CAUSES: Final = 3
-"""Causes that repeated responses explain; what fewer see is better named by them."""
+"""Causes that repeated responses must explain at least; fewer are reported as they are."""
 
 _LAST: Final = frozenset({ANSWERS.id, DOCUMENT.id})
-"""Rules that name less than any other: they come last where several are about a difference."""
+"""The least specific rules: they come last where several explain a difference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,15 +216,15 @@ class DriftCause:
 
     Attributes:
         fault: The deployment breaks a rule (``deployment``), the other one does (``other``), their
-            documents differ there (``documents``), the contract leaves it open (``silent``),
-            nothing in the contract is about it (``unexplained``), the deployment breaks a rule in
-            one of its two runs alone (``unsteady``), or it does as was learnt, and the mock has no
+            documents differ there (``documents``), the contract leaves it open (``silent``), no
+            part of the contract covers it (``unexplained``), the deployment breaks a rule in only
+            one of its two runs (``unsteady``), or it behaves as was learnt, and the mock has no
             switch for that (``learnt``).
-        rule: Id of the rule, or of the place where the interface is silent; of what is unexplained
-            the aspect with both values.
-        statement: The rule, or what the interface leaves open, in one sentence; empty without one.
+        rule: Id of the rule or of the silence; for an unexplained difference its aspect with both
+            values.
+        statement: The rule or the silence in one sentence; empty for an unexplained difference.
         differences: The differences, in the order of the requests.
-        readings: What each of the two does, where the contract is silent.
+        readings: The behaviour of each of the two where the contract is silent; else empty.
     """
 
     fault: Fault
@@ -248,15 +247,15 @@ def causes(
     explained_by: ExplainedBy | None = None,
     learnt: LearntFacts = NO_FACTS,
 ) -> list[DriftCause]:
-    """Returns differences by their causes, the deployment's faults first.
+    """Groups differences by their causes, the deployment's faults first.
 
     Args:
-        found: The differences of aspects.
+        found: The aspects that differ.
         rows: All requests that were compared.
-        judgements: How the exchanges of the three runs were judged.
-        explained_by: Finds what differs in the documents of the two; None without documents.
-        learnt: The facts that the other one follows; a difference by one that has changed is left
-            out, as the fact names it.
+        judgements: The judgements of the three runs.
+        explained_by: Finds the change of the documents behind a difference; None without documents.
+        learnt: The facts that the mock follows; a difference that a changed fact explains is left
+            out, as the report lists the fact.
     """
     rows = tuple(rows)
     groups: dict[_Key, list[Difference]] = {}
@@ -285,10 +284,10 @@ def causes(
 
 
 def confirmed(found: Iterable[DriftCause], broken: Container[str]) -> list[DriftCause]:
-    """Returns causes after a third run, which makes what one of two runs showed the deployment's fault.
+    """Returns causes in which an unsteady one that a third run confirms is the deployment's fault.
 
     Args:
-        found: The causes.
+        found: The causes of the first two runs.
         broken: Ids of the rules that the third run found broken.
     """
     causes = [
@@ -304,15 +303,17 @@ def confirmed(found: Iterable[DriftCause], broken: Container[str]) -> list[Drift
     return sorted(causes, key=lambda cause: FAULTS.index(cause.fault))
 
 
-def _is_settled(rule: str, difference: Difference, of: Judgements, learnt: LearntFacts) -> bool:
-    """Tells whether both do the same as to a rule that is left open, which so explains nothing."""
-    own = of.first.options.get(difference.exchange.number, {}).get(rule)
-    other = of.other.options.get(difference.other.number, {}).get(rule)
+def _is_settled(
+    rule: str, difference: Difference, judgements: Judgements, learnt: LearntFacts
+) -> bool:
+    """Tells whether both chose the same option of an open rule, so that it explains no difference."""
+    own = judgements.first.options.get(difference.exchange.number, {}).get(rule)
+    other = judgements.other.options.get(difference.other.number, {}).get(rule)
     return learnt.is_followed(rule) or (own is not None and own == other)
 
 
 def _learnt(key: _Key, learnt: LearntFacts) -> _Key:
-    """Returns the key of a cause, where a fact that still holds is about it as one of that."""
+    """Returns a key, its fault changed to ``learnt`` if a fact that still holds explains it."""
     is_learnt = key.fault == "silent" and learnt.explains(key.rule)
     return key._replace(fault="learnt") if is_learnt else key
 
@@ -323,29 +324,29 @@ def _cause(key: _Key, differences: Sequence[Difference], judgements: Judgements)
     return DriftCause(*key, tuple(differences), readings)
 
 
-def _breaches(difference: Difference, of: Judgements) -> list[tuple[Fault, BrokenRule]]:
-    """Returns the rules that a difference is about, by whose fault it is."""
-    own = of.first.about(difference, difference.exchange.number, of.other)
-    other = of.other.about(difference, difference.other.number, of.first)
+def _breaches(difference: Difference, judgements: Judgements) -> list[tuple[Fault, BrokenRule]]:
+    """Returns the broken rules that explain a difference, each with whose fault it is."""
+    own = judgements.first.about(difference, difference.exchange.number, judgements.other)
+    other = judgements.other.about(difference, difference.other.number, judgements.first)
     sides: tuple[tuple[Fault, Sequence[BrokenRule]], ...] = (("deployment", own), ("other", other))
     return [("silent" if it.is_open else fault, it) for fault, side in sides for it in side]
 
 
 def _about(
-    found: Iterable[Difference], of: Judgements, learnt: LearntFacts
+    found: Iterable[Difference], judgements: Judgements, learnt: LearntFacts
 ) -> Iterator[tuple[Difference, list[tuple[Fault, BrokenRule]]]]:
-    """Yields each difference with the rules that it is about, first of equal ones the widest.
+    """Yields each difference with the rules that explain it, the most likely cause first.
 
-    Many rules see one fault where their requests meet it. The rule on what is at fault is broken wherever
-    one of theirs is, so most differences are about it.
+    One fault breaks many rules. The rule on the faulty part itself is broken wherever any of them is,
+    so of rules with equal rank the one that explains most differences comes first.
     """
     about = [
         (
             each,
             [
                 (fault, it)
-                for fault, it in _breaches(each, of)
-                if not (it.is_open and _is_settled(it.rule.id, each, of, learnt))
+                for fault, it in _breaches(each, judgements)
+                if not (it.is_open and _is_settled(it.rule.id, each, judgements, learnt))
             ],
         )
         for each in found
@@ -363,7 +364,7 @@ def _key(
     difference: Difference,
     breaches: Sequence[tuple[Fault, BrokenRule]],
     entry: DocumentEntry | None,
-    of: Judgements,
+    judgements: Judgements,
 ) -> _Key:
     by_rule = [_of_rule(fault, it.rule) for fault, it in breaches]
     if by_rule and by_rule[0].fault != "silent":
@@ -372,7 +373,7 @@ def _key(
         return _Key("documents", *entry)
     if by_rule:
         return by_rule[0]
-    switch = _switch_of(difference, of)
+    switch = _switch_of(difference, judgements)
     if switch is not None:
         return _of_rule("silent", switch)
     silence = next((each for each in SILENCES if each.applies(difference)), None)
@@ -387,19 +388,21 @@ def _of_rule(fault: Fault, rule: Rule) -> _Key:
 
 
 def _unnamed(
-    rows: Iterable[Compared], of: Judgements, named: set[tuple[int, str]]
+    rows: Iterable[Compared], judgements: Judgements, named: set[tuple[int, str]]
 ) -> Iterator[tuple[BrokenRule, Difference]]:
-    """Yields the rules that one side broke in every run, and the other kept, with no aspect of it."""
+    """Yields the rules that one side always broke and the other kept, though no aspect differs."""
     for row in rows:
-        own = of.first.broken.get(row.first.number, {})
-        again = of.second.broken.get(row.second.number, {})
-        other = of.other.broken.get(row.other.number, {})
+        own = judgements.first.broken.get(row.first.number, {})
+        again = judgements.second.broken.get(row.second.number, {})
+        other = judgements.other.broken.get(row.other.number, {})
         for name in dict.fromkeys((*own, *other)):
             is_noise = (name in own) != (name in again)
             is_same = (name in own) == (name in other)
             if is_noise or is_same or (row.first.number, name) in named:
                 continue
-            kept_by = (of.other, row.other) if name in own else (of.first, row.first)
+            kept_by = (
+                (judgements.other, row.other) if name in own else (judgements.first, row.first)
+            )
             if not _can_be_kept(name, *kept_by):
                 continue
             values = (BROKEN, KEPT) if name in own else (KEPT, BROKEN)
@@ -408,7 +411,7 @@ def _unnamed(
 
 
 def _can_be_kept(rule: str, run: RunJudgement, exchange: Exchange) -> bool:
-    """Tells whether an exchange keeps a rule, or no check is about it; else the two do not differ in it."""
+    """Tells whether an exchange keeps a rule, or the rule is not judged by exchange at all."""
     return rule in run.kept.get(exchange.number, ()) or rule not in run.checked
 
 
@@ -419,34 +422,36 @@ def _fault_of(breach: BrokenRule, difference: Difference) -> Fault:
 
 
 def _rooted(
-    groups: Mapping[_Key, list[Difference]], of: Judgements
+    groups: Mapping[_Key, list[Difference]], judgements: Judgements
 ) -> dict[_Key, list[Difference]]:
-    """Returns differences under the root that a rule found by changing one thing alone.
+    """Moves differences under their known root cause, where that is among the causes.
 
-    Verify knows these roots, of a request and of its responses: one patched line at the deployment ends
-    all that is under one.
+    Verify knows root causes of requests and responses: mending one at the deployment ends all
+    differences below it.
     """
     rooted: dict[_Key, list[Difference]] = {}
     for key, members in groups.items():
         for each in members:
             shown = each.other if key.fault == "other" else each.exchange
             explains = {it.rule for it in KNOWN_CAUSES if it.explains(shown)}
-            explains |= {of.first.roots.get(key.rule, "")} if key.fault == "deployment" else set()
+            explains |= (
+                {judgements.first.roots.get(key.rule, "")} if key.fault == "deployment" else set()
+            )
             root = next((it for it in groups if it.fault == key.fault and it.rule in explains), key)
             rooted.setdefault(root, []).append(each)
     return rooted
 
 
 def _folded(
-    groups: Mapping[_Key, list[Difference]], of: Judgements
+    groups: Mapping[_Key, list[Difference]], judgements: Judgements
 ) -> dict[_Key, list[Difference]]:
-    """Returns differences with the rules that no aspect shows under one that the same responses break.
+    """Moves broken rules that no aspect shows under a rule that the same responses break.
 
-    So has verify it. What breaks the rule of a response alone counts as well, if it breaks it no
-    longer where the responses that break the other rule were not seen. The rule that most responses
-    break comes first; whatever a response of 500 breaks, that it is one is its cause.
+    Verify folds its findings in the same way. A response that breaks the first rule alone is moved
+    too, if it keeps that rule once the responses that break the second are left out of the history.
+    The rule that most responses break is tried first; a status of 500 explains all else it breaks.
     """
-    breaking = {key: _breaking(key.rule, of) for key in groups if key.fault == "deployment"}
+    breaking = {key: _breaking(key.rule, judgements) for key in groups if key.fault == "deployment"}
     ranked = sorted(breaking, key=lambda key: (-len(breaking[key]), key.rule in _LAST))
     folded: dict[_Key, list[Difference]] = {}
     for key, members in groups.items():
@@ -455,32 +460,33 @@ def _folded(
         roots = (
             root
             for root in before
-            if root.rule != DOCUMENT.id and _follows(key.rule, breaking[key], breaking[root], of)
+            if root.rule != DOCUMENT.id
+            and _follows(key.rule, breaking[key], breaking[root], judgements)
         )
         folded.setdefault(next(roots, key), []).extend(members)
     return folded
 
 
 _Places = frozenset[tuple[int, int]]
-"""Exchanges of two runs, each as which run it is of and its number."""
+"""Exchanges, each as the index of its run (0 or 1) and its number there."""
 
 
-def _breaking(rule: str, of: Judgements) -> _Places:
-    """Returns the exchanges of both runs that break a rule; ``answers`` names no kind of them twice."""
+def _breaking(rule: str, judgements: Judgements) -> _Places:
+    """Returns the exchanges of both runs that break a rule; every status of 500 breaks ``answers``."""
     return frozenset(
         (place, it.number)
-        for place, run in enumerate((of.first, of.second))
+        for place, run in enumerate((judgements.first, judgements.second))
         for it in run.exchanges
         if rule in run.broken.get(it.number, ())
         or (rule == ANSWERS.id and it.status >= HTTPStatus.INTERNAL_SERVER_ERROR)
     )
 
 
-def _follows(rule: str, own: _Places, root: _Places, of: Judgements) -> bool:
-    """Tells whether responses break a rule as, or after, those that break another one."""
+def _follows(rule: str, own: _Places, root: _Places, judgements: Judgements) -> bool:
+    """Tells whether a rule is broken only by, or in consequence of, responses that break another."""
     if own.isdisjoint(root):
         return False
-    for place, run in enumerate((of.first, of.second)):
+    for place, run in enumerate((judgements.first, judgements.second)):
         numbers, hidden = ({it for at, it in each if at == place} for each in (own - root, root))
         if numbers and any(rule in rules for rules in run.unseen(numbers, hidden).values()):
             return False
@@ -488,9 +494,9 @@ def _follows(rule: str, own: _Places, root: _Places, of: Judgements) -> bool:
 
 
 def _with_repeated(
-    groups: Mapping[_Key, list[Difference]], rows: Sequence[Compared], of: Judgements
+    groups: Mapping[_Key, list[Difference]], rows: Sequence[Compared], judgements: Judgements
 ) -> dict[_Key, list[Difference]]:
-    """Returns differences with those under one root that several rules see in repeated responses."""
+    """Moves the differences that come from repeated responses under one common cause."""
     guess = guess_of(rows)
     if guess is None:
         return dict(groups)
@@ -500,7 +506,7 @@ def _with_repeated(
     )
     runs = [
         RepeatedRun(guess, run, other)
-        for run, other in zip((of.first, of.second), others, strict=True)
+        for run, other in zip((judgements.first, judgements.second), others, strict=True)
     ]
     explained: list[Difference] = []
     left: dict[_Key, list[Difference]] = {}
@@ -521,10 +527,10 @@ def _with_repeated(
 
 
 def _with_consequences(groups: Mapping[_Key, list[Difference]]) -> dict[_Key, list[Difference]]:
-    """Returns differences with those that nothing explains under the rule that was broken before.
+    """Moves unexplained differences under the rule that their sender saw broken before.
 
-    After a rule was broken the state of both sides differs, and so does what the same sender reads
-    of it. A relation can show before the check of the rule does.
+    Once a rule was broken, the state of the two sides differs, and so do the sender's later reads.
+    A relation can differ before the check of the rule fails, so it may come first.
     """
     blamed: dict[str, list[tuple[int, _Key]]] = {}
     for key, members in groups.items():
@@ -543,7 +549,7 @@ def _with_consequences(groups: Mapping[_Key, list[Difference]]) -> dict[_Key, li
 
 
 def _cause_before(difference: Difference, blamed: Iterable[tuple[int, _Key]]) -> _Key | None:
-    """Returns the rule that was broken last before a difference; of a relation, nearest to it."""
+    """Returns the nearest rule that was broken before a difference; for a relation, also after."""
     number = difference.exchange.number
     nearest = [
         (abs(number - at), key)
@@ -553,22 +559,22 @@ def _cause_before(difference: Difference, blamed: Iterable[tuple[int, _Key]]) ->
     return min(nearest, key=lambda each: each[0])[1] if nearest else None
 
 
-def _switch_of(difference: Difference, of: Judgements) -> Rule | None:
-    """Returns the rule of a switch of which the two exchanges show different options."""
-    own = of.first.options.get(difference.exchange.number, {})
-    other = of.other.options.get(difference.other.number, {})
+def _switch_of(difference: Difference, judgements: Judgements) -> Rule | None:
+    """Returns the first rule with a switch for which the two exchanges show different options."""
+    own = judgements.first.options.get(difference.exchange.number, {})
+    other = judgements.other.options.get(difference.other.number, {})
     names = [name for name in own if name in other and own[name] != other[name]]
-    return of.first.rules[names[0]] if names else None
+    return judgements.first.rules[names[0]] if names else None
 
 
-def _readings(key: _Key, difference: Difference, of: Judgements) -> Readings:
-    """Returns the two readings of what the contract leaves open: options, or what was seen."""
-    own = of.first.options.get(difference.exchange.number, {}).get(key.rule)
-    other = of.other.options.get(difference.other.number, {}).get(key.rule)
+def _readings(key: _Key, difference: Difference, judgements: Judgements) -> Readings:
+    """Returns what each side does where the contract is silent: its option, or its behaviour."""
+    own = judgements.first.options.get(difference.exchange.number, {}).get(key.rule)
+    other = judgements.other.options.get(difference.other.number, {}).get(key.rule)
     if difference.aspect.startswith("rule "):
         breaches = (
-            of.first.broken.get(difference.exchange.number, {}).get(key.rule),
-            of.other.broken.get(difference.other.number, {}).get(key.rule),
+            judgements.first.broken.get(difference.exchange.number, {}).get(key.rule),
+            judgements.other.broken.get(difference.other.number, {}).get(key.rule),
         )
         seen = [AS_ASSUMED if it is None else it.actual or OTHERWISE for it in breaches]
     else:

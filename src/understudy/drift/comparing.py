@@ -1,4 +1,4 @@
-"""Runs the same requests at a deployment, there again, and at another one, and compares."""
+"""Sends the same requests twice to a deployment and once to another one, and compares."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -39,23 +39,23 @@ from understudy.verify.permits import Refusal
 from understudy.verify.run import Run, RunOptions, start
 from understudy.verify.wording import as_on_the_wire
 
-# Reduces a difference to the shortest sequence of requests that shows it (delta debugging). The
-# requests before it are left out at the mock first, where they cost nothing; what remains is
+# Reduces a difference to the shortest sequence of requests that shows it (delta debugging). Earlier
+# requests are left out at the mock first, where requests cost nothing; the remaining sequence is
 # confirmed at the deployment, within a number of requests and with every change undone.
 
 MOST_REQUESTS: Final = 100
-"""Requests to the deployment, beside those that undo, that confirming sequences may take."""
+"""Requests to the deployment that may be spent on confirming sequences, those that undo apart."""
 
 MOST_BEFORE: Final = 30
-"""Requests of a sender before a difference that are tried; those longest ago are left out."""
+"""Requests before a difference that are tried, the most recent ones of the same sender."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShortestSequence:
-    """The fewest requests that were seen to show a difference.
+    """The shortest sequence of requests that was confirmed to show a difference.
 
     Attributes:
-        steps: The exchanges with the deployment, that which differs last.
+        steps: The exchanges with the deployment; the last one shows the difference.
         steps_at_other: The exchanges with the other deployment.
     """
 
@@ -65,14 +65,14 @@ class ShortestSequence:
 
 @dataclass
 class ReplayTrials:
-    """Replays sequences at one deployment, each from the state before.
+    """Replays sequences at one deployment, and restores its state after each.
 
     Attributes:
-        run: The run that sends them.
-        evaluator: Judges what is replayed.
-        history: The exchanges of the comparison, for the requests that another one needs.
+        run: The run that sends the requests.
+        evaluator: Judges the replayed exchanges.
+        history: The exchanges of the comparison, among them those that issued tokens and codes.
         reset: Restores the state before a sequence.
-        most: The requests that are left; None for no limit.
+        most: Number of requests that may still be sent; None for no limit.
     """
 
     run: Run
@@ -84,12 +84,12 @@ class ReplayTrials:
     def shown(
         self, aspect: str, wanted: str, exchanges: Sequence[Exchange]
     ) -> tuple[Exchange, ...] | None:
-        """Returns what was exchanged if the last response is in one aspect as wanted, else None.
+        """Replays exchanges, and returns the new ones if the last shows the wanted value, else None.
 
         Args:
             aspect: The name of the aspect.
             wanted: Its value.
-            exchanges: The exchanges to send again; those that issue what they use are sent too.
+            exchanges: The exchanges to replay, after those that issue the tokens and codes in them.
         """
         complete = self.history.with_origins(exchanges)
         steps = sorted(complete, key=lambda each: each.number)
@@ -119,7 +119,7 @@ class ReplayTrials:
 
 @dataclass
 class Minimiser:
-    """Finds the shortest sequences of differences.
+    """Finds the shortest sequence for each difference.
 
     Attributes:
         own: Replays at the deployment.
@@ -133,18 +133,18 @@ class Minimiser:
     _senders: dict[str, list[Compared]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Sorts the requests by their senders."""
+        """Groups the requests by their senders."""
         for row in self.rows:
             self._senders.setdefault(row.first.source, []).append(row)
 
     def shortest(self, difference: Difference) -> ShortestSequence | None:
-        """Returns the shortest sequence that shows a difference at both; None if none was seen."""
-        senders = self._senders.get(difference.exchange.source, [])
-        places = [at for at, row in enumerate(senders) if row.first is difference.exchange]
-        if not places:  # a request that only one side was sent
+        """Returns the shortest sequence that shows a difference at both; None if none does."""
+        sent = self._senders.get(difference.exchange.source, [])
+        places = [at for at, row in enumerate(sent) if row.first is difference.exchange]
+        if not places:  # the request was sent to one side only
             return None
         (place,) = places
-        earlier = senders[max(0, place - MOST_BEFORE) : place]
+        earlier = sent[max(0, place - MOST_BEFORE) : place]
         needed = minimised(earlier, lambda rows: self._at_other(difference, rows) is not None)
         if needed is None:
             return None
@@ -158,7 +158,7 @@ class Minimiser:
     def _candidates(
         self, difference: Difference, needed: Sequence[Compared], earlier: Sequence[Compared]
     ) -> Iterator[Sequence[Compared]]:
-        """Yields the requests that the mock needs, and then those that the deployment needs too."""
+        """Yields the requests that the mock needs, then those that either side needs."""
         yield needed
         if len(needed) < len(earlier):
             again = minimised(
@@ -183,11 +183,11 @@ class Minimiser:
 def minimised(
     rows: Sequence[Compared], is_shown: Callable[[Sequence[Compared]], bool]
 ) -> list[Compared] | None:
-    """Returns requests of which none can be left out; None if even all of them do not show it.
+    """Returns a subset from which no request can be left out; None if even all show no difference.
 
     Args:
         rows: The requests, in order.
-        is_shown: Tells whether some of them, in order, still show it.
+        is_shown: Tells whether a subset of them, in order, still shows the difference.
     """
     if is_shown([]):
         return []
@@ -214,14 +214,14 @@ def shortest_sequences(
     rows: Sequence[Compared],
     differences: Sequence[Difference],
 ) -> dict[DifferenceKey, ShortestSequence]:
-    """Returns the shortest sequence of each kind of difference that could be confirmed.
+    """Returns the shortest sequence of each difference, if one could be confirmed.
 
     Args:
-        deployments: The deployment, and the mock.
+        deployments: The deployment and the mock.
         reset: Restores the mock's state before a sequence.
-        sides: How the exchanges of each are judged, and its exchanges of the comparison.
+        sides: The evaluator and the exchanges of each of the two.
         rows: The requests that were compared.
-        differences: One of each kind.
+        differences: One difference of each kind.
 
     Raises:
         StartupError: A run cannot begin.
@@ -241,7 +241,7 @@ def shortest_sequences(
 
 
 SENDERS_NAMED: Final = 3
-"""Senders that were at one side alone and are named; of others there is the number."""
+"""Most senders that a line on one-sided requests names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,15 +252,15 @@ class Drift:
         causes: The differences by their causes.
         requests: The number of requests that were compared.
         first: The judgement of the deployment.
-        second: The judgement of its second run, which shows what is noise.
+        second: The judgement of its second run, which tells noise from differences.
         other: The judgement of the other deployment.
-        history: The exchanges of the first run, for the requests that another one needs.
-        second_history: The exchanges of the second run, for the same.
-        other_history: The exchanges with the other deployment, for the same.
-        third: A third run of the rules that one of the first two broke; None without any.
-        shortest: The shortest sequences that were confirmed, by the difference.
+        history: The exchanges of the first run, among them those that issued tokens and codes.
+        second_history: The exchanges of the second run.
+        other_history: The exchanges with the other deployment.
+        third: A third run of the rules that only one of the first two broke; None without any.
+        shortest: The shortest sequences that were confirmed, by difference.
         changed_facts: The facts that no longer hold at the deployment.
-        not_compared: What was not compared, and why, in one line each.
+        not_compared: One line for each part that was not compared, with the reason.
     """
 
     causes: tuple[DriftCause, ...]
@@ -277,9 +277,9 @@ class Drift:
     not_compared: tuple[str, ...] = ()
 
     def steps(self, difference: Difference) -> tuple[Exchange, ...]:
-        """Returns the fewest exchanges that show a difference, as they were sent and received.
+        """Returns the shortest sequence of a difference, as it was sent and received.
 
-        Where none were confirmed, those that issued what its request uses.
+        Without a confirmed one, its exchange after those that issued the tokens and codes in it.
         """
         sequence = self.shortest.get(difference.key)
         history = self.second_history if difference.is_of_second_run else self.history
@@ -288,7 +288,7 @@ class Drift:
         return tuple(map(as_on_the_wire, steps))
 
     def steps_at_other(self, difference: Difference) -> tuple[Exchange, ...]:
-        """Returns the fewest exchanges that show a difference at the other deployment."""
+        """Returns the shortest sequence of a difference at the other deployment."""
         sequence = self.shortest.get(difference.key)
         if sequence is not None:
             return tuple(map(as_on_the_wire, sequence.steps_at_other))
@@ -297,7 +297,7 @@ class Drift:
         return tuple(map(as_on_the_wire, steps))
 
     def steps_of_fact(self, changed: ChangedFact) -> tuple[Exchange, ...]:
-        """Returns the exchanges that show a changed fact, after those that issued what they use."""
+        """Returns the exchanges that show a changed fact, after those that issued their tokens."""
         steps = sorted(self.history.with_origins(changed.steps), key=_number)
         return tuple(map(as_on_the_wire, steps))
 
@@ -313,10 +313,9 @@ class MockBeside:
     """A mock that a deployment is compared with.
 
     Attributes:
-        has_same_people: True if it has the people of the deployment.
-        facts: What was learnt of the deployment, by rule, and the mock follows.
-        reset: Restores the state of the mock, where differences are minimised; None to minimise
-            nothing.
+        has_same_people: True if the mock has the accounts of the deployment.
+        facts: The facts that were learnt of the deployment and that the mock follows, by rule.
+        reset: Restores the mock's state while sequences are shortened; None to shorten none.
     """
 
     has_same_people: bool = False
@@ -325,7 +324,7 @@ class MockBeside:
 
 
 NO_MOCK: Final = MockBeside()
-"""Compares with a deployment that is not a mock, of which nothing is known."""
+"""Stands for no mock: the other deployment is a real one."""
 
 
 def compare(
@@ -335,18 +334,18 @@ def compare(
     explained_by: ExplainedBy | None = None,
     mock: MockBeside = NO_MOCK,
 ) -> Drift:
-    """Compares two deployments, and undoes what was changed at both.
+    """Compares two deployments, and undoes all changes at both.
 
     Args:
-        deployment: The deployment, which gets the requests twice, and those for the rules that it broke
-            in one of the two runs a third time.
-        other: The one that it is compared with.
-        options: The rules whose probes are sent, and who listens.
-        explained_by: Finds what differs in the documents of the two; None without documents.
-        mock: The mock that the other deployment is.
+        deployment: The deployment. It gets the requests twice, and a third time those for rules that
+            it broke in only one of the two runs.
+        other: The deployment or mock that it is compared with.
+        options: The rules whose probes are sent, and the listeners to progress.
+        explained_by: Finds the change of the documents behind a difference; None without documents.
+        mock: What is known of the mock, if the other deployment is one.
 
     Raises:
-        StartupError: A run cannot begin: a file is not as it must be, or nothing responds.
+        StartupError: A run cannot begin: a file is invalid, or a deployment does not respond.
     """
     is_spared = is_limited_for_the_hour(deployment)
     if is_spared:
@@ -392,7 +391,7 @@ def compare(
 
 
 def _one_sided(first: Observation, theirs: Observation) -> Iterator[str]:
-    """Yields which senders were at one of two deployments alone, in one line."""
+    """Yields one line that names the senders of requests to only one of the two deployments."""
     own, other = senders(first.exchanges), senders(theirs.exchanges)
     alone = sorted(own ^ other)
     if alone:
@@ -404,9 +403,10 @@ def _one_sided(first: Observation, theirs: Observation) -> Iterator[str]:
 
 
 def _kinds(by_cause: Sequence[DriftCause]) -> list[Difference]:
-    """Returns the first difference of each kind, as reports show it; those of two runs alone.
+    """Returns the first difference of each kind, the kinds being those of reports.
 
-    A repeated response is shown by the request whose response it was, which another may have sent.
+    Left out are differences of only one run, and repeated responses: these need the request that
+    got the response first, which another sender may have sent.
     """
     kinds: dict[tuple[str, ...], Difference] = {}
     for cause in by_cause:
@@ -421,7 +421,7 @@ def _kinds(by_cause: Sequence[DriftCause]) -> list[Difference]:
 def _judgements(
     found: Sequence[Difference], first: Observation, second: Observation, theirs: Observation
 ) -> Judgements:
-    """Returns how the exchanges of the three runs are judged, with the aspects that differ."""
+    """Judges the exchanges of the three runs, as they are and with the aspects that differ."""
     return Judgements(
         judgement(first, [Side(each, each.exchange, each.other) for each in found]),
         judgement(second, ()),
@@ -430,7 +430,7 @@ def _judgements(
 
 
 def _with_origins(history: History, *exchanges: Exchange) -> list[Exchange]:
-    """Returns exchanges after those that issued what their requests use."""
+    """Returns exchanges after those that issued the tokens and codes in their requests."""
     return sorted(history.with_origins(exchanges), key=_number)
 
 

@@ -1,4 +1,4 @@
-"""Finds where two deployments differ, and leaves out what differs from run to run anyway."""
+"""Finds where two deployments differ, apart from noise that differs between any two runs."""
 
 import re
 from bisect import bisect_right
@@ -17,9 +17,9 @@ from understudy.verify.history import AGAIN, REDIRECTS
 from understudy.verify.permits import SAFE
 from understudy.verify.rate_limit_history import count_in, counted_alike
 
-# Reduces an exchange to what a client can rely on. Two deployments never send the same bytes:
-# identifiers, dates, tokens and people differ. Compared are aspects: status, error code, members
-# and their types, headers by what they mean, pictures by kind and size.
+# Reduces a response to the aspects that a client can rely on: status, error code, members with
+# their types, headers by their meaning, pictures by kind and size. The bytes cannot be compared, as
+# identifiers, dates, tokens and people differ between any two deployments.
 
 Aspects = Mapping[str, str]
 """Name of an aspect, such as ``status`` or ``member rating``, to its value."""
@@ -29,7 +29,7 @@ DEEPEST: Final = 6
 """Levels of nested members that are compared."""
 
 DECISIVE: Final = ("status", "media type", "error code")
-"""The aspects that decide others: where one of them differs, the rest of the response follows."""
+"""Aspects on which the rest of the response depends: where one differs, no others are compared."""
 
 _BY_VALUE: Final = ("allow", "cache-control", "x-frame-options")
 """Headers whose whole value a client can rely on; X-Content-Type-Options is not among them, as the mock
@@ -40,14 +40,14 @@ _BY_PRESENCE: Final = ("etag", "last-modified", "retry-after", "vary")
 
 _CHARSET: Final = re.compile(r"charset=\"?([\w.-]+)", re.IGNORECASE)
 _UTF_8: Final = frozenset({"utf-8", "utf8", "us-ascii"})
-"""Names of the encoding that JSON has, and of a part of it."""
+"""Names of UTF-8, the encoding of JSON, and of its subset ASCII."""
 
 _CODE: Final = re.compile(r"[\w.-]{1,60}")
-"""An error code; a sentence is for people, and is not compared."""
+"""An error code. Text with spaces is a sentence for people, and is not compared."""
 
 
 def aspects(exchange: Exchange) -> Aspects:
-    """Returns the aspects of a response, first those that decide the others."""
+    """Returns the aspects of a response, the decisive ones first."""
     return {
         "status": str(exchange.status),
         "media type": _media_type(exchange),
@@ -59,7 +59,7 @@ def aspects(exchange: Exchange) -> Aspects:
 
 
 def _media_type(exchange: Exchange) -> str:
-    """Returns the media type of a body; a redirect's is not read by anybody."""
+    """Returns the media type of a body; bodies of redirects are ignored, as no client reads them."""
     response = exchange.response
     if not response.body or exchange.status in REDIRECTS:
         return "no body"
@@ -67,7 +67,7 @@ def _media_type(exchange: Exchange) -> str:
 
 
 def is_personal(exchange: Exchange, aspect: str) -> bool:
-    """Tells whether a person decides that an aspect is there, and not the deployment."""
+    """Tells whether the presence of an aspect depends on the person, not on the deployment."""
     return exchange.operation in PROFILES and aspect.startswith("member ")
 
 
@@ -102,7 +102,7 @@ def _in_order(text: str) -> str:
 
 
 def _of_error(exchange: Exchange) -> Iterator[tuple[str, str]]:
-    """Yields the code of a refusal: of the resource API, or by RFC 6749, 5.2."""
+    """Yields the error code: member ``code`` of the resource API, or ``error`` (RFC 6749, 5.2)."""
     if exchange.response.is_success:
         return
     name = "error" if exchange.site == "authorization" else "code"
@@ -127,7 +127,7 @@ def _picture(content: bytes) -> str:
 
 
 def _members(path: str, value: Any, levels: int) -> Iterator[tuple[str, str]]:
-    """Yields the type of a value and of what it holds; the items of a list count as one."""
+    """Yields the types of a value and its members; the items of a list are merged into one."""
     yield f"member {path or 'body'}", _type(value)
     if not levels:
         return
@@ -150,10 +150,10 @@ def _type(value: Any) -> str:
 ABSENT = "absent"
 
 _BROWSED: Final = frozenset({"GET", "POST"})
-"""The methods by which a browser gets pages and sends forms."""
+"""The methods with which a browser loads pages and submits forms."""
 
 _CALLED: Final = frozenset(name.partition(" ")[2] for name in (TOKEN, TOKEN_INFO))
-"""The paths of the authorization server that applications call, and no browser opens."""
+"""The paths of the authorization server that applications call and browsers do not open."""
 
 DifferenceKey = tuple[int, int, str]
 """The numbers of the two exchanges of a difference, and its aspect."""
@@ -161,7 +161,7 @@ DifferenceKey = tuple[int, int, str]
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """An aspect of the response to one request that differs between two deployments.
+    """An aspect in which the responses of two deployments to one request differ.
 
     Attributes:
         aspect: The name of the aspect.
@@ -169,9 +169,9 @@ class Difference:
         theirs: Its value at the other deployment.
         exchange: The exchange with the deployment.
         other: The exchange with the other deployment.
-        is_of_second_run: True if the exchange is of the second run, where only that one shows it.
-        after: The exchange whose response is repeated, where that is the cause, and that of the other
-            deployment if it was compared.
+        is_of_second_run: True if only the second run shows it, and ``exchange`` is of that run.
+        after: Where a repeated response is the cause: the exchange that got it first, and that of
+            the other deployment if it was compared.
     """
 
     aspect: str
@@ -190,18 +190,18 @@ class Difference:
 
 Fault = Literal["deployment", "other", "documents", "silent", "unexplained", "unsteady", "learnt"]
 FAULTS: Final[tuple[Fault, ...]] = get_args(Fault)
-"""Whose fault a difference can be, in the order of reports."""
+"""Every value of ``Fault``, in the order of reports."""
 
 NOTED: Final[frozenset[Fault]] = frozenset({"silent", "unsteady"})
-"""Differences that are nobody's fault, or were seen once: they are notes, and no findings."""
+"""Faults that reports list as notes, not as findings: open by the contract, or seen only once."""
 
 
 class DocumentEntry(NamedTuple):
-    """An entry of the comparison of two documents that explains a difference.
+    """A change between two documents that explains a difference.
 
     Attributes:
-        name: What reports call it.
-        statement: What differs, in one sentence.
+        name: Name in reports.
+        statement: One sentence on the change.
     """
 
     name: str
@@ -209,17 +209,17 @@ class DocumentEntry(NamedTuple):
 
 
 ExplainedBy = Callable[[Difference], DocumentEntry | None]
-"""Returns the entry of the comparison of documents that explains a difference, or None."""
+"""Returns the change of the documents that explains a difference, or None."""
 
 
 class Compared(NamedTuple):
-    """The exchanges of one request with a deployment, there again, and with another one.
+    """The exchanges of one request: two runs at the deployment, and one at the other deployment.
 
     Attributes:
         first: The exchange with the deployment.
-        second: The exchange of the second run there.
+        second: The exchange of its second run.
         other: The exchange with the other deployment.
-        related: How the three relate to what their sender sent and read before.
+        related: The relations of the three responses to earlier exchanges of their senders.
     """
 
     first: Exchange
@@ -231,14 +231,14 @@ class Compared(NamedTuple):
 def compared(
     first: Sequence[Exchange], second: Sequence[Exchange], other: Sequence[Exchange]
 ) -> Iterator[Compared]:
-    """Yields the exchanges of three runs that can be compared.
+    """Yields the exchanges of three runs that can be compared, matched by sender and order.
 
-    Those are of the requests of a sender in their order, as long as all three runs send the same:
-    after a response that differs a sender may go on otherwise.
+    A sender is followed as long as all three runs send the same requests: after a response that
+    differs, the next requests may depend on it.
 
     Args:
         first: The exchanges with the deployment.
-        second: The exchanges of a second run there.
+        second: The exchanges of its second run.
         other: The exchanges with the other deployment.
     """
     again, theirs = _by_sender(second), _by_sender(other)
@@ -250,35 +250,35 @@ def compared(
             relations(theirs.get(sender, ()), other),
             strict=False,
         )
-        for (one, two, three), relating in zip(rows, related, strict=True):
-            if not _place(one) == _place(two) == _place(three):
+        for row, relating in zip(rows, related, strict=True):
+            if len(set(map(_comparable, row))) > 1:
                 break
-            yield Compared(one, two, three, relating)
+            yield Compared(*row, relating)
 
 
 def differences(exchanges: Compared, *, are_people_alike: bool = False) -> Iterator[Difference]:
-    """Yields the stable differences of one request: what differs from run to run is noise.
+    """Yields the stable differences of one request; an aspect that differs between runs is noise.
 
     Args:
         exchanges: The exchanges of the request.
-        are_people_alike: True if both have the same people: then their members count too.
+        are_people_alike: True if both have the same people, so that optional members are compared.
     """
-    one, two, three, (related, related_again, related_there) = exchanges
-    ours, again, theirs = aspects(one), aspects(two), aspects(three)
+    first, second, other, (related, related_again, related_there) = exchanges
+    ours, again, theirs = aspects(first), aspects(second), aspects(other)
     for aspect in dict.fromkeys((*ours, *theirs)):
         values = ours.get(aspect, ABSENT), theirs.get(aspect, ABSENT)
         is_noise = again.get(aspect, ABSENT) != values[0]
         if is_noise or values[0] == values[1]:
             continue
-        if not are_people_alike and ABSENT in values and is_personal(one, aspect):
+        if not are_people_alike and ABSENT in values and is_personal(first, aspect):
             continue
-        yield Difference(aspect, *values, one, three)
+        yield Difference(aspect, *values, first, other)
         if aspect in DECISIVE:
             return
     for aspect in related.keys() & related_again.keys() & related_there.keys():
         is_stable = related[aspect] == related_again[aspect]
         if is_stable and related[aspect] != related_there[aspect]:
-            yield Difference(aspect, related[aspect], related_there[aspect], one, three)
+            yield Difference(aspect, related[aspect], related_there[aspect], first, other)
 
 
 def senders(exchanges: Sequence[Exchange]) -> frozenset[str]:
@@ -295,7 +295,7 @@ def _by_sender(exchanges: Sequence[Exchange]) -> dict[str, list[Exchange]]:
 
 
 def _is_page(exchange: Exchange) -> bool:
-    """Tells whether a person would see a page: how people sign in differs and is not described."""
+    """Tells whether an exchange is a page of the sign-in, which each deployment designs freely."""
     is_of_browser = (
         exchange.site == "authorization"
         and not exchange.operation
@@ -306,20 +306,20 @@ def _is_page(exchange: Exchange) -> bool:
 
 
 def _leads_to_client(exchange: Exchange) -> bool:
-    """Tells whether a browser gets what a client waits for: a code, a token or an error."""
+    """Tells whether a redirect carries a code, a token or an error to the client."""
     return not {"code", "access_token", "error"}.isdisjoint(exchange.redirect_parameters)
 
 
-def _place(exchange: Exchange) -> tuple[str, str, str]:
-    """Returns what two requests have in common that can be compared."""
+def _comparable(exchange: Exchange) -> tuple[str, str, str]:
+    """Returns a key that is equal for requests whose responses can be compared."""
     if _leads_to_client(exchange) and not exchange.operation:
         return "", "redirect to the client", ""
     return exchange.request.method, exchange.operation, exchange.identity.name
 
 
-# Reduces a response to how it relates to what its sender sent and read before. Two deployments
-# have other texts and identifiers, but at both what was written is read back, a list grows by
-# what was added, and what nobody changed stays as it was.
+# Reduces a response to its relations to earlier exchanges of its sender. Texts and identifiers
+# differ between two deployments, but at both of them a written value is read back, a list grows by
+# the number of added items, and an unchanged resource stays the same.
 
 AS_SENT: Final = "as sent"
 OTHERWISE: Final = "otherwise"
@@ -327,17 +327,17 @@ AS_BEFORE: Final = "as before"
 CHANGED: Final = "changed"
 
 COUNTED_REQUESTS: Final = "requests counted since the last one"
-"""The relation of what is left of an hourly limit to what the request before left."""
+"""Aspect: by how much the rest of an hourly limit fell since the request before."""
 
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _ISSUED: Final = re.compile(r"(^|_)(id|hash|token|code)$")
-"""Ends of the names of members whose values a deployment issues."""
+"""Ends of the names of members whose values a deployment generates."""
 
 _Key = tuple[object, ...]
 
 
 def is_relation(aspect: str) -> bool:
-    """Tells whether an aspect is a relation to what was sent or read before."""
+    """Tells whether an aspect is a relation to earlier exchanges."""
     is_read = aspect.startswith("read back ") or aspect.endswith("since the last read")
     return is_read or aspect == COUNTED_REQUESTS
 
@@ -347,7 +347,7 @@ def relations(exchanges: Sequence[Exchange], run: Sequence[Exchange]) -> list[As
 
     Args:
         exchanges: The exchanges of the sender, in order.
-        run: All exchanges of the run, as a write of another sender ends what can be related.
+        run: All exchanges of the run: after a write of another sender nothing can be related.
     """
     writes = [it.number for it in run if _is_write(it)]
     own = {it.number for it in exchanges}
@@ -360,7 +360,7 @@ def relations(exchanges: Sequence[Exchange], run: Sequence[Exchange]) -> list[As
 
 
 class _Relating:
-    """Remembers what a sender sent and read.
+    """Remembers the reads and writes of one sender.
 
     Args:
         disturbing: Numbers of the successful writes of other senders, in order.
@@ -396,13 +396,13 @@ class _Relating:
             members |= {name: (exchange.number, value) for name, value in sent.items()}
 
     def _is_undisturbed(self, number: int, exchange: Exchange) -> bool:
-        """Tells whether no other sender wrote since an exchange."""
+        """Tells whether no other sender wrote between the exchange with a number and this one."""
         place = bisect_right(self._disturbing, number)
         return place == len(self._disturbing) or self._disturbing[place] > exchange.number
 
 
 def _counted(before: Exchange | None, exchange: Exchange) -> Iterator[tuple[str, str]]:
-    """Yields how many requests a limit counted since the one before, where none was in between."""
+    """Yields how many requests a limit counted between two exchanges that directly follow."""
     if before is None or exchange.number != before.number + 1:
         return
     left, now = count_in(before), count_in(exchange)
@@ -423,7 +423,7 @@ def _key(exchange: Exchange) -> _Key:
 
 
 def _objects(exchange: Exchange) -> Iterator[tuple[_Key, Mapping[str, Any]]]:
-    """Yields the objects of a response, each with whose it is: an avatar's, or the account's."""
+    """Yields the JSON objects of a response, each with its owner: the account and the avatar."""
     account, body = exchange.identity.account, exchange.body
     for item in body if isinstance(body, list) else [body]:
         if isinstance(item, dict):
@@ -431,7 +431,7 @@ def _objects(exchange: Exchange) -> Iterator[tuple[_Key, Mapping[str, Any]]]:
 
 
 def _since(before: Exchange, exchange: Exchange) -> Iterator[tuple[str, str]]:
-    """Yields what became of a response since the same was read before."""
+    """Yields what changed between two reads of the same resource."""
     if exchange.response.media_type.startswith("image/"):
         is_same = exchange.response.body == before.response.body
         yield "since the last read", AS_BEFORE if is_same else CHANGED
@@ -444,7 +444,7 @@ def _since(before: Exchange, exchange: Exchange) -> Iterator[tuple[str, str]]:
 
 
 def _is_lasting(name: str, value: Any) -> bool:
-    """Tells whether a value is a person's, and no date, address or identifier."""
+    """Tells whether a value is personal data, and not a date, a URL or an identifier."""
     if _ISSUED.search(name):
         return False
     if isinstance(value, str):

@@ -1,6 +1,6 @@
-"""Holds what every report of a comparison says; its JSON Schema is made from these records.
+"""Records of a comparison's JSON report, from which its JSON Schema is generated.
 
-``report_of`` fills the report of which every format renders the same.
+``report_of`` turns them into the common report that every other format renders.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -26,13 +26,13 @@ from understudy.terminal import counted
 
 
 class SeenEntry(Struct, frozen=True, kw_only=True):
-    """An entry of a report, as a history and a baseline know it.
+    """An entry of a report that a history and a baseline can refer to.
 
     Attributes:
         fingerprint: A hash that the same entry has in every run.
-        first_seen: When a run first saw it, in UTC; empty without a history.
-        last_seen: When a run before this one last saw it; empty if none did.
-        is_accepted: True if the baseline accepts it today.
+        first_seen: Time of the first run that saw the entry, in UTC; empty without a history.
+        last_seen: Time of the last earlier run that saw the entry; empty if none did.
+        is_accepted: True if the baseline accepts the entry today.
     """
 
     fingerprint: str
@@ -47,13 +47,13 @@ class ReportedDifference(SeenEntry, frozen=True):
     Attributes:
         request: The operation and the caller.
         aspect: The name of the aspect, such as status or a member.
-        deployment: Its value at the deployment.
-        other: Its value at the other one.
-        seen: The number of requests that show it.
-        commands: A shell script that shows it at the deployment; secrets are variables.
-        response: The last response of that script when it was compared.
-        other_commands: A shell script that shows it at the other one.
-        other_response: The last response of that script when it was compared.
+        deployment: The value of the aspect at the deployment.
+        other: The value of the aspect at the other one.
+        seen: The number of requests with this difference.
+        commands: A shell script that reproduces the deployment's value; secrets are variables.
+        response: The response to the script's last request during the comparison.
+        other_commands: A shell script that reproduces the value at the other one.
+        other_response: The response to its last request during the comparison.
     """
 
     request: str
@@ -78,11 +78,11 @@ class ReportedCause(Struct, frozen=True):
 
     Attributes:
         fault: A rule is broken at the deployment or at the other one, their documents differ, the
-            contract is silent, nothing explains it, the deployment breaks a rule in one of its two
-            runs alone, or it does as was learnt and the mock has no switch for that.
-        rule: Name of the rule, of the change of the documents, or what differs.
-        statement: The rule, or what the contract leaves open, in one sentence; may be empty.
-        readings: What each of the two does where the contract is silent; else empty.
+            contract is silent, no cause is known, the deployment breaks a rule in only one of its
+            two runs, or it behaves as was learnt and the mock has no switch for that.
+        rule: Name of the rule or of the change of the documents; without a cause, the difference.
+        statement: The rule, or the question that the contract leaves open; may be empty.
+        readings: The behaviour of each of the two where the contract is silent; else empty.
         differences: The differences.
     """
 
@@ -100,11 +100,11 @@ class ReportedFact(SeenEntry, frozen=True):
         rule: The rule that leaves the question open.
         question: The rule in one sentence.
         before: The reading that was learnt.
-        now: The reading that two runs have shown.
-        learnt: The day on which it was learnt, as YYYY-MM-DD.
-        request: The operation and the caller of the last request that shows it.
-        commands: A shell script that shows it; secrets are variables.
-        response: The last response of that script.
+        now: The reading that both runs show.
+        learnt: The day on which the fact was learnt, as YYYY-MM-DD.
+        request: The operation and the caller of the last request that shows the change.
+        commands: A shell script that reproduces the new reading; secrets are variables.
+        response: The response to the script's last request.
     """
 
     rule: str
@@ -126,14 +126,14 @@ class ReportedChange(SeenEntry, frozen=True):
     """One change between two documents.
 
     Attributes:
-        kind: Its kind.
+        kind: The kind of the change, such as ``member-added``.
         operation: The operation.
         place: The part of the operation; empty for all of it.
-        member: Path of the member in a body; empty for the whole.
+        member: Path of the member in a body; empty for the whole body.
         before: The value in the older document; may be empty.
         after: The value in the newer document; may be empty.
-        breaks: The clients that it breaks: those that send, those that read, or none.
-        pointer: JSON pointer of the place, in the newer document unless it is gone there.
+        breaks: The clients that the change breaks: those that send, those that read, or none.
+        pointer: JSON pointer of the place, in the older document if it is removed.
         summary: The change in one line.
     """
 
@@ -170,14 +170,13 @@ class DriftReport(Struct, frozen=True):
 
     Attributes:
         deployment: Base URL of the deployment; empty where only documents were compared.
-        other: Base URL of the other one, or the mock; empty as above.
+        other: Base URL of the other one, or the mock; empty where only documents were compared.
         requests: The number of requests that were compared.
         causes: The differences by their causes.
         documents: The documents that were compared.
-        not_compared: What was not compared, and why, in one line each.
-        not_checked: Rules that could have been checked in every run and were not, with the reason
-            in one line for each reason.
-        stopped: Why runs ended early, in one line each.
+        not_compared: One line for each part that was not compared, with the reason.
+        not_checked: One line for each reason why rules that apply were not checked.
+        stopped: One line for each reason why a run ended early.
         not_restored: One line for each change that could not be undone.
         changed_facts: The facts that no longer hold at the deployment.
         version: Version of this format.
@@ -197,7 +196,7 @@ class DriftReport(Struct, frozen=True):
 
     @property
     def entries(self) -> Iterator[ReportedEntry]:
-        """Every difference and every change, each with a fingerprint."""
+        """The changed facts, the differences and the changes of documents."""
         yield from self.changed_facts
         for cause in self.causes:
             yield from cause.differences
@@ -206,12 +205,12 @@ class DriftReport(Struct, frozen=True):
 
     @property
     def findings(self) -> list[ReportedEntry]:
-        """The entries that a deployment can be blamed for, and that no baseline accepts."""
+        """The entries that are a deployment's fault, and that no baseline accepts."""
         return [entry for entry in self._of_kind(is_finding=True) if not entry.is_accepted]
 
     @property
     def notes(self) -> list[ReportedEntry]:
-        """The entries that the contract leaves open, that one run shows, or that break no client."""
+        """The entries that are open by the contract, seen in only one run, or break no client."""
         return [entry for entry in self._of_kind(is_finding=False) if not entry.is_accepted]
 
     def _of_kind(self, *, is_finding: bool) -> Iterator[ReportedEntry]:
@@ -223,7 +222,7 @@ class DriftReport(Struct, frozen=True):
             yield from (it for it in documents.changes if bool(it.breaks) == is_finding)
 
     def with_entries(self, change: Callable[[ReportedEntry], ReportedEntry]) -> "DriftReport":
-        """Returns the report with every entry changed."""
+        """Returns the report with a function applied to every entry."""
         return structs.replace(
             self,
             changed_facts=[change(it) for it in self.changed_facts],
@@ -255,7 +254,7 @@ CHANGED_FACTS: Final = "The deployment no longer does as was learnt"
 
 
 def _total(report: DriftReport) -> str:
-    """Returns the last line: how many causes there are, and how many changes of documents."""
+    """Returns the last line of a report: the numbers of causes and of changes of documents."""
     parts = []
     if report.deployment:
         causes = [cause for cause in report.causes if cause.fault != "learnt"]
@@ -279,7 +278,7 @@ def _total(report: DriftReport) -> str:
 
 
 def _breaks(change: ReportedChange) -> str:
-    """Returns the clients that a change breaks."""
+    """Returns the clients that a change breaks, in words."""
     if not change.breaks:
         return "breaks no client"
     return f"breaks clients that {' and that '.join(_VERBS[client] for client in change.breaks)}"
@@ -289,7 +288,7 @@ _VERBS: Final = {"senders": "send", "readers": "read"}
 
 
 def _mark(entry: ReportedEntry) -> str:
-    """Returns what the history and the baseline say of an entry, in brackets; or nothing."""
+    """Returns a mark in brackets if the history or the baseline has an entry; else nothing."""
     words = [f"since {entry.first_seen[:10]}"] if entry.last_seen else []
     words += ["accepted"] if entry.is_accepted else []
     return f" [{', '.join(words)}]" if words else ""
@@ -298,7 +297,7 @@ def _mark(entry: ReportedEntry) -> str:
 def _grouped(
     changes: list[ReportedChange],
 ) -> list[tuple[list[ReportedChange], list[str]]]:
-    """Returns changes of one place of a document once, each with all that it is seen in."""
+    """Groups changes that come from one place of a document, with the other uses of that place."""
     groups: dict[tuple[object, ...], list[ReportedChange]] = {}
     for change in changes:
         name = change.member.rpartition(".")[2]
@@ -313,11 +312,11 @@ def _where(change: ReportedChange) -> str:
 
 
 def report_of(drift: DriftReport, started: datetime | None = None) -> Report:
-    """Returns what a report says of two deployments and their documents.
+    """Returns the common report of two deployments and their documents.
 
     Args:
         drift: The differences.
-        started: When they were compared; None leaves it out.
+        started: Start of the comparison; None leaves it out.
     """
     when = {} if started is None else {"started": f"{started.astimezone(UTC):%Y-%m-%dT%H:%M:%S}"}
     return Report(

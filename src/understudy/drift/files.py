@@ -6,10 +6,10 @@ from understudy.errors import StartupError
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Replaces a file at once, so that a kill leaves the old or the new one.
+    """Replaces a file atomically, so that a kill leaves the old or the new content.
 
     Raises:
-        StartupError: It cannot be written.
+        StartupError: The file cannot be written.
     """
     draft = path.with_name(f"{path.name}.draft")
     try:

@@ -1,4 +1,4 @@
-"""Makes the content of a report from what was compared; nothing secret or personal is behind it."""
+"""Builds the report of a comparison, with secrets masked and personal data pseudonymised."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,13 +31,13 @@ from understudy.verify.findings import ANSWERS, Finding
 from understudy.verify.reproducing import commands
 
 QUIET_HEADERS: Final = frozenset({"connection", "content-length", "date", "server"})
-"""Headers of responses that tell nothing of a difference."""
+"""Response headers that never explain a difference."""
 
 _ABSENT: Final = object()
 
 
 def report_of_documents(pair: ComparedDocuments) -> DriftReport:
-    """Returns the report of two documents alone."""
+    """Returns the report of two documents, without deployments."""
     return DriftReport(
         deployment="",
         other="",
@@ -61,11 +61,11 @@ def report_of_run(
     """Returns the report of two deployments.
 
     Args:
-        drift: How they behave.
-        documents: What their documents say.
+        drift: The differences of their behaviour.
+        documents: The differences of their documents.
         names: Name or base URL of the deployment, and of the other one.
-        secrets: Each secret, and the variable that replaces it.
-        personal: What is known of people, and their pseudonyms.
+        secrets: Each secret with the name of the variable that replaces it.
+        personal: The personal values that were seen, with their pseudonyms.
     """
     for run in drift.runs:
         personal.read(run.exchanges)
@@ -89,29 +89,29 @@ def report_of_run(
 _IMPERSONAL: Final = frozenset(
     {"aspect", "deployment", "documents", "fault", "fingerprint", "other", "question", "statement"}
 )
-"""Members of a report that hold words of the contract, and addresses."""
+"""Members of a report that hold words of the contract or URLs, and no personal data."""
 
 
 class _Hidden(NamedTuple):
-    """Shows a comparison without its secrets and the values of people."""
+    """Renders exchanges without secrets and personal data."""
 
     drift: Drift
     secrets: Mapping[str, str]
     personal: PersonalValues
 
     def script(self, values: tuple[str, str], steps: Sequence[Exchange]) -> str:
-        """Returns a script that shows the second of two values, in place of the first."""
+        """Returns a shell script that reproduces the second of two values, the first being expected."""
         finding = Finding(ANSWERS, *values, tuple(map(self.personal.hidden_exchange, steps)))
         return "\n".join(commands(finding, self.secrets))
 
     def response(self, exchange: Exchange, other: Exchange | None = None) -> str:
-        """Returns a response as text, beside that of another exchange if one is passed."""
+        """Returns a response as text; with another exchange only the parts that differ from it."""
         hide = self.personal.hidden_exchange
         return shown_response(hide(exchange), self.secrets, other and hide(other))
 
 
 def _not_checked(drift: Drift) -> Iterator[str]:
-    """Yields each reason with the number of rules that were not checked for it, most rules first."""
+    """Yields a line for each reason why rules were not checked, the reason of most rules first."""
     reasons: defaultdict[str, set[str]] = defaultdict(set)
     for run in drift.runs:
         noted = {note.rule.id for note in run.notes}
@@ -169,7 +169,7 @@ def _fact(changed: ChangedFact, hidden: _Hidden) -> ReportedFact:
 
 
 def place(difference: Difference) -> str:
-    """Returns the operation of a difference, and its caller."""
+    """Returns the operation and the caller of a difference."""
     return _place(difference.exchange)
 
 
@@ -208,9 +208,9 @@ def shown_response(
 
     Args:
         exchange: The exchange.
-        secrets: Each secret, and the variable that replaces it.
-        other: The exchange beside it: of two JSON objects the members that differ are shown, if any
-            do, and of headers those that differ; None to show all.
+        secrets: Each secret with the name of the variable that replaces it.
+        other: The exchange to compare with: only headers that differ are shown, and of two JSON
+            objects only members that differ, if any do; None to show all.
     """
     response = exchange.response
     alike_fields = set(other.response.headers) if other is not None else set()
@@ -236,9 +236,9 @@ def shown_response(
 
 
 def _differing(body: Any, other: Any) -> tuple[dict[str, Any] | None, int]:
-    """Returns the members of an object that another has not alike, and the number of the rest.
+    """Returns the members of a body that differ from another body, and the number of equal ones.
 
-    None stands for the whole body, where nothing differs or one of both is not an object.
+    Returns None for the members if nothing differs or one of the bodies is not an object.
     """
     if not (isinstance(body, dict) and isinstance(other, dict)):
         return None, 0

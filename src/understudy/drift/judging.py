@@ -1,7 +1,7 @@
-"""Finds the rules that the exchanges of a run break, and those that a difference is about.
+"""Finds the rules that the exchanges of a run break, and the broken rules behind a difference.
 
-An evaluator keeps one finding for many exchanges. Here each exchange is judged by itself, beside
-those before it, and again with an aspect of the other deployment's response.
+An evaluator keeps one finding for many exchanges. Here each exchange is judged separately, after
+those before it, and once more with one aspect taken from the other deployment's response.
 """
 
 import re
@@ -23,9 +23,8 @@ from understudy.verify.history import AGAIN, History
 from understudy.verify.readings import options_shown
 from understudy.verify.switches import NUMBER_READINGS
 
-# Gives a response one aspect of another, to tell whether a rule is about that aspect. A rule is
-# about a difference if a response stops to break it once it is in that aspect as the other
-# deployment's response is.
+# Replaces one aspect of a response by that of another. A broken rule explains a difference in an
+# aspect if the response keeps the rule with the other deployment's aspect.
 
 _STEP: Final = re.compile(r"\[\]|[^.\[\]]+")
 """A step of a member's path: the items of a list, or the name of a member."""
@@ -34,12 +33,12 @@ _ABSENT: Final = object()
 
 
 def with_aspect(exchange: Exchange, aspect: str, other: Exchange) -> Exchange:
-    """Returns an exchange whose response is in one aspect as another one is.
+    """Returns an exchange with one aspect of its response taken from another exchange.
 
     Args:
         exchange: The exchange.
-        aspect: The name of the aspect; of one that decides others the whole response is taken.
-        other: The exchange whose aspect it gets.
+        aspect: The name of the aspect; a decisive one takes the whole response.
+        other: The exchange whose aspect is taken.
     """
     kind, _, name = aspect.partition(" ")
     if kind == "header":
@@ -49,22 +48,11 @@ def with_aspect(exchange: Exchange, aspect: str, other: Exchange) -> Exchange:
     if aspect == "error code":
         headers = _with_headers(exchange, {"location"}, other).response.headers
         return replace(exchange, response=Response(exchange.status, headers, other.response.body))
-    if kind == "member" and NO_JSON not in {_hashable(exchange), _hashable(other)}:
+    if kind == "member" and exchange.body is not NO_JSON and other.body is not NO_JSON:
         path = _STEP.findall("" if name == "body" else name)
-        body = _grafted(exchange.body, other.body, path)
-        response = replace(exchange.response, body=orjson.dumps(body))
-        return replace(exchange, response=_fresh(response))
+        body = orjson.dumps(_grafted(exchange.body, other.body, path))
+        return replace(exchange, response=replace(exchange.response, body=body))
     return replace(exchange, response=other.response)
-
-
-def _hashable(exchange: Exchange) -> object:
-    """Returns the sentinel of a body that is not JSON, or None."""
-    return NO_JSON if exchange.body is NO_JSON else None
-
-
-def _fresh(response: Response) -> Response:
-    """Returns a response of the same parts, which decodes its body anew."""
-    return Response(response.status, response.headers, response.body)
 
 
 def _with_headers(exchange: Exchange, names: set[str], other: Exchange) -> Exchange:
@@ -75,7 +63,7 @@ def _with_headers(exchange: Exchange, names: set[str], other: Exchange) -> Excha
 
 
 def _grafted(value: Any, other: Any, path: Sequence[str]) -> Any:
-    """Returns a JSON value with the part at a path as another value has it, or without it."""
+    """Returns a JSON value whose part at a path is taken from another value, or removed as there."""
     if not path:
         return value if other is _ABSENT else other
     step, rest = path[0], path[1:]
@@ -105,7 +93,7 @@ class BrokenRule(NamedTuple):
 
     Attributes:
         rule: The rule.
-        is_open: True if the contract leaves it open, and understudy assumed.
+        is_open: True if the contract leaves the question open, and the rule is an assumption.
         actual: The behaviour of the deployment.
     """
 
@@ -115,31 +103,31 @@ class BrokenRule(NamedTuple):
 
 
 Breaches = Mapping[str, BrokenRule]
-"""Id of a rule to how an exchange breaks it."""
+"""The rules that an exchange breaks, by id."""
 
 
 def _nothing(_judged: Collection[int], _unseen: Collection[int]) -> Mapping[int, Breaches]:
-    """Returns nothing, for a run of which there is nothing to judge again."""
+    """Returns no breaches, for a run without exchanges to judge again."""
     return {}
 
 
 @dataclass(frozen=True)
 class RunJudgement:
-    """The rules of one side of the exchanges that differ.
+    """The rules that the exchanges of one run break and keep.
 
     Attributes:
-        broken: The rules that the exchange breaks, by its number.
-        kept: The ids of the rules that apply to the exchange and that it keeps, by its number.
-        cured: The rules that it keeps with the other's aspect instead, by the difference. One that
-            no longer applies then, such as to a refusal, is not about the difference.
-        caused: The rules that it keeps, and breaks with the other's aspect, by the difference.
-        options: The options of switches that the exchange shows, by its number; of a switch that
-            takes a number whether the one that was sent was accepted.
+        broken: The rules that an exchange breaks, by its number.
+        kept: The ids of the rules that apply to an exchange and that it keeps, by its number.
+        cured: The broken rules that an exchange keeps with the other's aspect, by difference. A rule
+            that no longer applies with that aspect, as to a refusal, does not explain the difference.
+        caused: The kept rules that an exchange breaks with the other's aspect, by difference.
+        options: The options of switches that an exchange shows, by its number; for a switch that
+            takes a number: whether the sent number was accepted.
         rules: Every rule, by its id.
         exchanges: The exchanges of the run, in order.
-        unseen: Returns what some exchanges break where others were not seen before them; takes the
-            numbers of both.
-        roots: Id of a rule to that of the rule which all its findings follow from.
+        unseen: Judges the exchanges with the first numbers again, those with the second numbers
+            left out of the history.
+        roots: Id of a rule to the id of the rule that is the root cause of all its findings.
     """
 
     broken: Mapping[int, Breaches]
@@ -154,13 +142,13 @@ class RunJudgement:
 
     @cached_property
     def checked(self) -> frozenset[str]:
-        """The rules that any exchange of the run keeps, which so are judged by exchange."""
+        """The rules that some exchange keeps, and which are therefore judged by exchange."""
         return frozenset().union(*self.kept.values())
 
     def about(
         self, difference: Difference, number: int, other: "RunJudgement"
     ) -> Sequence[BrokenRule]:
-        """Returns the rules that this side breaks by the aspect in which it differs.
+        """Returns the rules that this side breaks because of the aspect that differs.
 
         Args:
             difference: The difference.
@@ -185,7 +173,7 @@ class Judgements(NamedTuple):
 
 
 class Side(NamedTuple):
-    """A difference as one side of it is judged.
+    """A difference as seen from one of its two sides.
 
     Attributes:
         difference: The difference.
@@ -199,11 +187,11 @@ class Side(NamedTuple):
 
 
 def judgement(observation: Observation, sides: Iterable[Side]) -> RunJudgement:
-    """Returns how one side of the differences of a comparison breaks rules.
+    """Judges the exchanges of one run, as they are and with the aspects of the other side.
 
     Args:
-        observation: The run of that side.
-        sides: The differences, each with the side's exchange and that of the other side.
+        observation: The run.
+        sides: The differences, as seen from this run.
     """
     evaluator = observation.evaluator
     if evaluator is None:
@@ -245,7 +233,7 @@ def judgement(observation: Observation, sides: Iterable[Side]) -> RunJudgement:
 
 
 def _roots(observation: Observation) -> dict[str, str]:
-    """Returns the rules of which all findings follow from one other rule, as verify finds out, too."""
+    """Returns the rules whose findings all have one root cause by verify, each with that cause."""
     found: dict[str, set[str]] = {}
     for finding in observation.outcome.findings:
         root = observation.outcome.roots.get((finding.rule.id, finding.exchange.number), "")
@@ -259,7 +247,7 @@ def _judged_without(
     numbers: Collection[int],
     unseen: Collection[int],
 ) -> dict[int, Breaches]:
-    """Returns what some exchanges break where others were not seen before them, by their numbers."""
+    """Returns the rules that exchanges break if others are left out of the history before them."""
     history = evaluator.history.emptied()
     broken = {}
     for each in exchanges:
@@ -271,7 +259,7 @@ def _judged_without(
 
 
 def _options(exchange: Exchange, history: History) -> Iterator[tuple[str, str]]:
-    """Yields each rule with a switch that an exchange shows something of, with what it shows."""
+    """Yields the rules with a switch whose option an exchange shows, each with that option."""
     yield from options_shown(exchange, history)
     for reading in NUMBER_READINGS:
         trial = reading.trial(exchange, history)
@@ -280,7 +268,7 @@ def _options(exchange: Exchange, history: History) -> Iterator[tuple[str, str]]:
 
 
 def _by_exchange(findings: Iterable[Finding]) -> dict[int, dict[str, BrokenRule]]:
-    """Returns the rules that a run found broken, by exchange: those of sequences have no check."""
+    """Returns the findings of a run by exchange: rules on sequences have no check to run again."""
     by_exchange: dict[int, dict[str, BrokenRule]] = {}
     for finding in findings:
         breach = BrokenRule(finding.rule, finding.is_note, finding.actual)
@@ -291,10 +279,10 @@ def _by_exchange(findings: Iterable[Finding]) -> dict[int, dict[str, BrokenRule]
 def judged_rules(
     evaluator: Evaluator, exchange: Exchange, history: History
 ) -> tuple[Breaches, frozenset[str]]:
-    """Returns the rules that an exchange breaks, after those before it, and those that it keeps."""
+    """Returns the rules that an exchange breaks, given the history before it, and those it keeps."""
     found: dict[str, BrokenRule] = {}
     kept: set[str] = set()
-    if exchange.source == AGAIN:  # sent to show a finding once more, and judged by that alone
+    if exchange.source == AGAIN:  # sent only to confirm a finding
         return found, frozenset()
     for rule, result in evaluator.results(exchange, history, evaluator.rules):
         if result.holds:
@@ -305,33 +293,32 @@ def judged_rules(
     return found, frozenset(kept - found.keys())
 
 
-# Finds responses that a deployment repeats where the other one tells the requests apart.
-# A cache keyed by too little, a copy that is read too late, a caller whom a gateway knows no more: each is one
-# fault, and many rules see it where their requests meet it. A guess names what requests have in common. It is
-# right if nearly all of them got the same response at the deployment although the other one's differ, for more
-# than one operation; a fault of one operation is named by its rule.
-#
+# Finds responses that a deployment repeats where the other one tells the requests apart. A cache with
+# too few parts in its key, a stale replica or a gateway that mixes up callers is one fault that breaks
+# many rules. A guess names the part of a request that the response depends on. It is right if nearly
+# all requests that share this part got the same response at the deployment and different ones at the
+# other, for more than one operation: a fault of a single operation is better named by its rule.
 
 RequestKey = tuple[object, ...]
 
 FEWEST_PAIRS: Final = 4
-"""Repeated responses that a guess needs."""
+"""Fewest repeated responses for a guess to be right."""
 
 FEWEST_OPERATIONS: Final = 2
-"""Operations of which a guess needs repeated responses."""
+"""Fewest operations with repeated responses for a guess to be right."""
 
 SHARE: Final = 0.9
-"""Share of the pairs that repeat the response before; what a cache has dropped is read anew."""
+"""Least share of requests that repeat the response before; not all, as caches drop entries."""
 
 
 class Guess(NamedTuple):
     """A guess that the responses of a deployment depend on a part of the request alone.
 
     Attributes:
-        id: What reports call it.
-        statement: What the deployment does then.
-        key: Returns what the requests have in common; None for a request that it is not about.
-        is_of_one: True if it is about the requests of one key alone, which never get another response.
+        id: Name in reports.
+        statement: One sentence on the behaviour.
+        key: Returns the part that the response depends on; None for a request that is not affected.
+        is_of_one: True if only the requests of one key are affected, and all get the same response.
     """
 
     id: str
@@ -389,7 +376,7 @@ GUESSES: Final = (
         _of_read(_path, _query, _caller),
     ),
 )
-"""The guesses, those that explain most first."""
+"""The guesses, from the widest to the narrowest."""
 
 
 def _agree(aspect: str, own: Exchange, other: Exchange) -> bool:
@@ -397,7 +384,7 @@ def _agree(aspect: str, own: Exchange, other: Exchange) -> bool:
 
 
 def guess_of(rows: Iterable[Compared]) -> Guess | None:
-    """Returns what the responses of a deployment depend on, by the first guess that is right.
+    """Returns the first guess that is right; None without repeated responses.
 
     Args:
         rows: All requests that were compared.
@@ -408,12 +395,12 @@ def guess_of(rows: Iterable[Compared]) -> Guess | None:
 
 
 def _of_one(guess: Guess, rows: Iterable[Compared]) -> Iterator[Guess]:
-    """Yields a guess, or one for each key if it is about one alone."""
+    """Yields a guess, or one for each key if it is for the requests of a single key."""
     if not guess.is_of_one:
         yield guess
         return
-    for one in filter(None, dict.fromkeys(guess.key(row.first) for row in rows)):
-        yield guess._replace(key=partial(_only, one, guess.key))
+    for key in filter(None, dict.fromkeys(guess.key(row.first) for row in rows)):
+        yield guess._replace(key=partial(_only, key, guess.key))
 
 
 def _only(
@@ -435,7 +422,7 @@ def _is_right(rows: Sequence[Compared], guess: Guess) -> bool:
 
 
 def _neighbours(rows: Sequence[Compared], guess: Guess) -> Iterator[tuple[Compared, Compared]]:
-    """Yields each request with the one before that has its key, from the first that succeeded."""
+    """Yields each request after the previous one with the same key, from the first success on."""
     latest: dict[RequestKey, Compared] = {}
     for row in rows:
         key = guess.key(row.first)
@@ -448,7 +435,7 @@ def _neighbours(rows: Sequence[Compared], guess: Guess) -> Iterator[tuple[Compar
 
 
 def _is_other(before: Exchange, now: Exchange) -> bool:
-    """Tells whether two responses mean something else; texts of refusals are for people."""
+    """Tells whether two responses differ for a client; texts of refusals are for people."""
     if before.status != now.status:
         return True
     return now.response.is_success and _content(before) != _content(now)
@@ -459,10 +446,16 @@ def _content(exchange: Exchange) -> tuple[int, bytes]:
 
 
 class RepeatedRun:
-    """Tells which differences are explained by the responses that a run repeats.
+    """Finds the differences of one run that repeated responses explain.
 
-    A response that is repeated is not about what differs in it where it was right; what differed there
-    already is another cause. Another response breaks a rule for them if it does only after them.
+    A repeated response explains a difference only if the response was right where it was first sent;
+    else there is another cause. A broken rule of another response is explained too, if the response
+    keeps the rule once the repeated ones are left out of the history.
+
+    Args:
+        guess: The guess that is right.
+        run: The judgement of the run.
+        others: The exchange of the other deployment, by the number of the run's exchange.
     """
 
     def __init__(self, guess: Guess, run: RunJudgement, others: Mapping[int, Exchange]) -> None:
@@ -478,15 +471,15 @@ class RepeatedRun:
 
     @cached_property
     def _left(self) -> Mapping[int, Breaches]:
-        """The rules that exchanges break where repeated responses were not seen before them."""
+        """The rules that exchanges break if repeated responses are left out of the history."""
         again = {number for number, same in self._alike.items() if same[0].number < number}
         return self._run.unseen(self._run.broken.keys(), again)
 
     def explained(self, rule: str, difference: Difference) -> Difference | None:
-        """Returns a difference with the exchanges that explain it; None where none do.
+        """Returns a difference with the exchanges that explain it; None if it is not explained.
 
         Args:
-            rule: The rule that it is about.
+            rule: The rule that the difference breaks.
             difference: The difference.
         """
         number, aspect = difference.exchange.number, difference.aspect
@@ -508,7 +501,7 @@ class RepeatedRun:
         return difference if is_broken and rule not in self._left.get(number, ()) else None
 
     def _pairs(self, exchanges: Iterable[Exchange]) -> Iterator[tuple[Exchange, Exchange]]:
-        """Yields those of some exchanges that were compared, each with that of the other deployment."""
+        """Yields the exchanges that were compared, each with that of the other deployment."""
         for each in exchanges:
             other = self._others.get(each.number)
             if other is not None:

@@ -1,6 +1,6 @@
 """Tells which facts about a deployment still hold, and which have changed since they were learnt.
 
-What the two runs show alike is compared with the facts. A fact that the runs show nothing of holds.
+A fact has changed if both runs contradict it in the same way. Without evidence it still holds.
 """
 
 import re
@@ -22,19 +22,18 @@ from understudy.verify.readings import Trials, shown_options
 _PASSING: Final = re.compile(r"(?<!status )\b\d+\b|\b[0-9a-f]{16,}\b")
 """The parts of a behaviour that differ from day to day: counts and identifiers, not statuses."""
 
-
 _BY_MOMENTS: Final = frozenset({"rate-limit-window"})
-"""Rules that are read by when something ends: under load a request is a second late."""
+"""Rules whose option is read from a point in time, which under load can be a second late."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedFact:
-    """A question that a deployment no longer answers as it was learnt.
+    """A fact that no longer holds at a deployment.
 
     Attributes:
         rule: The rule that leaves the question open.
-        fact: The fact as it was learnt.
-        now: The reading that two runs have shown.
+        fact: The fact that was learnt.
+        now: The reading that both runs show.
         steps: The exchanges of the first run that show it.
     """
 
@@ -53,8 +52,8 @@ class LearntFacts(NamedTuple):
     """The facts that a comparison assumes.
 
     Attributes:
-        standing: Those that still hold, by rule.
-        changed: Those that have changed, in the order of the catalogue.
+        standing: The facts that still hold, by rule.
+        changed: The facts that have changed, in the order of the catalogue.
     """
 
     standing: Mapping[str, Fact] = {}
@@ -66,13 +65,13 @@ class LearntFacts(NamedTuple):
         return frozenset(each.rule.id for each in self.changed)
 
     def is_followed(self, rule: str) -> bool:
-        """Tells whether a fact of a rule holds that the mock can follow, by a switch."""
+        """Tells whether a fact about a rule still holds, and the mock follows it by a switch."""
         fact = self.standing.get(rule)
         is_switched = fact is not None and catalogue()[rule].switch is not None
         return is_switched and not self.explains(rule)
 
     def explains(self, rule: str) -> bool:
-        """Tells whether a fact of a rule holds that the mock cannot follow."""
+        """Tells whether a fact about a rule still holds, and the mock has no option for it."""
         fact = self.standing.get(rule)
         return fact is not None and fact.reading == OTHERWISE
 
@@ -93,7 +92,7 @@ def value_of(fact: Fact) -> str:
 
 
 def learnt_facts(facts: Mapping[str, Fact], first: Observation, second: Observation) -> LearntFacts:
-    """Returns which facts still hold at a deployment; changed is what two runs show alike.
+    """Splits facts into those that still hold and those that both runs contradict alike.
 
     Args:
         facts: The facts, by rule.
@@ -112,7 +111,7 @@ def learnt_facts(facts: Mapping[str, Fact], first: Observation, second: Observat
 
 
 def _contradicting(facts: Mapping[str, Fact], run: Observation) -> dict[str, _Shown]:
-    """Returns what a run shows otherwise than facts say, by rule."""
+    """Returns the readings of a run that contradict facts, by rule."""
     if run.evaluator is None:
         return {}
     return {
@@ -138,17 +137,17 @@ def _of_options(
 
 
 def _is_shown(rule: str, values: set[str], before: str) -> bool:
-    """Tells whether readings are the one that was learnt; of moments, one of which may be at an edge."""
+    """Tells whether readings confirm the learnt one; for points in time one of several is enough."""
     return before in values if rule in _BY_MOMENTS else values == {before}
 
 
 def _others(values: Mapping[str, Exchange], before: str) -> tuple[Exchange, ...]:
-    """Returns the first exchange that shows another reading."""
+    """Returns the first exchange that shows a reading other than the one before."""
     return (next(exchange for value, exchange in values.items() if value != before),)
 
 
 def _in_words(rule: str, option: str) -> str:
-    """Returns an option that exchanges show as a fact has it."""
+    """Returns an option in the words that a fact uses for it."""
     switch = proven(catalogue()[rule].switch)
     return value_of(fact_of_switch(rule, switch, option, shown_by=(), seen=1, day=date.min))
 
@@ -171,7 +170,7 @@ def _of_numbers(
 
 
 def _of_checks(facts: Mapping[str, Fact], run: Observation) -> dict[str, _Shown]:
-    """Returns the rules without a switch that a run judges otherwise than before."""
+    """Returns the rules without a switch for which the checks of a run contradict the fact."""
     by_number = {exchange.number: exchange for exchange in run.exchanges}
     shown = {}
     for outcome in run.outcome.rules:
@@ -188,12 +187,12 @@ def _of_checks(facts: Mapping[str, Fact], run: Observation) -> dict[str, _Shown]
 
 
 def _is_otherwise(fact: Fact, actual: Collection[str]) -> bool:
-    """Tells whether breaches of a rule are others than a fact says."""
+    """Tells whether the behaviour that breaks a rule differs from the behaviour in a fact."""
     if fact.reading != OTHERWISE or not fact.actual:
         return fact.reading != OTHERWISE
     return _lasting(fact.actual) not in {_lasting(text) for text in actual}
 
 
 def _lasting(text: str) -> str:
-    """Returns a behaviour without what differs from day to day."""
+    """Returns a behaviour without the numbers and identifiers that differ from day to day."""
     return _PASSING.sub("#", text.strip())

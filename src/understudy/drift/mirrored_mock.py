@@ -1,9 +1,9 @@
-"""Reads the accounts that a target names, and makes a mock in this process that has them.
+"""Reads the accounts that a target file names, and makes fixtures of them for a mock.
 
-Only what the target's own credentials show is read, with few requests and no writes: profiles, avatars,
-pictures, the scopes of its token. The deployment and the mock then get the same requests, and differ by
-what they do and not by whom they know. The accounts are in memory only; pictures are generated, of the
-same size and kind.
+With the same accounts, the deployment and the mock get the same requests, and differ only in their
+behaviour. Few requests and no writes are sent, and only with the target's own credentials: for
+profiles, avatars, pictures and the scopes of the token. The accounts are kept in memory only; pictures
+are not copied but generated with the same size and kind.
 """
 
 import dataclasses
@@ -58,13 +58,13 @@ from understudy.verify.run import RunOptions, start
 from understudy.verify.target import Target, TargetApplication
 
 MOST_PICTURES: Final = 20
-"""Pictures of an account that are fetched for their size and kind; others are taken as usual."""
+"""Most pictures of an account that are fetched for their form; others get the usual form."""
 
 HEADER: Final = "header"
-"""The place of the header image among the pictures of a profile; the gallery's are numbers."""
+"""The place of the header image among the pictures of a profile; gallery images have numbers."""
 
 UNKNOWN_SLUG: Final = "understudy-disabled"
-"""The slug of a disabled account of which the target names the token alone."""
+"""Slug of a disabled account for which the target file has only a token."""
 
 USUAL_FORM: Final = PictureForm("PNG", 80, 80)
 """The form of a picture that was not fetched."""
@@ -77,9 +77,9 @@ class AvatarSeen:
     """An avatar of an account.
 
     Attributes:
-        members: The avatar as it was listed.
+        members: The members of the avatar in the list.
         picture: The form of its picture.
-        selected_for: Places of the e-mail addresses that it is selected for.
+        selected_for: Indices of the e-mail addresses that the avatar is selected for.
     """
 
     members: Mapping[str, Any]
@@ -94,10 +94,10 @@ class AccountSeen:
     Attributes:
         name: ``own``, ``other``, ``private``, ``disabled``, or the slug of a further person.
         slug: The slug of its profile.
-        profile: The fullest profile that was read; empty where none was.
-        avatars: The avatars in the order of the list; None where no list was read.
-        visibility: Who finds the profile.
-        scopes: Scopes of the target's access token as token-info names them; None if unknown.
+        profile: The profile, as its owner reads it if possible; empty if it was not read.
+        avatars: The avatars in the order of the list; None if no list was read.
+        visibility: Who can see the profile.
+        scopes: Scopes of the target's access token by token-info; None if unknown.
         pictures: The forms of the pictures of the profile, by their places.
     """
 
@@ -114,7 +114,7 @@ def read_accounts(deployment: Deployment) -> list[AccountSeen]:
     """Reads the accounts of a deployment.
 
     Raises:
-        StartupError: A file is not as it must be, or another run uses the ledger.
+        StartupError: A file is invalid, or another run uses the ledger.
         BudgetSpent: The requests of the hour are used up.
         OutOfTime: The time of the run is used up.
     """
@@ -125,14 +125,14 @@ def read_accounts(deployment: Deployment) -> list[AccountSeen]:
 
 
 class _Reader:
-    """Reads accounts by one client, which goes on where a request cannot be sent."""
+    """Reads accounts with one client, and goes on if a request cannot be sent."""
 
     def __init__(self, client: ProbeClient) -> None:
         self._client = client
 
     def accounts(self) -> Iterator[AccountSeen]:
         """Yields the accounts that the target names, the test account first."""
-        known = self._client.target.known  # what is absent is looked for without it
+        known = self._client.target.known
         yield from self._account("own", "owner", known.slug, known.own_hashes)
         yield from self._account("other", "other", known.other_slug, known.others_hashes)
         yield from self._account("private", "private", known.private_slug, (), "private")
@@ -149,14 +149,14 @@ class _Reader:
         hashes: Sequence[str],
         visibility: Visibility = "public",
     ) -> Iterator[AccountSeen]:
-        """Yields an account; none where the target says nothing of it.
+        """Yields an account; nothing if the target file has neither its slug nor a credential.
 
         Args:
-            name: Of the account.
-            who: The credential of its owner; empty without one.
-            slug: Of its profile; None to take it from the profile's URL.
-            hashes: Of its e-mail addresses.
-            visibility: Who finds the profile.
+            name: Name of the account.
+            who: Name of its owner's credential; empty without one.
+            slug: Slug of its profile; None to take it from the profile's URL.
+            hashes: Hashes of its e-mail addresses.
+            visibility: Who can see the profile.
         """
         is_owner = bool(who) and self._client.has(who)
         if slug is None and not is_owner:
@@ -166,7 +166,7 @@ class _Reader:
             profile = self._json(f"/profiles/{slug}", self._reader())
         slug = slug or str(profile.get("profile_url", "")).rstrip("/").rpartition("/")[2]
         if not slug and visibility == "disabled":
-            slug = UNKNOWN_SLUG  # which no client can read
+            slug = UNKNOWN_SLUG  # no client can read the profile of a disabled account
         if not slug:
             return
         listed = self._avatars(who, hashes) if is_owner and visibility == "public" else None
@@ -177,12 +177,12 @@ class _Reader:
         yield AccountSeen(name, slug, profile, listed, visibility, scopes, pictures)
 
     def _reader(self) -> str:
-        """Returns the name of a credential that reads others' profiles."""
+        """Returns the name of a credential that can read the profiles of others."""
         names = ("api_key", "owner", "other")
         return next((name for name in names if self._client.has(name)), "anonymous")
 
     def _avatars(self, who: str, hashes: Sequence[str]) -> tuple[AvatarSeen, ...] | None:
-        """Returns the avatars of an account, with the addresses that each is selected for."""
+        """Returns the avatars of an account; None if the list cannot be read."""
         listing = self._sent(lambda: avatars(self._client, None, who))
         if listing is None or not isinstance(listing.body, list):
             return None
@@ -204,12 +204,12 @@ class _Reader:
         return next((item.get("image_id") for item in chosen), None)
 
     def _linked_avatar(self, profile: Mapping[str, Any]) -> AvatarSeen:
-        """Returns the avatar of a person whose list cannot be read."""
+        """Returns the avatar that a profile links to, for an account whose list cannot be read."""
         members = {"alt_text": profile.get("avatar_alt_text", "")}
         return AvatarSeen(members, self._picture(profile["avatar_url"]), (0,))
 
     def _picture(self, url: Any) -> PictureForm:
-        """Returns the form of the picture at a URL; the usual one without a picture."""
+        """Returns the form of the picture at a URL; the usual form if it cannot be fetched."""
         if not isinstance(url, str) or not url.startswith("http"):
             return USUAL_FORM
         exchange = self._sent(lambda: self._client.get(url))
@@ -218,7 +218,7 @@ class _Reader:
         return form_of(exchange.response.body) or USUAL_FORM
 
     def _scopes(self) -> tuple[str, ...] | None:
-        """Returns the scopes of the target's access token, where token-info says them."""
+        """Returns the scopes of the target's access token by token-info; None if it has none."""
         client, token = self._client, self._client.target.credentials.access_token
         if client.target.auth_url is None or client.app.client_id is None or token is None:
             return None
@@ -236,7 +236,7 @@ class _Reader:
 
     @staticmethod
     def _sent(send: Any) -> Exchange | None:
-        """Returns what was exchanged, or None where the request cannot be sent."""
+        """Returns the exchange, or None if the request cannot be sent."""
         try:
             exchange: Exchange = send()
         except (NotPermitted, Unreachable):
@@ -258,17 +258,17 @@ def _linked_pictures(profile: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 _URL: Final = "https://example.com/"
 _DATES: Final = {"last_profile_edit": DATE_TIME, "registration_date": REGISTRATION}
 _EMPTY: Final[tuple[object, ...]] = ("", [], {})
-"""Values of members that a deployment has to leave out, and the mock does."""
+"""Values of members that both the interface and the mock leave out."""
 
 
 def mirrored_profile(members: Mapping[str, Any], key: Callable[[str], str]) -> Profile:
-    """Returns a profile with every member that is as the interface has it; others are left out.
+    """Returns a profile with the members that have the type of the interface; others are left out.
 
-    A value that has the right type and breaks a rule is replaced: a mock that served it would break
-    the rule too, and nothing would differ.
+    A value of the right type that breaks a rule is replaced: a mock that served it would break
+    the rule too, and no difference would be found.
 
     Args:
-        members: The profile as it was read.
+        members: The profile that was read.
         key: Returns the key of the picture at a place of the profile.
     """
     given = {name: value for name, value in members.items() if value not in _EMPTY}
@@ -296,7 +296,7 @@ def mirrored_profile(members: Mapping[str, Any], key: Callable[[str], str]) -> P
 
 
 def _as_ruled(profile: Profile) -> Profile:
-    """Returns a profile whose URLs and places of languages keep their rules."""
+    """Returns a profile whose URLs and languages keep the rules of the interface."""
     accounts = tuple(map(_linked, profile.verified_accounts))
     changed: dict[str, Any] = {"verified_accounts": accounts}
     if profile.languages:
@@ -310,7 +310,7 @@ def _as_ruled(profile: Profile) -> Profile:
 
 
 def _placed(languages: Sequence[Language]) -> Iterator[Language]:
-    """Yields languages of which one at most is the primary one, each in its own place."""
+    """Yields languages with at most one primary, and each with a different order."""
     orders = [it.order for it in languages]
     is_repeated = len(set(orders)) < len(orders)
     has_primary = False
@@ -336,7 +336,7 @@ def _gallery_image(key: str, members: Mapping[str, Any]) -> GalleryImage:
 
 
 USUAL: Final = "usual.png"
-"""The picture in place of those that were not fetched."""
+"""Key of the picture that replaces those that were not fetched."""
 
 RATINGS: Final[tuple[Rating, ...]] = get_args(Rating)
 _LONG_AGO: Final = "2020-01-01T00:00:00Z"
@@ -346,9 +346,9 @@ def mirrored_target(target: Target, accounts: Sequence[AccountSeen], base_url: s
     """Returns the target of the mock that has a deployment's accounts.
 
     Args:
-        target: The deployment's.
-        accounts: What was read there.
-        base_url: The mock's.
+        target: The target of the deployment.
+        accounts: The accounts that were read there.
+        base_url: Base URL of the mock.
     """
     by_name = {account.name: account for account in accounts}
     known = replace(
@@ -364,7 +364,7 @@ def mirrored_target(target: Target, accounts: Sequence[AccountSeen], base_url: s
         base_url=base_url,
         auth_url=target.auth_url and AUTHORIZATION,
         mode=target.writes,
-        is_mock=False,  # neither is wrong where the two read an assumption otherwise
+        is_mock=False,  # where the two read an open rule differently, neither breaks it
         facts=None,
         ledger=None,
         application=_signed_in(target.application, own.slug if own else "own"),
@@ -375,7 +375,7 @@ def mirrored_target(target: Target, accounts: Sequence[AccountSeen], base_url: s
 
 
 def _signed_in(application: TargetApplication, slug: str) -> TargetApplication:
-    """Returns an application whose owner signs in at the mock, by its own short ways."""
+    """Returns an application whose owner signs in by the mock's shortcuts, such as mock_approve."""
     return replace(
         application,
         username=application.username and slug,
@@ -385,7 +385,7 @@ def _signed_in(application: TargetApplication, slug: str) -> TargetApplication:
 
 
 def _emails(target: Target, name: str) -> tuple[str, ...]:
-    """Returns the e-mail addresses of an account; made up where the target gives their hashes."""
+    """Returns the e-mail addresses of an account; made-up ones if the target has only hashes."""
     known = target.known
     emails, hashes = {
         "own": (known.emails, known.hashes),
@@ -400,9 +400,9 @@ def mirrored_baseline(
     """Returns the fixtures of a mock that has a deployment's accounts.
 
     Args:
-        target: The mock's, as ``mirrored_target`` returns it.
-        accounts: What was read at the deployment.
-        vocabulary: The words of the mock.
+        target: The target of the mock, from ``mirrored_target``.
+        accounts: The accounts that were read at the deployment.
+        vocabulary: The mock's names of scopes.
     """
     images = {USUAL: generated(USUAL_FORM)}
     people: dict[str, Person] = {}
@@ -425,9 +425,9 @@ def mirrored_baseline(
 
 
 def _with_own_avatars(accounts: Sequence[AccountSeen]) -> Iterator[AccountSeen]:
-    """Yields the accounts, each without the avatars that a later one lists too.
+    """Yields the accounts, each without the avatars that a later account lists too.
 
-    An avatar is one account's. A deployment that lists it for two so differs from the mock.
+    An avatar belongs to one account: a deployment that lists one for two then differs from the mock.
     """
     for place, account in enumerate(accounts):
         later = [avatar for each in accounts[place + 1 :] for avatar in each.avatars or ()]
@@ -439,7 +439,7 @@ def _with_own_avatars(accounts: Sequence[AccountSeen]) -> Iterator[AccountSeen]:
 
 
 def _owned(target: Target) -> Iterator[tuple[TargetApplication, str]]:
-    """Yields the applications of the target, each with a slug for its owner where it names none."""
+    """Yields the applications of the target, each with a default slug for its owner."""
     yield target.application, "own"
     yield target.other_application, "other-owner"
     yield target.two_step, "two-step-owner"
@@ -472,13 +472,13 @@ def _applications(target: Target) -> Iterator[Application]:
 def _tokens(
     target: Target, accounts: Sequence[AccountSeen], vocabulary: Vocabulary
 ) -> Iterator[Token]:
-    """Yields the credentials of the target, with the scopes that were read or that it names."""
+    """Yields the credentials of the target, with their scopes as read or as the target names them."""
     slugs = {account.name: account for account in accounts}
     own = slugs.get("own")
     for name, (identity, token) in target.identities().items():
         account = slugs.get(identity.account or "own")
         if account is None or (identity.kind == "invalid" and name != "expired"):
-            continue  # nobody was ever given it, at the deployment or here
+            continue  # an invalid token was never issued, neither at the deployment nor here
         scopes = tuple(
             vocabulary.words[it] for it in vocabulary.words if it in _scopes_of(identity)
         )
@@ -499,7 +499,7 @@ def _scopes_of(identity: Any) -> frozenset[str]:
 
 @dataclass
 class _Mirror:
-    """Makes the fixture of one account; `images` has the pictures that were generated for it."""
+    """Makes the fixtures of one account: a person and its pictures."""
 
     account: AccountSeen
     emails: Sequence[str]
@@ -512,11 +512,11 @@ class _Mirror:
         return {key: generated(kind, key) for key, kind in kinds.items()}
 
     def _key(self, place: str) -> str:
-        """Returns the key of a picture of the profile; the usual one if it was not fetched."""
+        """Returns the key of a picture of the profile; of the usual picture if it was not fetched."""
         return f"{self.account.slug}-{place}" if place in self.account.pictures else USUAL
 
     def person(self, target: Target) -> Person:
-        """Returns the person."""
+        """Returns the person with the profile, avatars and credentials of the account."""
         seen = self.account.avatars or ()
         selected = {place: self._image_id(it) for it in seen for place in it.selected_for}
         emails = self.emails or (f"{self.account.slug}@example.invalid",)
@@ -535,7 +535,7 @@ class _Mirror:
         return with_password(person)
 
     def _image_id(self, avatar: AvatarSeen) -> str:
-        """Returns an identifier as the mock's are: that of the deployment if it is one."""
+        """Returns the avatar's identifier if it is an MD5 digest like the mock's, else its digest."""
         text = str(avatar.members.get("image_id", self.account.slug))
         is_digest = len(text) == 32 and not set(text) - set("0123456789abcdef")  # noqa: PLR2004 - of MD5
         return text if is_digest else md5(text.encode(), usedforsecurity=False).hexdigest()
@@ -553,5 +553,5 @@ class _Mirror:
 
 
 def generated(form: PictureForm, text: str = "") -> Image:
-    """Returns a picture of a kind and size; another text gives other colours."""
+    """Returns a picture of a kind and size, with colours that depend on the text."""
     return Image(drawn(form, sha256(text.encode()).hexdigest()), form.media_type)

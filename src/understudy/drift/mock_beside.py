@@ -1,4 +1,4 @@
-"""Compares a deployment with the mock or with another one: what ``understudy drift`` runs."""
+"""Compares a deployment with the mock or with another deployment, for ``understudy drift``."""
 
 from collections import ChainMap
 from collections.abc import Callable, Sequence
@@ -33,14 +33,14 @@ from understudy.verify.target import Target
 
 
 def mock_beside(deployment: Deployment, facts: Sequence[Facts] = ()) -> Deployment:
-    """Returns a new mock to compare a deployment with, which has the accounts that are read there.
+    """Returns a new mock to compare a deployment with, with the accounts of that deployment.
 
-    Where nothing can be read, because the target names neither people nor credentials, the mock has
-    people of its own in the same parts.
+    If the target file names neither people nor credentials, no account can be read, and the mock
+    has its own people.
 
     Args:
-        deployment: The deployment; its permissions count for the mock too.
-        facts: What the mock follows; of two for one question the last counts.
+        deployment: The deployment; its permissions apply to the mock too.
+        facts: Facts that the mock follows; the last one wins for each rule.
 
     Raises:
         StartupError: The deployment cannot be used.
@@ -51,7 +51,7 @@ def mock_beside(deployment: Deployment, facts: Sequence[Facts] = ()) -> Deployme
     target = deployment.target
     accounts = _accounts(deployment)
     if not accounts:
-        # As another's deployment: neither is wrong where the two read an assumption otherwise.
+        # is_mock=False: where the two read an open rule differently, neither breaks it
         own = msgspec.structs.replace(
             TARGET,
             is_mock=False,
@@ -69,7 +69,7 @@ def mock_beside(deployment: Deployment, facts: Sequence[Facts] = ()) -> Deployme
 
 
 def _accounts(deployment: Deployment) -> list[AccountSeen]:
-    """Returns the accounts of a deployment; none where the budget does not allow to read them."""
+    """Returns the accounts of a deployment; none if the budget does not suffice to read them."""
     try:
         return read_accounts(deployment)
     except (BudgetSpent, OutOfTime):
@@ -79,13 +79,13 @@ def _accounts(deployment: Deployment) -> list[AccountSeen]:
 def comparison_phases(
     deployment: Deployment, *, number: int, seed: int = 0, archive: Path | None = None
 ) -> tuple[tuple[str, Phase], ...]:
-    """Returns what a comparison sends after the probes.
+    """Returns the phases of a comparison after the probes, each with its name.
 
     Args:
         deployment: The deployment that is compared.
-        number: Random walks through each scenario; 0 for none.
+        number: Number of random walks through each scenario.
         seed: Seed of the walks.
-        archive: Recorded traffic with the deployment (HAR); None without it.
+        archive: HAR file with recorded traffic of the deployment; None for no replay.
 
     Raises:
         StartupError: The archive cannot be read.
@@ -109,18 +109,18 @@ def drift(
     facts: Sequence[Facts] = (),
     is_minimised: bool = True,
 ) -> Drift:
-    """Compares two open deployments, undoes what was changed, and closes them.
+    """Compares two open deployments, undoes all changes, and closes both.
 
     Args:
         deployment: The deployment, which gets the requests twice.
-        other: The one that it is compared with.
-        options: The rules whose probes are sent, and who listens.
-        explained_by: Finds what differs in the documents of the two; None without documents.
-        facts: What was learnt of the deployment, and the mock follows.
-        is_minimised: False to search no shortest sequences, which takes further requests.
+        other: The deployment or mock that it is compared with.
+        options: The rules whose probes are sent, and the listeners to progress.
+        explained_by: Finds the change of the documents behind a difference; None without documents.
+        facts: The facts that were learnt of the deployment and that the mock follows.
+        is_minimised: True to search the shortest sequences, which takes further requests.
 
     Raises:
-        StartupError: A run cannot begin, or nothing responds.
+        StartupError: A run cannot begin, or a deployment does not respond.
     """
     is_mock = isinstance(other.transport, InProcess)
     own, others = deployment.target.known.slug, other.target.known.slug
@@ -139,7 +139,7 @@ def drift(
 
 
 def _resetting(other: Deployment) -> Callable[[], object] | None:
-    """Returns what restores the present state of a mock; None for another deployment."""
+    """Returns a function that restores the mock's present state; None for another deployment."""
     if not isinstance(other.transport, InProcess):
         return None
     world = other.transport.world

@@ -1,6 +1,6 @@
-"""Carries out a run for a comparison, and keeps what its exchanges are judged by.
+"""Carries out the runs of a comparison, and replays recorded requests.
 
-Requests of another run are sent again with the codes, tokens and identifiers that are issued this time.
+A replay sends requests with the codes, tokens and identifiers that are issued this time.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,10 +36,10 @@ class Observation:
 
     Attributes:
         outcome: The outcome of the run.
-        exchanges: The exchanges in the words of the interface, by which two deployments compare.
-        findings: The findings and notes of the run, with exchanges in the same words.
-        evaluator: Judges the exchanges by every rule; None where the run ended too early.
-        bounds: Inputs whose bounds the requests went by; None where the run ended too early.
+        exchanges: The exchanges in the interface's words, even if the deployment uses others.
+        findings: The findings and notes of the run, with such exchanges.
+        evaluator: Judges the exchanges by every rule; None if the run ended too early.
+        bounds: Inputs whose bounds the requests kept to; None if the run ended too early.
     """
 
     outcome: Outcome
@@ -51,7 +51,7 @@ class Observation:
 
 @dataclass
 class _Observer:
-    """A phase that sends nothing, and remembers the run."""
+    """A phase that sends nothing and gives access to the run."""
 
     run: Run | None = None
 
@@ -61,12 +61,12 @@ class _Observer:
 
 
 def is_limited_for_the_hour(deployment: Deployment) -> bool:
-    """Tells whether a first run may use up a limit that a second run needs, and no time passes."""
+    """Tells whether one run may use up the hourly limit, and no clock can be moved for the next."""
     return deployment.target.permit.exhaust_rate_limit and deployment.time.advance is None
 
 
 def sparing_limits(deployment: Deployment) -> Deployment:
-    """Returns a deployment at which no limit may be used up."""
+    """Returns a deployment without the permission to use up the hourly limit."""
     permit = structs.replace(deployment.target.permit, exhaust_rate_limit=False)
     return replace(deployment, target=structs.replace(deployment.target, permit=permit))
 
@@ -78,16 +78,16 @@ def observed(
     bounds: DeclaredInputs | None = None,
     facts: Mapping[str, Fact] | None = None,
 ) -> Observation:
-    """Carries out a run, undoes what it changed, and returns what was exchanged.
+    """Carries out a run, undoes its changes, and returns its exchanges.
 
     Args:
         deployment: The deployment.
-        options: The rules whose probes are sent, and who listens.
+        options: The rules whose probes are sent, and the listeners to progress.
         bounds: Inputs whose bounds the requests keep to; None for those of the document in force.
-        facts: What was learnt of the deployment, by rule: experiments show whether it still holds.
+        facts: The facts that were learnt, by rule; further requests test whether they still hold.
 
     Raises:
-        StartupError: It cannot begin: a file is not as it must be, or nothing responds.
+        StartupError: The run cannot begin: a file is invalid, or the deployment does not respond.
     """
     observer = _Observer()
     phases: list[tuple[str, Phase]] = [("comparison", observer)]
@@ -101,17 +101,17 @@ def observed(
     if run is None:
         return Observation(outcome)
     evaluator = evaluator_of(run.deployment.target, run.document, ())
-    evaluator.documents = run.evaluator.documents  # which remember what they judged
+    evaluator.documents = run.evaluator.documents  # which cache the results of schema validation
     findings = tuple(run.evaluator.findings)
     inputs = run.gateway.routes.inputs
     return Observation(outcome, tuple(run.exchanges), findings, evaluator, inputs)
 
 
 SOURCE: Final = "replay"
-"""The sender of replayed requests, for reports."""
+"""Name of the sender of replayed requests, for reports."""
 
 _MOMENT: Final = timedelta(minutes=1)
-"""The shortest time between two requests that passes again, where the clock can be moved."""
+"""Shortest time between two requests that a replay repeats, if the clock can be moved."""
 
 
 def replay(
@@ -120,9 +120,9 @@ def replay(
     """Sends the requests of exchanges again, in their order.
 
     Args:
-        gateway: Sends them, as far as is permitted.
+        gateway: Sends the permitted requests.
         steps: The exchanges.
-        known: Texts that are other ones there, such as the base URL of another deployment.
+        known: Replacements for texts of the requests, such as for the recorded base URL.
 
     Returns:
         The new exchanges, one for each step.
@@ -146,11 +146,11 @@ def replay(
 
 
 def recorded(exchanges: Sequence[Exchange], target: Target) -> Phase:
-    """Returns the phase that sends recorded requests; those that are not permitted are left out.
+    """Returns a phase that replays recorded requests, except those that are not permitted.
 
     Args:
         exchanges: The recorded exchanges with a deployment.
-        target: The target of that deployment.
+        target: The target file's content for that deployment.
     """
     own = [each for each in exchanges if each.site != "elsewhere"]
 
@@ -169,7 +169,7 @@ def recorded(exchanges: Sequence[Exchange], target: Target) -> Phase:
 
 
 def _issued_anew(step: Exchange, exchange: Exchange) -> dict[str, str]:
-    """Returns what a response issued before, each with what it issues now."""
+    """Maps each value that the recorded response issued to the value that the new one issues."""
     now = {(source, name): value for source, name, value in values_in(exchange)}
     return {
         value: now[source, name]

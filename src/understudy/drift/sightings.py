@@ -1,4 +1,4 @@
-"""Keeps when each difference was seen, and accepts known ones until a date, by a baseline file."""
+"""Keeps a history of when each difference was seen, and a baseline of accepted differences."""
 
 from collections.abc import Iterable
 from datetime import date, datetime, timedelta
@@ -14,7 +14,7 @@ from understudy.errors import StartupError, unreadable
 from understudy.verify.findings import Accepted
 
 MOST_KEPT: Final = 10_000
-"""Entries that are kept; those that were not seen for the longest time are dropped."""
+"""Most entries of a history; those not seen for the longest time are dropped."""
 
 
 class Sighting(msgspec.Struct, frozen=True):
@@ -44,10 +44,10 @@ class Sightings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_sightings(path: Path) -> Sightings:
-    """Reads a history; one that is not there yet is empty.
+    """Reads a history; it is empty if the file does not exist yet.
 
     Raises:
-        StartupError: It cannot be read.
+        StartupError: The file cannot be read.
     """
     try:
         return msgspec.json.decode(path.read_bytes(), type=Sightings)
@@ -63,11 +63,11 @@ def read_sightings(path: Path) -> Sightings:
 
 
 def with_sightings(report: DriftReport, earlier: Sightings, now: datetime) -> DriftReport:
-    """Returns a report whose entries tell when they were first and last seen before.
+    """Returns a report whose entries have the times when they were first and last seen.
 
     Args:
         report: The report.
-        earlier: What earlier runs saw.
+        earlier: The history of earlier runs.
         now: The time of this run.
     """
 
@@ -80,16 +80,16 @@ def with_sightings(report: DriftReport, earlier: Sightings, now: datetime) -> Dr
 
 
 def keep_sightings(report: DriftReport, earlier: Sightings, path: Path, now: datetime) -> None:
-    """Writes the history with what a run saw.
+    """Writes the history, with the entries of a run added.
 
     Args:
-        report: The report of the run, with its sightings.
-        earlier: What earlier runs saw.
+        report: The report of the run, from ``with_sightings``.
+        earlier: The history of earlier runs.
         path: The file.
         now: The time of the run.
 
     Raises:
-        StartupError: It cannot be written.
+        StartupError: The file cannot be written.
     """
     seen = earlier.seen | {
         entry.fingerprint: Sighting(entry.first_seen, _text(now), entry.summary)
@@ -106,11 +106,11 @@ def _text(moment: datetime) -> str:
 
 
 ACCEPTED_FOR: Final = timedelta(days=30)
-"""Days for which a baseline that is written accepts an entry."""
+"""Time for which a new baseline accepts its entries."""
 
 
 def with_accepted(report: DriftReport, accepted: Iterable[Accepted], today: date) -> DriftReport:
-    """Returns a report whose entries tell whether a baseline accepts them today."""
+    """Returns a report in which the entries that a baseline accepts today are marked."""
     known = {entry.fingerprint for entry in accepted if today <= entry.until}
 
     def marked(entry: ReportedEntry) -> ReportedEntry:
@@ -120,13 +120,13 @@ def with_accepted(report: DriftReport, accepted: Iterable[Accepted], today: date
 
 
 def write_baseline(report: DriftReport, path: Path, today: date) -> int:
-    """Writes a baseline that accepts all findings of a report for some time.
+    """Writes a baseline that accepts all findings of a report for thirty days.
 
     Returns:
         The number of entries.
 
     Raises:
-        StartupError: It cannot be written.
+        StartupError: The file cannot be written.
     """
     until = today + ACCEPTED_FOR
     entries = {entry.fingerprint: entry for entry in report.findings}

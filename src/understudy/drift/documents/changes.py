@@ -78,7 +78,7 @@ STATEMENTS: Final = MappingProxyType(
 
 
 _LABELLED: Final = frozenset({"type", "format", "pattern", "default", "keyword"})
-"""Kinds whose values do not tell what they are."""
+"""Kinds that a message names before the values, which are not clear without it."""
 
 _PRESENCES: Final = frozenset({"required", "optional"})
 
@@ -94,9 +94,9 @@ class DocumentChange:
         breaks: The clients of the older document that the newer one breaks.
         before: The older document's value; empty where it has none.
         after: The newer document's value; empty where it has none.
-        operation: Method and path, as the newer document writes it; empty for the whole document.
+        operation: Method and path as in the newer document; empty for the whole document.
         member: Path of the member in a body, such as ``emails[].address``; empty for the whole.
-        pointer: JSON pointer of the place, in the newer document unless it is gone there.
+        pointer: JSON pointer of the place, in the older document if it is removed.
     """
 
     kind: str
@@ -147,19 +147,19 @@ class DocumentChange:
 
 
 def presence_changes(
-    of: DocumentChange, old: Collection[str], new: Collection[str]
+    change: DocumentChange, old: Collection[str], new: Collection[str]
 ) -> Iterator[DocumentChange]:
-    """Yields the values of a place that are gone, and those that are new.
+    """Yields a change for each value that is removed or added.
 
     Args:
-        of: The place; its kind without ``-removed`` or ``-added``, and the clients that break where a value
-            is gone.
+        change: The template: its kind lacks ``-removed`` or ``-added``, and a removed value breaks
+            its clients.
         old: The values of the older document.
         new: The values of the newer document.
     """
     for value in old:
         if value not in new:
-            yield replace(of, kind=f"{of.kind}-removed", before=value)
+            yield replace(change, kind=f"{change.kind}-removed", before=value)
     for value in new:
         if value not in old:
-            yield replace(of, kind=f"{of.kind}-added", breaks=NO_CLIENT, after=value)
+            yield replace(change, kind=f"{change.kind}-added", breaks=NO_CLIENT, after=value)

@@ -1,9 +1,9 @@
-"""Flattens schemas, so that two ways to write the same one are equal.
+"""Flattens schemas, so that two ways to write the same schema are equal.
 
 References are followed, ``allOf`` is merged, and ``anyOf`` and ``oneOf`` become alternatives, each with
-the keywords beside them. Null is a type, whether a document says ``nullable``, a list of types or an
-alternative that is null alone. What a message of one direction never has is left out: ``readOnly``
-members of requests, ``writeOnly`` members of responses.
+the keywords beside them. Null is a type, whether a document writes it as ``nullable``, in a list of
+types or as an alternative. Members that a message never has are left out: ``readOnly`` members of
+requests, ``writeOnly`` members of responses.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,16 +20,17 @@ from understudy.openapi.schemas import Flag, is_flagged
 from understudy.openapi.validators import in_draft_7
 
 MOST_VALUES: Final = 10_000
-"""Number of values of one keyword within which references are replaced; beyond, their names count."""
+"""Most values of one keyword in which references are resolved; further ones are compared by name."""
 
 DEEPEST: Final = 40
 """Levels of one keyword that are compared."""
 
 _TEXTS: Final = frozenset({"title", "description", "example", "examples", "$comment"})
+"""Keywords that have no effect on validation."""
 
 
 class WholeValues:
-    """Writes the keywords of one document.
+    """Writes the keywords of one document as JSON, with their references resolved.
 
     Args:
         document: The document.
@@ -40,7 +41,7 @@ class WholeValues:
         self._left = MOST_VALUES
 
     def text(self, value: Any) -> str:
-        """Returns a keyword's value as JSON that is the same for values that mean the same."""
+        """Returns a keyword's value as JSON that is equal for equivalent values."""
         self._left = MOST_VALUES
         return json_text(self._resolved(value, DEEPEST))
 
@@ -58,39 +59,39 @@ class WholeValues:
         return {
             name: self._resolved(member, levels - 1)
             for name, member in value.items()
-            # a member of an object may have such a name: then it is a schema
+            # an object value belongs to a property that happens to be named like a text keyword
             if name not in _TEXTS or isinstance(member, dict)
         }
 
 
 def json_text(value: Any) -> str:
-    """Returns a value as JSON, its members in order."""
+    """Returns a value as JSON with sorted members, so that equal values have equal texts."""
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS).decode()
 
 
 Ranges = Mapping[str, "Bound"]
-"""Name of a bound, such as ``minimum``, to its value."""
+"""The bounds of a schema, by keyword such as ``minimum``."""
 
 LEAST: Final = ("minimum", "minLength", "minItems", "minProperties")
 GREATEST: Final = ("maximum", "maxLength", "maxItems", "maxProperties")
 _EXCLUSIVE: Final = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
 _NO_BOUND: Final = {"minLength": 0, "minItems": 0, "minProperties": 0}
-"""Bounds that leave nothing out."""
+"""Values of bounds that exclude nothing."""
 
 
 class Bound(NamedTuple):
-    """The least or the greatest value, and whether the value itself is left out."""
+    """The least or greatest value, and whether the value itself is excluded."""
 
     value: float
     is_exclusive: bool = False
 
     def __str__(self) -> str:
-        """Returns it as a message has it."""
+        """Returns the bound as messages write it."""
         return f"{self.value:g} (exclusive)" if self.is_exclusive else f"{self.value:.12g}"
 
 
 def ranges_of(schema: Mapping[str, Any]) -> Ranges:
-    """Returns the bounds of one schema; bounds of JSON Schema and of OpenAPI 3.0 are equal."""
+    """Returns the bounds of a schema in JSON Schema draft 7."""
     bounds: dict[str, Bound] = {}
     for name in (*LEAST, *GREATEST):
         if _is_number(schema.get(name)) and schema[name] != _NO_BOUND.get(name):
@@ -103,10 +104,10 @@ def ranges_of(schema: Mapping[str, Any]) -> Ranges:
 
 
 def merged_ranges(ranges: Iterable[Ranges]) -> Ranges:
-    """Returns the bounds that hold where all of several do."""
+    """Returns the narrowest of each bound."""
     merged: dict[str, Bound] = {}
-    for each in ranges:
-        for name, bound in each.items():
+    for bounds in ranges:
+        for name, bound in bounds.items():
             merged[name] = _narrower(name, bound, merged.get(name))
     return merged
 
@@ -133,20 +134,23 @@ def _is_number(value: Any) -> bool:
 
 
 MOST_ALTERNATIVES: Final = 512
-"""Number of alternatives that one schema is split into; one with more is compared as a whole."""
+"""Most alternatives that a schema is split into; a schema with more is compared as a whole."""
 
 UNSPLIT: Final = "x-unsplit"
-"""Keyword of a schema that is not split: it holds how the schema is composed."""
+"""Keyword for a schema that is compared as a whole: holds its ``allOf``, ``anyOf`` and ``oneOf``."""
 
 Parts = tuple[Node, ...]
 """Schemas that all apply to one value."""
 
 
 class Alternatives:
-    """Splits the schemas of one document; each schema once, as a few can ask for millions.
+    """Splits the schemas of one document into alternatives.
+
+    Each schema is split once: nested alternatives multiply, so a few schemas could take millions of
+    steps.
 
     Args:
-        document: The document, in one dialect.
+        document: The document in JSON Schema draft 7, from ``in_one_dialect``.
     """
 
     def __init__(self, document: Document) -> None:
@@ -154,7 +158,7 @@ class Alternatives:
         self._known: dict[str, list[Parts]] = {}
 
     def of(self, parts: Parts) -> list[Parts]:
-        """Returns the alternatives of schemas that all apply; none where no value is right."""
+        """Returns the alternatives of schemas that all apply; empty if no value is valid."""
         combined = _combined([self._split(part) for part in parts])
         return [tuple(map(_unsplit, parts))] if combined is None else combined
 
@@ -164,7 +168,7 @@ class Alternatives:
         if not isinstance(node.value, dict):
             return [()]
         if node.pointer not in self._known:
-            self._known[node.pointer] = [()]  # a schema that is composed of itself adds nothing
+            self._known[node.pointer] = [()]  # ends the recursion of a schema that contains itself
             self._known[node.pointer] = self._split_object(node)
         return self._known[node.pointer]
 
@@ -172,7 +176,7 @@ class Alternatives:
         factors: list[list[Parts]] = [[(node,)]]
         if isinstance(node.value.get("$ref"), str):
             followed = self._split(self._document.follow(node))
-            # In OpenAPI 3.0, what stands beside a reference is ignored.
+            # OpenAPI 3.0 ignores the keywords beside a reference.
             is_alone = self._document.is_30 or len(node.value) == 1
             factors = [followed] if is_alone else [[(node,)], followed]
         for keyword in COMPOSING:
@@ -193,7 +197,7 @@ def _by_pointer(groups: Iterable[Sequence[Parts]]) -> dict[tuple[str, ...], Part
 
 
 def _combined(factors: Sequence[Sequence[Parts]]) -> list[Parts] | None:
-    """Returns every choice of one from each factor, with no schema twice; None if too many."""
+    """Returns the product of the factors, each combination without duplicates; None if too many."""
     if prod(map(len, factors)) > MOST_ALTERNATIVES:
         return None
     return [
@@ -211,10 +215,10 @@ def _unsplit(node: Node) -> Node:
 Direction = Literal["request", "response"]
 
 TYPES: Final = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
-"""The types of JSON Schema; a ``number`` that need not be whole is listed beside ``integer``."""
+"""The types of JSON Schema. A schema with ``number`` always has ``integer`` too."""
 
 FOREIGN: Final[Mapping[Direction, Flag]] = {"request": "readOnly", "response": "writeOnly"}
-"""The flag of members that a message of a direction never has."""
+"""The flag of members that messages of a direction never have."""
 
 _COMPARED_WHOLE: Final = frozenset(
     {
@@ -224,7 +228,7 @@ _COMPARED_WHOLE: Final = frozenset(
         *("contentEncoding", "contentMediaType", UNSPLIT),
     }
 )
-"""Keywords whose change cannot be split: one more narrows a schema, one less widens it."""
+"""Keywords that are compared as a whole: adding one narrows a schema, removing one widens it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,19 +237,19 @@ class FlatSchema:
 
     Attributes:
         pointer: JSON pointer of the schema.
-        name: Its last step, by which alternatives are paired.
-        types: The types that a value may have.
-        values: The values that it may have, as JSON; None for any.
-        ranges: Each bound with its value.
-        patterns: The patterns that a text matches.
-        formats: The formats that a value has.
-        properties: Name to the schemas of a member.
-        required: Names of the members that must be there.
-        others: The schemas of other members; None if there are none.
+        name: Last step of the pointer, by which alternatives are paired.
+        types: The allowed types.
+        values: The allowed values of ``enum`` or ``const``, as JSON; None for any value.
+        ranges: The bounds.
+        patterns: The patterns that a string must match, all of them.
+        formats: The formats that a value must have, all of them.
+        properties: The schemas of each member, by name.
+        required: Names of the required members.
+        others: The schemas of additional members; None if these are forbidden.
         items: The schemas of the items of an array.
         keywords: Further keywords, as JSON.
-        default: The value for one that is left out, as JSON; empty without one.
-        discriminator: The member that tells alternatives apart; empty without one.
+        default: The default value, as JSON; empty without one.
+        discriminator: The member that selects an alternative; empty without one.
     """
 
     pointer: str
@@ -265,7 +269,7 @@ class FlatSchema:
 
 
 def in_one_dialect(document: Document) -> Document:
-    """Returns a document whose schemas are JSON Schema, also where it is OpenAPI 3.0."""
+    """Returns a document whose schemas are JSON Schema draft 7, translated from OpenAPI 3.0."""
     return replace(document, raw=in_draft_7(document.raw)) if document.is_30 else document
 
 
@@ -273,7 +277,7 @@ class FlatSchemas:
     """Flattens the schemas of one document for messages of one direction.
 
     Args:
-        document: The document, in one dialect.
+        document: The document, from ``in_one_dialect``.
         direction: The direction of the messages.
     """
 
@@ -328,10 +332,10 @@ class FlatSchemas:
                     yield f"{keyword}: {self._whole_values.text(value)}"
 
     def _is_foreign(self, schemas: Parts) -> bool:
-        return any(is_flagged(one, self._flag, self._document.follow) for one in schemas)
+        return any(is_flagged(it, self._flag, self._document.follow) for it in schemas)
 
     def _properties(self, parts: Iterable[Node]) -> dict[str, Parts]:
-        """Returns the members of merged schemas; a closed one takes none but its own."""
+        """Returns the members of merged schemas; a member that any of them forbids is left out."""
         declared = [dict((part.child("properties") or Node("", {})).children()) for part in parts]
         names = dict.fromkeys(str(name) for members in declared for name in members)
         properties: dict[str, Parts] = {}
@@ -349,7 +353,7 @@ class FlatSchemas:
 
 
 def types_text(types: frozenset[str]) -> str:
-    """Returns types as a message names them."""
+    """Returns types as messages write them."""
     if types >= TYPES:
         return "any type"
     named = types - {"integer"} if "number" in types else types
@@ -357,7 +361,7 @@ def types_text(types: frozenset[str]) -> str:
 
 
 def _with_null_as_type(flats: list[FlatSchema]) -> tuple[FlatSchema, ...]:
-    """Returns alternatives of which none is null alone, unless it is the only one."""
+    """Moves an alternative that is only null into the types of the other alternatives."""
     rest = [flat for flat in flats if flat.types != {"null"}]
     if len(rest) == len(flats) or not rest:
         return tuple(flats)
@@ -372,7 +376,7 @@ def _with_null_as_type(flats: list[FlatSchema]) -> tuple[FlatSchema, ...]:
 
 
 def _type_of(text: str) -> frozenset[str]:
-    """Returns the types that a JSON value is of: a whole number is a number too."""
+    """Returns the types of a JSON value; a whole number of any notation is an integer too."""
     value = orjson.loads(text)
     if isinstance(value, float):
         return frozenset({"integer", "number"} if value.is_integer() else {"number"})

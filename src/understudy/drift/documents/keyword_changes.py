@@ -20,7 +20,7 @@ _WIDER_FORMATS: Final = {("int32", "int64"), ("float", "double")}
 """Pairs of formats of which the second has all values of the first."""
 
 _NULL: Final = frozenset({"null"})
-"""The type, and the only value of it, whose change is one of its own."""
+"""The type and its only value, as JSON; both are reported as the change ``null``."""
 
 _TYPE_OF_BOUND: Final = {"Length": "string", "Items": "array", "Properties": "object"}
 
@@ -30,13 +30,13 @@ class SchemaChange:
     """A change of one schema.
 
     Attributes:
-        kind: Its kind, one of the document changes'.
+        kind: One of the kinds of document changes.
         before: The older value; empty without one.
         after: The newer value; empty without one.
-        member: Path of the member in the body; empty for the whole.
-        narrows: True if a value that the older schema takes or describes, the newer does not.
-        widens: True if the newer schema takes a value that the older does not.
-        pointer: JSON pointer of the schema; empty for the newer one that is compared.
+        member: Path of the member in the body; empty for the whole body.
+        narrows: True if a value is valid by the older schema alone.
+        widens: True if a value is valid by the newer schema alone.
+        pointer: JSON pointer of the schema; empty for the newer of the two.
     """
 
     kind: str
@@ -48,7 +48,7 @@ class SchemaChange:
     pointer: str = ""
 
     def below(self, path: str) -> "SchemaChange":
-        """Returns the change with the path of what contains it."""
+        """Returns the change with a path before its member."""
         member = f"{path}.{self.member}" if path and self.member else path or self.member
         return replace(self, member=member)
 
@@ -56,17 +56,17 @@ class SchemaChange:
 def keyword_changes(
     old: FlatSchema, new: FlatSchema, direction: Direction
 ) -> Iterator[SchemaChange]:
-    """Yields the changes of a value itself."""
+    """Yields the changes of a schema's keywords, except those of its members."""
     yield from _types(old, new)
     if not old.types & new.types:
-        return  # no other keyword is about a value of both
+        return  # no value is valid by both, so comparing further keywords says nothing
     yield from _values(old, new)
     yield from _bounds(old, new)
     yield from _sets("pattern", old.patterns, new.patterns)
     yield from _formats(old, new)
     yield from _sets("keyword", old.keywords, new.keywords)
     if old.default != new.default and direction == "request":
-        is_harmless = not old.default  # it meant nothing that a client could rely on
+        is_harmless = not old.default  # no client could rely on a default before
         yield SchemaChange("default", old.default, new.default, narrows=not is_harmless)
     if old.discriminator != new.discriminator:
         values = old.discriminator, new.discriminator
@@ -74,7 +74,7 @@ def keyword_changes(
 
 
 def member_changes(old: FlatSchema, new: FlatSchema) -> Iterator[SchemaChange]:
-    """Yields the members that are new, gone, required or no longer required."""
+    """Yields the members that are added, removed, newly required or no longer required."""
     if "object" not in old.types & new.types:
         return
     for name in (it for it in new.properties if it not in old.properties):
@@ -87,7 +87,7 @@ def member_changes(old: FlatSchema, new: FlatSchema) -> Iterator[SchemaChange]:
             widens=old.others is None,
         )
     for name in (it for it in old.properties if it not in new.properties):
-        # Its meaning is lost where other members are taken too, and so is its type.
+        # breaks clients even where additional members are allowed: its type and meaning are gone
         yield SchemaChange(
             "member-removed", member=name, narrows=True, widens=True, pointer=old.pointer
         )
@@ -113,7 +113,7 @@ def _types(old: FlatSchema, new: FlatSchema) -> Iterator[SchemaChange]:
         yield SchemaChange("null", *values, narrows=not widens, widens=widens)
         before, after = before - _NULL, after - _NULL
     is_listed = old.values is not None and new.values is not None
-    if before != after and not (is_listed and before & after):  # else the values say it
+    if before != after and not (is_listed and before & after):  # else the change of values says it
         values = types_text(before), types_text(after)
         narrows, widens = bool(before - after), bool(after - before)
         yield SchemaChange("type", *values, narrows=narrows, widens=widens)
@@ -141,7 +141,7 @@ def _values(old: FlatSchema, new: FlatSchema) -> Iterator[SchemaChange]:
 
 
 def _listed(values: frozenset[str] | None, others: frozenset[str] | None) -> str:
-    """Returns the values that others lack."""
+    """Lists the values that are not among the others."""
     if values is None:
         return "any value"
     return ", ".join(sorted(values if others is None else values - others))
@@ -153,7 +153,7 @@ def _bounds(old: FlatSchema, new: FlatSchema) -> Iterator[SchemaChange]:
         kinds = {_TYPE_OF_BOUND.get(name[3:], "integer")}
         if not kinds & shared:
             continue
-        before, after = (f"{name} {one.ranges.get(name, 'none')}" for one in (old, new))
+        before, after = (f"{name} {it.ranges.get(name, 'none')}" for it in (old, new))
         yield SchemaChange("bound", before, after, narrows=is_narrower, widens=not is_narrower)
 
 
@@ -169,7 +169,7 @@ def _formats(old: FlatSchema, new: FlatSchema) -> Iterator[SchemaChange]:
 
 
 def _sets(kind: str, old: frozenset[str], new: frozenset[str]) -> Iterator[SchemaChange]:
-    """Yields the change of constraints that all hold: one more narrows, one less widens."""
+    """Yields the change of a set of constraints: adding one narrows, removing one widens."""
     if old != new:
         yield SchemaChange(
             kind,
@@ -181,7 +181,7 @@ def _sets(kind: str, old: frozenset[str], new: frozenset[str]) -> Iterator[Schem
 
 
 def _shortened(text: str) -> str:
-    """Returns the start of a long text, with a hash by which it differs from others."""
+    """Returns the start of a long text with a hash, so that different texts stay different."""
     if len(text) <= LONGEST_SHOWN:
         return text
     return f"{text[:LONGEST_SHOWN]}… (SHA-256 {sha256(text.encode()).hexdigest()[:8]})"

@@ -35,11 +35,11 @@ from understudy.openapi.operations import (
 from understudy.openapi.pointers import steps_of
 
 ParameterPlace = tuple[str, str]
-"""The location of a parameter, and its name or its number in the path."""
+"""The location of a parameter, and its name, or for path parameters its index in the path."""
 
 
 def by_place(operation: Operation) -> dict[ParameterPlace, Parameter]:
-    """Returns parameters by place and name; those of the path by their order."""
+    """Returns parameters by place; path parameters by index, as renaming them breaks no client."""
     order = PATH_PARAMETER.findall(operation.path)
     return {
         (it.location, str(order.index(it.name)) if it.location == "path" else _name(it)): it
@@ -48,12 +48,12 @@ def by_place(operation: Operation) -> dict[ParameterPlace, Parameter]:
 
 
 def label_of(parameter: Parameter) -> str:
-    """Returns the place of a parameter in reports."""
+    """Returns the name of a parameter in reports."""
     return f"{parameter.location} parameter {parameter.name}"
 
 
 def _name(parameter: Parameter) -> str:
-    """Returns a parameter's name; those of headers are the same in any case (RFC 9110, 5.1)."""
+    """Returns a parameter's name; names of headers are case-insensitive (RFC 9110, 5.1)."""
     return parameter.name.lower() if parameter.location == "header" else parameter.name
 
 
@@ -62,7 +62,7 @@ def moved(
     others: Mapping[ParameterPlace, Parameter],
     own: Mapping[ParameterPlace, Parameter],
 ) -> Parameter | None:
-    """Returns the parameter of the same name that stands in another place there, and not here."""
+    """Returns the parameter of the same name in the other document, if it is in a new place."""
     return next(
         (
             it
@@ -74,15 +74,15 @@ def moved(
 
 
 def written(parameter: Parameter) -> str:
-    """Returns how the value of a parameter is written."""
+    """Returns the serialization of a parameter, such as ``form, exploded``."""
     if parameter.is_json:
         return "JSON"
     return f"{parameter.style}, {'exploded' if parameter.explode else 'not exploded'}"
 
 
-# Finds what differs between two schemas, and whether the newer one takes fewer or more values. A
-# pair of schemas is compared once for a body, at the shortest path that leads to it: schemas may
-# contain themselves, and one that is used in many members would be reported for each.
+# Finds the differences between two schemas, and whether the newer one accepts fewer or more values.
+# Each pair of schemas is compared once for a body, at its shortest path: schemas may contain
+# themselves, and a shared schema would be reported for each member that uses it.
 
 
 class _Pair(NamedTuple):
@@ -101,7 +101,7 @@ _Key = tuple[tuple[str, ...], tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """The changes between two schemas themselves, and the pairs of schemas below them."""
+    """The changes between two schemas, and the pairs of their members and items, by path."""
 
     changes: tuple[SchemaChange, ...]
     below: tuple[tuple[str, _Pair], ...]
@@ -111,8 +111,8 @@ class SchemaComparison:
     """Compares schemas of two documents in messages of one direction.
 
     Args:
-        old: The older document, in one dialect.
-        new: The newer document, in one dialect.
+        old: The older document, from ``in_one_dialect``.
+        new: The newer document, from ``in_one_dialect``.
         direction: The direction of the messages.
     """
 
@@ -125,7 +125,7 @@ class SchemaComparison:
         self._different: set[_Key] = set()
 
     def changes(self, old: Node | None, new: Node | None) -> Iterator[SchemaChange]:
-        """Yields what differs between two schemas, the outermost first; none takes any value."""
+        """Yields the changes between two schemas, the outermost first; None accepts any value."""
         pending = deque([("", _Pair(_parts(old), _parts(new)))])
         visited: set[_Key] = set()
         while pending:
@@ -138,13 +138,16 @@ class SchemaComparison:
             pending += ((_joined(path, step), below) for step, below in compared.below)
 
     def _is_equal(self, pair: _Pair) -> bool:
-        """Tells whether two schemas take the same values."""
+        """Tells whether two schemas, with all schemas below them, have no change."""
         if pair.key not in self._equal and pair.key not in self._different:
             self._settle(pair)
         return pair.key in self._equal
 
     def _settle(self, pair: _Pair) -> None:
-        """Decides for all pairs below one: those are different that lead to a change."""
+        """Decides for a pair and all pairs below: a pair is different if it leads to a change.
+
+        Works on a graph, and not by recursion, as schemas may contain themselves.
+        """
         above: dict[_Key, list[_Key]] = {pair.key: []}
         changed: list[_Key] = []
         pending = [pair]
@@ -177,11 +180,14 @@ class SchemaComparison:
         old, new = list(self._old.alternatives(pair.old)), list(self._new.alternatives(pair.new))
         changes: dict[SchemaChange, None] = {}
         below: list[tuple[str, _Pair]] = []
-        for one, two in _paired(old, new):
-            for change in (*keyword_changes(one, two, self._direction), *member_changes(one, two)):
-                changes[replace(change, pointer=change.pointer or two.pointer)] = None
-            below += _below(one, two)
-        for flat in old:
+        for before, after in _paired(old, new):
+            for change in (
+                *keyword_changes(before, after, self._direction),
+                *member_changes(before, after),
+            ):
+                changes[replace(change, pointer=change.pointer or after.pointer)] = None
+            below += _below(before, after)
+        for flat in old:  # those that _paired left over
             changes[_alternative("removed", flat)] = None
         for flat in new:
             changes[_alternative("added", flat)] = None
@@ -197,7 +203,7 @@ def _joined(path: str, step: str) -> str:
 
 
 def _below(old: FlatSchema, new: FlatSchema) -> Iterator[tuple[str, _Pair]]:
-    """Yields the schemas of members and items that both have."""
+    """Yields the pairs of schemas of the members and items that both schemas have."""
     for name, schemas in old.properties.items():
         if name in new.properties:
             yield name, _Pair(schemas, new.properties[name])
@@ -227,15 +233,15 @@ def _alternative(what: str, flat: FlatSchema) -> SchemaChange:
 def _paired(
     old: list[FlatSchema], new: list[FlatSchema]
 ) -> Iterable[tuple[FlatSchema, FlatSchema]]:
-    """Takes the alternatives that belong together out of both lists, and returns them."""
+    """Removes the alternatives that belong together from both lists, and returns them in pairs."""
     pairs = []
-    for alike in (_is_same_in_name, _is_same_in_shape, _is_same_in_type):
-        for one in list(old):
-            two = next((it for it in new if alike(one, it)), None)
-            if two is not None:
-                pairs.append((one, two))
-                old.remove(one)
-                new.remove(two)
+    for is_alike in (_is_same_in_name, _is_same_in_shape, _is_same_in_type):
+        for before in list(old):
+            after = next((it for it in new if is_alike(before, it)), None)
+            if after is not None:
+                pairs.append((before, after))
+                old.remove(before)
+                new.remove(after)
     if len(old) == len(new) == 1:
         pairs.append((old.pop(), new.pop()))
     return pairs
@@ -260,16 +266,16 @@ def _shape(flat: FlatSchema) -> tuple[object, ...]:
 
 Content = Mapping[str, MediaType]
 CompareSchemas = Callable[[str, Node | None, Node | None], Iterator[DocumentChange]]
-"""Yields what differs between the schemas of a place."""
+"""Yields the changes between two schemas of a named place."""
 
 REQUEST_BODY = "request body"
 _ANY_STATUS = "default"
 _ANSWERS_OF_CLASS = ("4", "5")
-"""Classes of statuses that any request may get (RFC 9110, 15.5 and 15.6)."""
+"""Classes of statuses that every client expects (RFC 9110, 15.5 and 15.6)."""
 
 
 def operation_name(operation: Operation) -> str:
-    """Returns method and path, with ``{}`` for each parameter."""
+    """Returns the method and the path of an operation, with ``{}`` for each parameter."""
     return f"{operation.method} {path_shape(operation.path)}"
 
 
@@ -277,10 +283,10 @@ class OperationComparison:
     """Compares the operations of two documents.
 
     Args:
-        old: The older document, in one dialect.
-        new: The newer document, in one dialect.
-        requests: What clients do with requests: ``SENDERS``, or ``READERS`` of those that the
-            service sends.
+        old: The older document, from ``in_one_dialect``.
+        new: The newer document, from ``in_one_dialect``.
+        requests: The part of clients in requests: ``SENDERS``, or for callbacks and webhooks, which
+            the service sends, ``READERS``.
     """
 
     def __init__(
@@ -294,7 +300,7 @@ class OperationComparison:
         self._documents = old, new
 
     def changes(self, name: str, old: Operation, new: Operation) -> Iterator[DocumentChange]:
-        """Yields what differs between two operations of one name."""
+        """Yields the changes between two operations with one name."""
         for change in (
             *self._deprecation(old, new),
             *self._security(old, new),
@@ -447,7 +453,7 @@ def _requirement(
     new: Parameter | RequestBody,
     audience: frozenset[Audience],
 ) -> Iterator[DocumentChange]:
-    """Yields that a part of a message must be there now, or may be left out."""
+    """Yields a change if a part of a message is newly required or no longer required."""
     if old.required != new.required:
         breaks = _by(audience, narrows=new.required, widens=not new.required)
         presence = "required" if new.required else "optional"
@@ -459,7 +465,7 @@ def _by(
 ) -> frozenset[Audience]:
     """Returns the clients of a message that a change of its values breaks.
 
-    Senders break where fewer messages are taken, and readers where more can come.
+    Senders break if fewer messages are accepted, readers if more messages are possible.
     """
     is_breaking = narrows if audience == SENDERS else widens
     return audience if is_breaking else NO_CLIENT
@@ -468,7 +474,7 @@ def _by(
 def _of_schema(
     changes: Iterable[SchemaChange], place: str, audience: frozenset[Audience]
 ) -> Iterator[DocumentChange]:
-    """Yields the changes of a schema as those of the place that it stands at."""
+    """Yields changes of a schema as changes of the place that uses the schema."""
     for it in changes:
         breaks = _by(audience, narrows=it.narrows, widens=it.widens)
         yield DocumentChange(
@@ -477,13 +483,13 @@ def _of_schema(
 
 
 def _response(operation: Operation, status: str) -> DeclaredResponse | None:
-    """Returns what a document says of a status, by its class or its default if need be."""
+    """Returns the declared response for a status, else for its class, else the default one."""
     if status in operation.responses or not status.isdecimal():
         return operation.responses.get(status)
     return operation.response(int(status))
 
 
 def _is_expected(status: str, operation: Operation) -> bool:
-    """Tells whether clients are prepared for a status: by its class (RFC 9110, 15)."""
+    """Tells whether clients expect a status because they know its class (RFC 9110, 15)."""
     known = {declared[:1] for declared in operation.responses}
     return status == _ANY_STATUS or status[:1] in {*known, *_ANSWERS_OF_CLASS}

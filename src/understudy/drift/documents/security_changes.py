@@ -1,4 +1,4 @@
-"""Compares which credentials are enough for an operation, and the security schemes."""
+"""Compares the credentials that operations require, and the security schemes of documents."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -21,12 +21,12 @@ Alternatives = tuple[Mapping[str, tuple[str, ...]], ...]
 
 
 class SecurityChange(NamedTuple):
-    """Credentials that are no longer enough, or newly so.
+    """Credentials that an operation no longer accepts, or newly accepts.
 
     Attributes:
-        kind: Its kind, one of the document changes'.
-        before: The credentials that were enough; empty where others were.
-        after: The credentials that are enough; empty where others are.
+        kind: One of the kinds of document changes.
+        before: The credentials that are no longer accepted; empty if there are none.
+        after: The credentials that are accepted now.
     """
 
     kind: str
@@ -35,7 +35,7 @@ class SecurityChange(NamedTuple):
 
 
 class Schemes:
-    """Tells the security schemes of a document by what they are, as their names may differ.
+    """Identifies the security schemes of a document by type and place, as names may differ.
 
     Args:
         document: The document.
@@ -47,14 +47,14 @@ class Schemes:
         }
 
     def credentials(self, alternatives: Alternatives) -> tuple[frozenset[str], ...]:
-        """Returns the credentials and scopes of each alternative; none need to be sent for one.
+        """Returns the credentials and scopes of each alternative; empty for anonymous access.
 
         Args:
-            alternatives: As an operation declares them.
+            alternatives: The security requirements of an operation.
         """
         return tuple(
-            frozenset(text for name, scopes in one.items() for text in self._texts(name, scopes))
-            for one in alternatives or ({},)
+            frozenset(text for name, scopes in it.items() for text in self._texts(name, scopes))
+            for it in alternatives or ({},)
         )
 
     def _texts(self, name: str, scopes: tuple[str, ...]) -> Iterator[str]:
@@ -66,22 +66,22 @@ class Schemes:
 def security_changes(
     old: tuple[frozenset[str], ...], new: tuple[frozenset[str], ...]
 ) -> Iterator[SecurityChange]:
-    """Yields what differs between the alternatives of two operations.
+    """Yields the changes between the alternatives of two operations.
 
-    Whoever meets an alternative meets each that demands no more.
+    Credentials for one alternative suffice for every other that requires a subset of them.
     """
-    lost = [one for one in old if not any(other <= one for other in new)]
-    gained = [one for one in new if not any(other <= one for other in old)]
+    lost = [before for before in old if not any(after <= before for after in new)]
+    gained = [after for after in new if not any(before <= after for before in old)]
     if lost:
         yield SecurityChange("security-narrowed", _listed(lost), _listed(new))
-    if gained and not all(any(one <= other for one in lost) for other in gained):
+    if gained and not all(any(before <= after for before in lost) for after in gained):
         yield SecurityChange("security-widened", "", _listed(gained))
 
 
 def scheme_changes(old: Document, new: Document) -> Iterator[DocumentChange]:
-    """Yields the security schemes that are new or gone, and the flows and scopes of OAuth.
+    """Yields the security schemes, OAuth flows and scopes that are added or removed.
 
-    A scheme alone breaks nobody: what operations need is compared at each of them.
+    A scheme as such breaks no client: the requirements of each operation are compared separately.
     """
     before, after = security_schemes(old), security_schemes(new)
     kinds = {_identity(scheme) for scheme in before.values()}
@@ -108,7 +108,7 @@ def _flow_changes(
 
 
 def scheme_address_changes(old: Document, new: Document) -> Iterator[DocumentChange]:
-    """Yields the addresses of authorization that are others, of schemes that both documents have."""
+    """Yields the changed URLs of the schemes that both documents have, such as ``tokenUrl``."""
     before, after = security_schemes(old), security_schemes(new)
     for name in (name for name in before if name in after):
         own, others = _addresses(before[name]), _addresses(after[name])
@@ -135,7 +135,7 @@ def _scopes(flow: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _addresses(scheme: Mapping[str, Any]) -> dict[tuple[str, str], str]:
-    """Returns the addresses that a client of a scheme sends requests to, by flow and member."""
+    """Returns the URLs that clients of a scheme use, by flow and member."""
     places = {"": scheme, **_flows(scheme)}
     return {
         (place, member): str(owner[member])
@@ -155,4 +155,4 @@ def _identity(scheme: Mapping[str, Any]) -> str:
 
 
 def _listed(alternatives: list[frozenset[str]] | tuple[frozenset[str], ...]) -> str:
-    return " or ".join(" and ".join(sorted(one)) or "no credential" for one in alternatives)
+    return " or ".join(" and ".join(sorted(it)) or "no credential" for it in alternatives)

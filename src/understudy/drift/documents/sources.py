@@ -1,6 +1,6 @@
-"""Compares the documents of deployments: ours, its own, and its own of the last run.
+"""Compares the OpenAPI documents of deployments: the mock's, the published and the last seen one.
 
-A change tells which clients it breaks, and explains a difference of behaviour at the same place.
+Each change names the clients that it breaks, and can explain a difference of behaviour there.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -41,7 +41,7 @@ from understudy.verify.run import Unpublished, gateway_of, published_document
 
 
 def server_changes(old: Document, new: Document) -> Iterator[DocumentChange]:
-    """Yields the addresses that are new or gone: of a document, and of operations with their own."""
+    """Yields the server URLs that are added or removed, of the document and of single operations."""
     servers = DocumentChange("server", "servers", SENDERS, pointer="#/servers")
     yield from presence_changes(servers, _urls(old.raw), _urls(new.raw))
     after = {operation_name(each): each for each in operations(new)}
@@ -58,13 +58,13 @@ def server_changes(old: Document, new: Document) -> Iterator[DocumentChange]:
 
 
 def _urls(owner: Any) -> tuple[str, ...]:
-    """Returns the addresses of a document, a path item or an operation, without a slash at the end."""
+    """Returns the server URLs of a document, path item or operation, without a trailing slash."""
     servers = owner.get("servers") if isinstance(owner, dict) else None
     return tuple(dict.fromkeys(url.rstrip("/") for url in server_urls(servers)))
 
 
 def _own_urls(document: Document, operation: Operation) -> tuple[str, ...]:
-    """Returns the addresses of an operation, or of its path item; none for those of the document."""
+    """Returns the server URLs of an operation or its path item; empty if it has none of these."""
     steps = steps_of(operation.pointer)
     owner = value_at(document.raw, operation.pointer)
     path_item = document.raw
@@ -76,18 +76,18 @@ def _own_urls(document: Document, operation: Operation) -> tuple[str, ...]:
 def document_changes(
     old: Document, new: Document, *, have_same_addresses: bool = True
 ) -> tuple[DocumentChange, ...]:
-    """Returns what differs for clients, those changes first that break some.
+    """Returns the changes between two documents, the breaking ones first.
 
     Texts, examples and the order of members are not compared.
 
     Args:
         old: The document that clients were written for.
-        new: The document that they meet.
-        have_same_addresses: False if the documents are of two deployments, whose servers and
-            addresses of authorization differ and mean nothing.
+        new: The document that is in force now.
+        have_same_addresses: False if the documents are of two deployments, whose server and
+            authorization URLs always differ.
 
     Raises:
-        StartupError: A part of a document is not as OpenAPI has it.
+        StartupError: A document is not valid OpenAPI.
     """
     old, new = in_one_dialect(old), in_one_dialect(new)
     changes = [*scheme_changes(old, new), *_operation_changes(old, new), *_sent_changes(old, new)]
@@ -106,7 +106,7 @@ def _operation_changes(old: Document, new: Document) -> Iterator[DocumentChange]
 
 
 def _by_name(document: Document) -> dict[str, Operation]:
-    """Returns operations by method and path; a number tells those apart that share both."""
+    """Returns operations by name; operations with equal names get a number."""
     named: dict[str, Operation] = {}
     for operation in operations(document):
         name, number = operation_name(operation), 1
@@ -120,7 +120,7 @@ def _by_name(document: Document) -> dict[str, Operation]:
 def _titled(
     old: Mapping[str, Operation], new: Mapping[str, Operation]
 ) -> list[dict[str, Operation]]:
-    """Returns both with the words of the newer document in the places of a path."""
+    """Returns both by the names of the path parameters in the newer document, not by ``{}``."""
     titles = {
         name: f"{it.method} {it.path}{name.removeprefix(operation_name(it))}"
         for name, it in {**old, **new}.items()
@@ -129,7 +129,7 @@ def _titled(
 
 
 def _sent_changes(old: Document, new: Document) -> Iterator[DocumentChange]:
-    """Yields what differs between the requests that the service sends, which clients read."""
+    """Yields the changes of callbacks and webhooks: requests that the service sends to clients."""
     before = {sent.name: sent for sent in sent_operations(old)}
     after = {sent.name: sent for sent in sent_operations(new)}
     for kind in ("callback", "webhook"):
@@ -161,7 +161,7 @@ def _presence_changes(
     new: Mapping[str, Operation],
     audience: frozenset[Audience],
 ) -> Iterator[DocumentChange]:
-    """Yields the operations of a kind that are new or gone, by their names."""
+    """Yields the operations that are added or removed, by their names."""
     for change in presence_changes(DocumentChange(kind, breaks=audience), old.keys(), new.keys()):
         name = change.before or change.after
         pointer = {**new, **old}[name].pointer
@@ -181,12 +181,11 @@ _ALTERNATIVES: Final = ("alternative-added", "alternative-removed")
 def explained_by(
     difference: Difference, changes: Iterable[DocumentChange]
 ) -> DocumentChange | None:
-    """Returns the change that explains a difference; None if none does.
+    """Returns the first change that explains a difference; None if no change does.
 
     Args:
-        difference: What differs between a deployment and another one.
-        changes: What differs between the document of the other one, the older, and that of the
-            deployment.
+        difference: The difference between a deployment and another one.
+        changes: The changes from the other one's document to that of the deployment.
     """
     operation = difference.exchange.operation
     explains = _EXPLAINS.get(difference.aspect.partition(" ")[0], _is_of_presence)
@@ -234,7 +233,7 @@ def _explains_status(change: DocumentChange, difference: Difference) -> bool:
 
 
 def _is_touched(change: DocumentChange, difference: Difference) -> bool:
-    """Tells whether a request has the part that a change is about, or lacks one that it needs."""
+    """Tells whether a request has the changed part, or lacks a part that is now required."""
     exchange = difference.exchange
     if change.place.startswith("request body"):
         return _has_member(exchange, change)
@@ -256,14 +255,14 @@ def _has_member(exchange: Exchange, change: DocumentChange) -> bool:
 
 
 def _is_demanded(change: DocumentChange) -> bool:
-    """Tells whether a change is about what a request has to send."""
+    """Tells whether a change makes a part of requests required."""
     return change.kind.endswith("-required") or (
         change.kind.endswith("-added") and change.after == "required"
     )
 
 
 def _is_of_response(change: DocumentChange, difference: Difference) -> bool:
-    """Tells whether a change is about the status of either response, by its class if need be."""
+    """Tells whether a change applies to the status of either response."""
     words = change.place.split(" ")
     statuses = {str(difference.exchange.status), str(difference.other.status)}
     return words[0] == "response" and any(_is_of_class(each, words[1]) for each in statuses)
@@ -289,7 +288,7 @@ _EXPLAINS: Final[Mapping[str, Callable[[DocumentChange, Difference], bool]]] = {
     "member": _explains_member,
     "error": _explains_code,
 }
-"""First word of an aspect to what tells whether a change explains a difference in it."""
+"""Tests whether a change explains a difference, by the first word of the difference's aspect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,9 +296,9 @@ class ComparedDocuments:
     """Changes between an older and a newer document.
 
     Attributes:
-        old: Name of the older one.
-        new: Name of the newer one.
-        changes: The changes, those first that break clients.
+        old: Name of the older document.
+        new: Name of the newer document.
+        changes: The changes, the breaking ones first.
     """
 
     old: str
@@ -312,9 +311,8 @@ class DocumentsOfRun:
     """The documents of a comparison of deployments.
 
     Attributes:
-        pairs: The documents that were compared; first that of the other deployment with that of
-            the deployment.
-        missing: Why a document was not compared, in one line each.
+        pairs: The documents that were compared; first those of the two deployments.
+        missing: One line for each document that was not compared, with the reason.
         published: The document that the deployment publishes; None if it publishes none.
     """
 
@@ -323,7 +321,7 @@ class DocumentsOfRun:
     published: Document | None = None
 
     def explained_by(self, difference: Difference) -> DocumentEntry | None:
-        """Returns what explains a difference of behaviour; None if no document does."""
+        """Returns the change of documents that explains a difference; None if no change does."""
         changes = self.pairs[0].changes if self.pairs else ()
         change = explained_by(difference, changes)
         return None if change is None else DocumentEntry(f"document-{change.kind}", change.summary)
@@ -333,7 +331,7 @@ def compare_files(old: Path, new: Path) -> ComparedDocuments:
     """Compares two files.
 
     Raises:
-        StartupError: One cannot be read, or is not an OpenAPI document.
+        StartupError: A file cannot be read, or is not an OpenAPI document.
     """
     return ComparedDocuments(str(old), str(new), document_changes(load(old), load(new)))
 
@@ -345,8 +343,8 @@ def documents_of_run(
 
     Args:
         deployment: The deployment.
-        other: The deployment that it is compared with; None for the mock, whose document is known.
-        last_seen: File of the document that the deployment published last; need not exist.
+        other: The deployment that it is compared with; None for the mock.
+        last_seen: File with the document of the last run; it need not exist.
 
     Raises:
         StartupError: The file of the last document is not an OpenAPI document.
@@ -378,8 +376,8 @@ def keep_document(document: Document, path: Path) -> None:
 
 
 def _in_force(deployment: Deployment) -> Document:
-    """Returns the document that the mock is served by, which the deployment is held to."""
-    # As it is: for judging, verify has one that allows any status of a class.
+    """Returns the document that the mock serves, and by which the deployment is judged."""
+    # the file itself: the one that verify judges by allows every status of a declared class
     return deployment.document or load(openapi_directory() / "service.yaml")
 
 
