@@ -6,7 +6,7 @@ from understudy.errors import StartupError
 
 _PACKAGE = Path(__file__).parents[1]
 _PLACES = (_PACKAGE.parents[1], _PACKAGE / "bundled")
-"""The repository's root, and where the wheel puts them."""
+"""Directories searched for the bundled files: the repository's root, and the wheel's."""
 
 
 def openapi_directory() -> Path:

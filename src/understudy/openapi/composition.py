@@ -1,8 +1,4 @@
-"""Tells how many schemas apply to one value, and where they go round in circles.
-
-A validator goes every way through ``allOf``, ``anyOf``, ``oneOf`` and references, and does not stop in
-the middle: a document of 300 bytes can ask for more than any machine does.
-"""
+"""Counts the schemas that apply to one value, and finds those that contain themselves in several ways."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -22,8 +18,8 @@ APPLIED: Final = (*COMPOSING, "not", "if", "then", "else")
 class Composition:
     """Counts the schemas that a validator applies to one value, each schema once.
 
-    Each level of ``allOf``, ``anyOf``, ``oneOf`` and ``$ref`` multiplies them: a document of 300
-    bytes can ask for 9 to the 12th, and no validator stops in the middle.
+    A validator follows every branch of ``allOf``, ``anyOf``, ``oneOf`` and ``$ref``, and cannot be
+    interrupted. Each level multiplies the branches: a document of 300 bytes can ask for 9 to the 12th.
 
     Args:
         follow: Returns the schema that a reference leads to.
@@ -34,14 +30,14 @@ class Composition:
         self._counts: dict[str, int] = {}
 
     def count(self, schema: Node) -> int:
-        """Returns how many schemas apply to one value of a schema, itself among them.
+        """Returns how many schemas apply to one value of a schema, the schema itself included.
 
-        A schema that composes itself counts once there, as it has no end otherwise.
+        A recursive occurrence of a schema counts as one, since the sum would be infinite.
         """
         known = self._counts.get(schema.pointer)
         if known is not None:
             return known
-        self._counts[schema.pointer] = 1  # for a cycle
+        self._counts[schema.pointer] = 1  # what a cycle back to this schema adds
         total = 1 + sum(self.count(part) for part in self._parts(schema))
         self._counts[schema.pointer] = total
         return total
@@ -50,7 +46,7 @@ class Composition:
         if not isinstance(schema.value, dict):
             return
         if isinstance(schema.value.get("$ref"), str):
-            with suppress(StartupError):  # the compiler says what a reference lacks
+            with suppress(StartupError):  # the compiler reports a reference that leads nowhere
                 yield self._follow(schema)
         for part in filter(None, map(schema.child, APPLIED)):
             if isinstance(part.value, list):
@@ -60,14 +56,14 @@ class Composition:
 
 
 def knots(raw: Any) -> frozenset[str]:
-    """Returns the pointers of the schemas that are composed of themselves in several ways.
+    """Returns the pointers of schemas that contain themselves on several paths through other such ones.
 
-    One of them alone is not a knot: a base of alternatives that each contain the base is usual.
+    A single such schema is not reported: a base whose alternatives each contain the base is usual.
     """
     referred = {unquote(it["$ref"]) for it in objects_in(raw) if isinstance(it.get("$ref"), str)}
     circles = {pointer: _applied(raw, pointer) for pointer in referred}
     size = -1
-    while size != len(circles):  # what no circle goes through falls off from both ends
+    while size != len(circles):  # drop schemas without predecessor or successor: on no cycle
         size = len(circles)
         targets = set().union(*circles.values())
         circles = {it: to & circles.keys() for it, to in circles.items() if it in targets}
@@ -77,7 +73,7 @@ def knots(raw: Any) -> frozenset[str]:
 
 
 def _applied(raw: Any, pointer: str) -> set[str]:
-    """Returns the pointers of the schemas that apply to a value of the schema at a place."""
+    """Returns the pointers that the schema at a pointer refers to for the same value."""
     applied: set[str] = set()
     with suppress(LookupError):
         pending = [value_at(raw, pointer)]
@@ -93,7 +89,7 @@ def _applied(raw: Any, pointer: str) -> set[str]:
 
 
 def _reached(graph: dict[str, set[str]], start: str) -> set[str]:
-    """Returns all that a way leads to from a start, the start among it."""
+    """Returns the nodes of a graph that can be reached from a start, the start included."""
     reached, pending = {start}, [start]
     while pending:
         found = graph.get(pending.pop(), set()) - reached

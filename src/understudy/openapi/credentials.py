@@ -1,4 +1,4 @@
-"""Reads where the operations of a document take their credentials."""
+"""Reads where requests of an operation carry their credentials, from its security schemes."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 from understudy.openapi.operations import Operation
 
 BEARER_TYPES: Final = ("oauth2", "openIdConnect")
-"""The types of security schemes that are a bearer token on the wire."""
+"""Types of security schemes whose credential is sent as a bearer token."""
 
 
 class Credential(NamedTuple):
@@ -25,7 +25,7 @@ class Credential(NamedTuple):
 
     @property
     def described(self) -> str:
-        """Says where to send it, for a message."""
+        """The place of the credential in a request, in words for a message."""
         if self.scheme:
             return f"header Authorization with {self.scheme.capitalize()} credentials"
         return f"{self.location} {self.name}"
@@ -35,16 +35,16 @@ BEARER = Credential("header", "authorization", "bearer")
 
 
 def credentials_of(schemes: Iterable[Mapping[str, Any]]) -> Iterator[Credential]:
-    """Yields what requests send for Security Scheme Objects (OpenAPI 3.1.0).
+    """Yields the credentials that requests send for Security Scheme Objects (OpenAPI 3.1.0).
 
-    Nothing is sent for a certificate, as the mock's own is for itself and asks for none, and for a
-    type that OpenAPI does not have.
+    A mutual TLS scheme yields none, since the mock requests no client certificate; nor does a type
+    that OpenAPI does not define.
     """
     for scheme in schemes:
         kind = scheme.get("type")
         if kind in BEARER_TYPES:
             yield BEARER
-        elif kind in {"http", "basic"}:  # the second as in Swagger 2.0
+        elif kind in {"http", "basic"}:  # "basic" is a type of Swagger 2.0
             words = ["basic"] if kind == "basic" else str(scheme.get("scheme", "")).lower().split()
             yield Credential("header", "authorization", words[0] if words else "bearer")
         elif kind == "apiKey":
@@ -53,14 +53,14 @@ def credentials_of(schemes: Iterable[Mapping[str, Any]]) -> Iterator[Credential]
 
 
 def first_of(operation: Operation, schemes: Mapping[str, Any]) -> tuple[Credential, ...]:
-    """Returns the credentials of the first alternative with a bearer token, or else of the first.
+    """Returns the credentials of the first security requirement with a bearer token, or of the first.
 
     Args:
         operation: The operation.
         schemes: The document's security schemes.
 
     Returns:
-        What must be sent together; empty where nothing has to be sent.
+        The credentials that must be sent together; empty if none is required.
     """
     alternatives = [
         tuple(credentials_of(schemes[name] for name in alternative if name in schemes))

@@ -1,7 +1,7 @@
-"""Diagnostics of a document, and the list of their rules, for the start of the mock and for lint.
+"""Diagnostics of a document and the rules behind them, for the start of the mock and for lint.
 
-A loss is what the reader could not take as it was written, and what it did instead. A contradiction
-is valid OpenAPI that cannot be meant so; only ``understudy lint`` looks for those.
+A loss is a part of a document that could not be read as written, with what was read instead. A
+contradiction is valid OpenAPI that cannot be intended; only ``understudy lint`` looks for those.
 """
 
 from collections import defaultdict
@@ -79,7 +79,7 @@ LOSSES: Final[Mapping[str, LintRule]] = {
     ),
     "unused-path-parameter": LintRule("warning", "A path parameter is not in the path."),
 }
-"""The rules of losses: reading takes another value, or none."""
+"""Name to rule, for parts that are read differently from how they are written, or left out."""
 
 
 class Diagnostic(NamedTuple):
@@ -87,7 +87,7 @@ class Diagnostic(NamedTuple):
 
     Attributes:
         rule: A name of ``LOSSES`` or of ``contradictions.CONTRADICTIONS``.
-        severity: The rule's.
+        severity: Severity of the rule.
         pointer: JSON pointer of the place in the document.
         message: What is wrong, with the value, and what was done instead.
     """
@@ -102,18 +102,18 @@ class Diagnostic(NamedTuple):
 
 
 def loss(rule: str, pointer: str, message: str) -> Diagnostic:
-    """Returns a loss; its severity is the rule's."""
+    """Returns the diagnostic of a loss, with the severity of its rule."""
     return Diagnostic(rule, LOSSES[rule].severity, pointer, message)
 
 
 @dataclass
 class Mended:
-    """The diagnostics of a document, and which of its parts need which.
+    """The diagnostics of a document, and the dependencies among its operations and components.
 
     Attributes:
-        diagnostics: What was wrong, in the order of the walk.
-        units: Pointer and kind of every value, to the operation or component that it is a part of.
-        needs: Pointer of an operation or component to those that it refers to.
+        diagnostics: The losses, in the order in which the document is walked.
+        units: Pointer and kind of each value, to the pointer of the operation or component around it.
+        needs: Pointer of an operation or component to the pointers that it refers to.
         broken: Pointer of an operation or component to why it cannot be used.
     """
 
@@ -127,7 +127,7 @@ class Mended:
         return [pointer for pointer, its in self.units if its == kind]
 
     def why_broken(self, unit: str) -> str | None:
-        """Returns why an operation cannot be served; None if it can."""
+        """Returns why an operation, or a component that it needs, is broken; None if it is usable."""
         if not self.broken:
             return None
         pending, known = [unit], {unit}

@@ -1,4 +1,4 @@
-"""Evaluates runtime expressions, by which a callback's address is taken from an exchange (OpenAPI 3.1.0, 4.8.20.3)."""
+"""Evaluates the runtime expressions in callback addresses (OpenAPI 3.1.0, 4.8.20.3)."""
 
 import re
 from collections.abc import Mapping
@@ -15,13 +15,13 @@ _EXPRESSION: Final = re.compile(
 
 
 ExchangeValues = Mapping[str, Any]
-"""The parts of an exchange by the names that expressions have for them: ``url``, ``method``, ``statusCode``,
-and ``request`` and ``response``, of each the parsed ``body``, and ``header`` (in lower case), ``query`` and
-``path``, each by name."""
+"""The parts of an exchange by the names that expressions use: ``url``, ``method``, ``statusCode``,
+``request`` and ``response``. The last two are mappings with the parsed ``body``, and with ``header``
+(names in lower case), ``query`` and ``path``, each a mapping by name."""
 
 
 def unread_expressions(address: str) -> list[str]:
-    """Returns the expressions of an address that OpenAPI does not have, or the address without any."""
+    """Returns the invalid expressions of an address, or the address if it is relative and has none."""
     expressions = [address] if address.startswith("$") else _EMBEDDED.findall(address)
     is_fixed = not expressions and "://" in address
     unread = [it for it in expressions if _EXPRESSION.fullmatch(it) is None]
@@ -29,10 +29,10 @@ def unread_expressions(address: str) -> list[str]:
 
 
 def evaluated(address: str, exchange: ExchangeValues) -> str:
-    """Returns an address with the values of an exchange in place of its expressions.
+    """Returns an address with each expression replaced by its value in an exchange.
 
     Raises:
-        LookupError: The exchange has no such value; the error names the expression.
+        LookupError: The exchange lacks a value; the error's argument is the expression.
     """
     if address.startswith("$"):
         return _text(address, exchange)

@@ -1,8 +1,8 @@
-"""The objects of OpenAPI 3.0 to 3.2 as a table: their members, and what each holds.
+"""The objects of OpenAPI 3.0 to 3.2 as a table: the members of each, and the kind of each member.
 
-What a member holds is written in a small language: ``{x}`` is an object whose members are x, ``[x]``
-a list of x, and a name is a scalar of ``SCALARS`` or a kind of object of ``MEMBERS``. ``any`` is data,
-which nobody looks into.
+A kind is written in a small language: ``{x}`` is an object whose members are x, ``[x]`` is a list
+of x, and a name is a scalar of ``mends.SCALARS`` or an object of ``MEMBERS``. ``any`` is data that
+is not examined.
 """
 
 import re
@@ -12,11 +12,11 @@ from typing import Final
 METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 
 PATH_PARAMETER: Final = re.compile(r"\{([^}]*)\}")
-"""A name in braces in a path template."""
+"""A parameter of a path template, such as ``{id}``; the group is its name."""
 
 
 def _members(text: str) -> Mapping[str, str]:
-    """Reads the members of a kind, by what they hold: ``text: name url; flag: deprecated``."""
+    """Returns member to kind, read from ``kind: members; …``, as ``text: name url; flag: deprecated``."""
     held = (part.split(": ") for part in text.split("; "))
     return {name: kind for kind, names in held for name in names.split()}
 
@@ -105,7 +105,7 @@ MEMBERS: Final[Mapping[str, Mapping[str, str]]] = {
         "discriminator: discriminator; link to documentation: externalDocs"
     ),
 }
-"""Kind of object to its members, ``$ref`` left out."""
+"""Kind of object to its members and their kinds, without ``$ref``."""
 
 MAPS: Final = {
     "paths": "path item",
@@ -113,7 +113,7 @@ MAPS: Final = {
     "responses": "response",
     "patterns": "schema",
 }
-"""Kind of object whose members have names of their own, to what they hold."""
+"""Kind of object whose member names the author chooses, to the kind of its members."""
 
 REQUIRED: Final[Mapping[str, Mapping[str, object]]] = {
     "document": {"info": {}, "paths": {}},
@@ -123,14 +123,14 @@ REQUIRED: Final[Mapping[str, Mapping[str, object]]] = {
     "request body": {"content": {}},
     "response": {"description": ""},
 }
-"""Members that must be there, and what they are where they are not."""
+"""Required members of each kind, and the value that is assumed if one is missing."""
 
 OPTIONAL_SINCE: Final[Mapping[tuple[str, str], str]] = {
     ("document", "paths"): "3.1",
     ("operation", "responses"): "3.1",
     ("response", "description"): "3.2",
 }
-"""Kind and member to the version since which it need not be there."""
+"""Kind and required member to the version since which the member is optional."""
 
 REFERENCED: Final = frozenset(
     {
@@ -138,7 +138,7 @@ REFERENCED: Final = frozenset(
         *("link", "callback", "path item", "security scheme", "media type", "operation"),
     }
 )
-"""Kinds that a Reference Object may stand for; for operations only in what people write."""
+"""Kinds that a Reference Object may replace; operations only in practice, not in the specification."""
 
 OPENED: Final[Mapping[str, str]] = {
     "schema": "any value is taken",
@@ -146,7 +146,7 @@ OPENED: Final[Mapping[str, str]] = {
     "request body": "no body is read",
     "response": "the response has no content",
 }
-"""Kinds that an operation can be served without, and what holds where the reference leads nowhere."""
+"""Kinds that an operation can do without, to the effect of a reference that leads nowhere."""
 
 NEEDED: Final = frozenset({"path item", "operation"})
 """Kinds without which an operation cannot be served."""

@@ -1,6 +1,6 @@
-"""Lints one document: reads it, and looks for contradictions in all that was read.
+"""Lints a document: collects the losses of reading it (``mending``), and looks for contradictions.
 
-A contradiction is valid OpenAPI that cannot be meant so; losses are noted by reading (``mending``).
+A contradiction is valid OpenAPI that cannot be intended, such as a minimum above the maximum.
 """
 
 import re
@@ -55,14 +55,14 @@ CONTRADICTIONS: Final[Mapping[str, LintRule]] = {
         "A callback is not sent: the mock cannot read its address, or sends what it belongs to.",
     ),
 }
-"""Name to rule."""
+"""Name to rule, for contradictions."""
 
 RULES: Final[Mapping[str, LintRule]] = {**LOSSES, **CONTRADICTIONS}
-"""Every rule of ``understudy lint``."""
+"""Name to rule, for all rules of ``understudy lint``."""
 
 
 def contradiction(rule: str, pointer: str, message: str) -> Diagnostic:
-    """Returns a contradiction; its severity is the rule's."""
+    """Returns the diagnostic of a contradiction, with the severity of its rule."""
     return Diagnostic(rule, CONTRADICTIONS[rule].severity, pointer, message)
 
 
@@ -122,13 +122,13 @@ def _check_request(schemas: Schemas, operation: Operation) -> Iterator[Diagnosti
 
 
 _LARGEST = 2_000_000
-"""Bytes of a file in which lines are looked for: finding them takes longer than reading."""
+"""Largest file, in bytes, whose line numbers are looked up, as that takes longer than reading it."""
 
 _MERGE = "tag:yaml.org,2002:merge"
 
 
 class Lines:
-    """The lines of one YAML or JSON file.
+    """Finds the line numbers of JSON pointers in a YAML or JSON file.
 
     Args:
         path: The file.
@@ -137,13 +137,12 @@ class Lines:
     def __init__(self, path: Path) -> None:
         self._root: yaml.Node | None = None
         if path.is_file() and path.stat().st_size <= _LARGEST:
-            with suppress(
-                yaml.YAMLError, UnicodeDecodeError
-            ):  # JSON that is not YAML, as with tabs
+            # JSON need not be YAML, as when it is indented by tabs
+            with suppress(yaml.YAMLError, UnicodeDecodeError):
                 self._root = yaml.compose(path.read_bytes(), yaml.CSafeLoader)
 
     def of(self, pointer: str) -> int | None:
-        """Returns the line of a place, or of what is closest around it; None if it is not known."""
+        """Returns the line of a pointer's value, or of the closest parent found; None if unknown."""
         node = self._root
         if node is None:
             return None
@@ -164,7 +163,7 @@ class Lines:
 
 
 def _pairs(node: yaml.Node, name: str) -> Iterator[tuple[yaml.Node, yaml.Node]]:
-    """Yields the members of this name in a mapping, and then in those that are merged into it."""
+    """Yields the members with a name in a mapping, and then in the mappings merged into it (``<<``)."""
     if isinstance(node, yaml.SequenceNode):
         for item in node.value:
             yield from _pairs(item, name)
@@ -212,7 +211,7 @@ class LintReport(msgspec.Struct, frozen=True):
 
 
 def lint_report(path: Path, diagnostics: Sequence[Diagnostic]) -> LintReport:
-    """Returns the report on a document, with the file and the line of each place."""
+    """Returns the report on a document, with the file and the line of each diagnostic."""
     lines_of = cache(Lines)
     entries = []
     for rule, severity, pointer, message in diagnostics:
@@ -230,7 +229,7 @@ def report_schema() -> dict[str, Any]:
 
 
 def _located(path: Path, pointer: str) -> tuple[Path, str]:
-    """Returns the file of a place, and its pointer in that file."""
+    """Returns the file that a pointer leads into, and the pointer within that file."""
     steps = steps_of(pointer)
     if len(steps) > 1 and steps[0] == FILES:
         return path.parent / steps[1], "/".join(["#", *map(escape, steps[2:])])
@@ -245,11 +244,11 @@ _RANGES = (
     ("minContains", "maxContains"),
 )
 _UNBOUNDED = 2**31
-"""A width that the pattern parser gives where a repetition has no end."""
+"""Width that counts as unlimited; the pattern parser gives at least this for ``*`` and ``+``."""
 
 
 def check_schema(schemas: Schemas, schema: Node) -> Iterator[Diagnostic]:
-    """Yields the contradictions of one schema; those of the schemas in it are found there."""
+    """Yields the contradictions of one schema, without those of its subschemas."""
     if not isinstance(schema.value, dict):
         return
     try:
@@ -266,7 +265,7 @@ def check_example(schemas: Schemas, schema: Node, example: Node) -> Iterator[Dia
     """Yields a contradiction if an example breaks the schema that it illustrates."""
     try:
         error = next(schemas.validator(schema).iter_errors(example.value), None)
-    except StartupError:  # the schema has a diagnostic of its own
+    except StartupError:  # the invalid schema is reported by check_schema
         return
     if error is not None:
         yield contradiction("invalid-example", example.pointer, _broken("the example", error))
@@ -275,10 +274,10 @@ def check_example(schemas: Schemas, schema: Node, example: Node) -> Iterator[Dia
 def _check_values(schemas: Schemas, schema: Node) -> Iterator[Diagnostic]:
     validator = schemas.validator(schema)
     for keyword, rule in _VALUES.items():
-        given = schema.child(keyword)
-        if given is None or (keyword in _LISTS and not isinstance(given.value, list)):
+        node = schema.child(keyword)
+        if node is None or (keyword in _LISTS and not isinstance(node.value, list)):
             continue
-        for value in [it for _, it in given.children()] if keyword in _LISTS else [given]:
+        for value in [it for _, it in node.children()] if keyword in _LISTS else [node]:
             error = next(validator.iter_errors(value.value), None)
             if error is not None:
                 of = f"{shown(value.value)} of " if keyword in _LISTS else ""
@@ -291,9 +290,9 @@ _VALUES: Final = {
     "enum": "invalid-enum",
     "examples": "invalid-example",
 }
-"""Each keyword whose value a schema has to accept, to the rule that it breaks otherwise."""
+"""Keyword whose value must be valid against its own schema, to the rule that reports otherwise."""
 _LISTS: Final = frozenset({"enum", "examples"})
-"""The keywords of these whose values are the items of a list."""
+"""The keywords among these that hold a list of values."""
 
 
 def _broken(what: str, error: Any) -> str:
@@ -318,7 +317,7 @@ def _check_ranges(schema: Node) -> Iterator[Diagnostic]:
 
 
 def _bound(value: dict[str, Any], name: str) -> Any:
-    """Returns the bound of numbers, which OpenAPI 3.1 may have in the exclusive keyword."""
+    """Returns a numeric bound; since OpenAPI 3.1 the exclusive keyword holds a number itself."""
     exclusive = value.get(f"exclusive{name}")
     is_number = exclusive is not None and not isinstance(exclusive, bool)
     return exclusive if is_number else value.get(name.lower())
@@ -344,7 +343,7 @@ def _check_pattern(schema: Node) -> Iterator[Diagnostic]:
 
 
 def _widths(pattern: str) -> tuple[int, int]:
-    """Returns the fewest and the most characters of a text that a pattern matches."""
+    """Returns the length of the shortest and of the longest text that a pattern matches."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -358,20 +357,20 @@ def _widths(pattern: str) -> tuple[int, int]:
 
 
 _ILLUSTRATED = ("media type", "parameter", "header")
-"""Kinds of objects that have a schema and examples beside it."""
+"""Kinds of objects that have a schema together with examples."""
 
 
 def lint(document: Document) -> list[Diagnostic]:
-    """Returns the losses and the contradictions of a document, each once, in its order."""
+    """Returns the losses and contradictions of a document without duplicates, losses first."""
     schemas = Schemas(document)
     found = [*document.losses, *check_document(document, schemas), *_checked(document, schemas)]
     return list(dict.fromkeys(found))
 
 
 def _checked(document: Document, schemas: Schemas) -> Iterator[Diagnostic]:
-    """Yields the contradictions in every object that the document reaches.
+    """Yields the contradictions of every schema and example that the document reaches.
 
-    Raises nothing, as the document was mended; the walk only tells what kind each object is of.
+    The document is mended already; mending a copy again only tells the kind of each object.
     """
     for pointer, kind in mend(deepcopy(document.raw), None).units:
         if kind == "schema":

@@ -1,8 +1,8 @@
 """Loads OpenAPI 3.0 to 3.2 documents with their overlays, and follows their references.
 
-Everything that was found is named by its JSON pointer (RFC 6901), so that a validator, a message and
-a report can all say where the document says so. References stay references: inlining them breaks on
-recursion and loses the place.
+Each value is identified by its JSON pointer (RFC 6901), so that validators, messages and reports can
+name the place in the document. References are not inlined: that fails on recursive schemas, and
+loses the place.
 """
 
 import re
@@ -39,7 +39,7 @@ def apply_overlays(root: dict[str, Any], overlays: Sequence[Path]) -> list[Diagn
         overlays: The files.
 
     Returns:
-        A loss for each action that changes nothing, as its target matches nothing.
+        A loss for each action whose target matches nothing.
 
     Raises:
         StartupError: A file is not an overlay, or adds too much; the text names file and action.
@@ -85,10 +85,10 @@ def _actions(path: Path) -> list[dict[str, Any]]:
 
 
 def _find(target: Any, root: dict[str, Any], place: str) -> list[Any]:
-    """Returns the places that a JSONPath expression matches (RFC 9535).
+    """Returns the matches of a JSONPath expression (RFC 9535).
 
     Raises:
-        StartupError: The text is not such an expression.
+        StartupError: The text is not a JSONPath expression, or matches too much.
     """
     import jsonpath  # noqa: PLC0415 - takes 40 ms, and most runs have no overlay
 
@@ -98,7 +98,7 @@ def _find(target: Any, root: dict[str, Any], place: str) -> list[Any]:
         environment.function_extensions |= {n: _compared(it) for n, it in functions.items()}
         found = list(islice(environment.compile(target).finditer(root), YAML_VALUES.most + 1))
     except (jsonpath.JSONPathError, TypeError, AttributeError) as error:
-        reason = str(error).partition("\n")[0]  # a drawing of the place follows
+        reason = str(error).partition("\n")[0]  # the next lines draw the position in the text
         msg = f"{place}: target {target!r} is not a JSONPath (RFC 9535): {reason}."
         raise StartupError(msg) from error
     if len(found) > YAML_VALUES.most:
@@ -107,10 +107,10 @@ def _find(target: Any, root: dict[str, Any], place: str) -> list[Any]:
 
 
 def _compared(compare: Callable[..., Any]) -> Any:
-    """Returns a function of filters that no expression keeps long (RFC 9535, 2.4.6 and 2.4.7).
+    """Returns a filter function that matches in linear time, by RE2 (RFC 9535, 2.4.6 and 2.4.7).
 
     Args:
-        compare: A function of RE2, which takes time in proportion to the text.
+        compare: ``re2.fullmatch`` or ``re2.search``.
     """
     from jsonpath.function_extensions import ExpressionType, FilterFunction  # noqa: PLC0415 - as above
 
@@ -132,7 +132,7 @@ def _compared(compare: Callable[..., Any]) -> Any:
 
 
 def _value(action: dict[str, Any], root: dict[str, Any], place: str) -> Any:
-    """Returns what an action merges into its targets; ``copy`` is of Overlay 1.1."""
+    """Returns the value that an action merges into its targets: ``update``, or ``copy`` (Overlay 1.1)."""
     if "copy" not in action:
         if "update" in action:
             return action["update"]
@@ -146,7 +146,7 @@ def _value(action: dict[str, Any], root: dict[str, Any], place: str) -> Any:
 
 
 def _size(value: Any, most: int) -> int:
-    """Returns how many values there are in one, itself included; no more than one above `most`."""
+    """Returns how many values a value contains, itself included; stops counting above ``most``."""
     count, left = 0, [value]
     while left and count <= most:
         count += 1
@@ -157,7 +157,7 @@ def _size(value: Any, most: int) -> int:
 
 
 def _remove(matches: list[Any], place: str) -> None:
-    for match in reversed(matches):  # the last first, so that indexes stay
+    for match in reversed(matches):  # the last first, so that the other indexes stay valid
         if match.parent is None:
             msg = f"{place} would remove the whole document."
             raise StartupError(msg)
@@ -193,29 +193,28 @@ def _merge(target: dict[str, Any], update: dict[str, Any]) -> None:
 
 
 MOST_VALUES = 16
-"""The most addresses of one server that are distinguished, as variables with many values give very many."""
+"""Largest number of URLs per server, since variables with many values multiply."""
 
 _VARIABLE = re.compile(r"\{([^{}]*)\}")
 _SLASHES = re.compile("/{2,}")
 
 
 def base_paths(servers: Any) -> tuple[str, ...]:
-    """Returns the paths of a list of servers, each without a slash at the end.
+    """Returns the paths of a list of servers, each without a trailing slash.
 
-    A variable has its default, and then each further value that it is declared to have. A relative
-    address is relative to the root, as the mock publishes the document.
+    A relative URL is resolved against the root, where the mock publishes the document.
 
     Args:
-        servers: The value of ``servers``; what is not as OpenAPI has it is left out.
+        servers: The value of ``servers``; invalid entries are skipped.
     """
     return tuple(dict.fromkeys(_path(url) for url in server_urls(servers)))
 
 
 def server_urls(servers: Any) -> tuple[str, ...]:
-    """Returns the addresses of a list of servers, with the values of their variables.
+    """Returns the URLs of a list of servers, one for each combination of declared variable values.
 
     Args:
-        servers: The value of ``servers``; what is not as OpenAPI has it is left out.
+        servers: The value of ``servers``; invalid entries are skipped.
     """
     listed = servers if isinstance(servers, list) else []
     urls = (url for server in listed if isinstance(server, dict) for url in _urls(server))
@@ -223,7 +222,7 @@ def server_urls(servers: Any) -> tuple[str, ...]:
 
 
 def _urls(server: Mapping[str, Any]) -> Iterator[str]:
-    """Yields the addresses of a server, the one with the defaults first."""
+    """Yields the URLs of a server, first the one with all default values."""
     url = str(server.get("url", "/"))
     variables = server.get("variables")
     declared = variables if isinstance(variables, dict) else {}
@@ -235,7 +234,7 @@ def _urls(server: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _values(name: str, variable: Any) -> list[str]:
-    """Returns the values of a variable, its default first; its name where it has none."""
+    """Returns the values of a server variable, its default first; its name if it declares no value."""
     declared = variable if isinstance(variable, dict) else {}
     listed = declared.get("enum")
     default = declared.get("default", next(iter(listed or ()), name))
@@ -251,12 +250,13 @@ def _path(url: str) -> str:
 
 
 MAX_REFERENCES = 32
+"""References that are followed in a row before they are taken for a cycle."""
 _SHORT_VERSIONS = ("3.0", "3.1", "3.2")
 _SWAGGER = "2.0"
 _VERSIONS = tuple(f"{version}." for version in _SHORT_VERSIONS)
 
 LITERALS = frozenset({"example", "examples", "default", "enum", "const"})
-"""Keywords whose values are data: nothing in there is a schema or a reference."""
+"""Keywords whose values are data, in which nothing is a schema or a reference."""
 
 NAME_MAPS = frozenset(
     {
@@ -264,7 +264,7 @@ NAME_MAPS = frozenset(
         *("schemas", "responses", "parameters", "headers", "requestBodies", "callbacks", "links"),
     }
 )
-"""Keywords whose members are names, and so no keywords even where they read like some."""
+"""Keywords of objects with author-chosen names: a member called ``type`` there is not a keyword."""
 
 
 class Node(NamedTuple):
@@ -274,7 +274,7 @@ class Node(NamedTuple):
     value: Any
 
     def child(self, *steps: str | int) -> "Node | None":
-        """Returns the node below, or None if a step does not exist."""
+        """Returns the descendant at the given steps, or None if a step does not exist."""
         pointer, value = self.pointer, self.value
         for step in steps:
             try:
@@ -293,12 +293,12 @@ class Node(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Document:
-    """An OpenAPI document as its author meant it; equal to itself alone, so that it can be a key.
+    """An OpenAPI document after mending. Compared and hashed by identity, so that caches can use it.
 
     Attributes:
-        path: The file it was read from.
-        raw: Its content, as valid OpenAPI; never changed.
-        losses: What could not be taken as it was written.
+        path: The file that it was read from.
+        raw: Its content, as valid OpenAPI; never modified.
+        losses: The parts that could not be read as written.
     """
 
     path: Path
@@ -307,22 +307,22 @@ class Document:
 
     @property
     def is_30(self) -> bool:
-        """Tells whether its schemas are OpenAPI 3.0's own dialect and not JSON Schema 2020-12."""
+        """True if its schemas are in the dialect of OpenAPI 3.0, and not in JSON Schema 2020-12."""
         return str(self.raw["openapi"]).startswith("3.0")
 
     @property
     def base_path(self) -> str:
-        """The path of its first server, without a slash at the end; empty where it gives none."""
+        """Path of its first server, without a trailing slash; empty if it declares none."""
         return next(iter(self.base_paths), "")
 
     @property
     def base_paths(self) -> tuple[str, ...]:
-        """The paths of all its servers; empty where it names none."""
+        """Paths of all its servers, without trailing slashes; empty if it declares none."""
         return base_paths(self.raw.get("servers"))
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The file of the document, and those that it refers to."""
+        """The document's file, and the files that it refers to."""
         return (self.path, *(self.path.parent / name for name in self.raw.get(FILES, {})))
 
     @property
@@ -331,7 +331,7 @@ class Document:
         return Node("#", self.raw)
 
     def follow(self, node: Node) -> Node:
-        """Returns what a reference leads to, or the node itself if it is not a reference.
+        """Returns the node that a reference leads to, or the node itself if it is not a reference.
 
         Raises:
             StartupError: The reference leads out of the document, nowhere, or in a circle.
@@ -344,7 +344,7 @@ class Document:
         raise StartupError(msg)
 
     def members(self, node: Node, *steps: str) -> Iterator[tuple[str, Node]]:
-        """Yields what an object below a node has, by name and with references followed; none without it."""
+        """Yields name and node of the members of an object below a node, with references followed."""
         listed = node.child(*steps)
         for name, member in () if listed is None else self.follow(listed).children():
             yield str(name), self.follow(member)
@@ -376,7 +376,7 @@ def load(path: Path, overlays: Sequence[Path] = ()) -> Document:
         overlays: Overlay files that change it first, in their order.
 
     Raises:
-        StartupError: It cannot be read, or is not OpenAPI 3.0, 3.1 or 3.2.
+        StartupError: A file cannot be read, or the document is not Swagger 2.0 or OpenAPI 3.0 to 3.2.
     """
     repeated: list[str] = []
     document = _read(read_yaml(path, repeated), path, overlays, files_of=path)
@@ -385,14 +385,14 @@ def load(path: Path, overlays: Sequence[Path] = ()) -> Document:
 
 
 def document_of(content: Any, path: Path) -> Document:
-    """Returns the document that a file's content is; files that it refers to are not read.
+    """Returns a document with parsed content, without reading the files that it refers to.
 
     Args:
-        content: As YAML or JSON has it.
-        path: What names it in a message.
+        content: The parsed YAML or JSON.
+        path: The name of the document in messages.
 
     Raises:
-        StartupError: It is not OpenAPI 3.0, 3.1 or 3.2.
+        StartupError: The content is not Swagger 2.0 or OpenAPI 3.0 to 3.2.
     """
     return _read(content, path, (), files_of=None)
 
@@ -419,7 +419,7 @@ def _read(content: Any, path: Path, overlays: Sequence[Path], files_of: Path | N
 
 
 def _unread(path: Path, raw: Mapping[str, Any]) -> StartupError:
-    """Returns the error of a document in a version that is not read."""
+    """Returns the error for a document whose version is missing or not supported."""
     if not {"swagger", "openapi"} & set(raw):
         return StartupError(
             f"{path} has no member `openapi` or `swagger`; is this an OpenAPI document?"

@@ -1,6 +1,6 @@
-"""Tells media types apart, and chooses among those that a document offers (RFC 9110, 12.5.1).
+"""Classifies media types, and negotiates among those that a document offers (RFC 9110, 12.5.1).
 
-A document may name a range where a message has to name one type: ``image/*`` is sent as
+A document may declare a range where a message needs a single type: ``image/*`` is sent as
 ``image/png``.
 """
 
@@ -17,7 +17,7 @@ JSON_SEQUENCES: Final = frozenset(
         *("application/x-json-stream", "application/stream+json", "application/json-seq"),
     }
 )
-"""Media types of JSON values one after the other, most of them one a line."""
+"""Media types of a sequence of JSON values, in most of them one value per line."""
 
 _CONCRETE: Final = {
     "*/*": JSON,
@@ -27,7 +27,7 @@ _CONCRETE: Final = {
     "text/*": "text/plain",
     "video/*": "video/mp4",
 }
-"""Range to the type that is sent for it."""
+"""Media range to the type that is sent for it."""
 
 
 def without_options(content_type: str) -> str:
@@ -47,16 +47,16 @@ def is_xml(media_type: str) -> bool:
 
 
 def is_text(media_type: str) -> bool:
-    """Tells whether a body of this type is for reading and not for a decoder of files."""
+    """Tells whether a body of this type is plain text."""
     return media_type.startswith("text/")
 
 
 def concrete(media_type: str, accept: str = "") -> str:
-    """Returns the type to send for a declared type or range.
+    """Returns the media type to send for a declared type or range.
 
     Args:
-        media_type: As the document declares it, without options.
-        accept: What the client accepts; a type of the range that it names is preferred.
+        media_type: The declared type or range, without options.
+        accept: The Accept header; the first type within the range that it names is preferred.
     """
     if "*" not in media_type:
         return media_type
@@ -65,9 +65,9 @@ def concrete(media_type: str, accept: str = "") -> str:
 
 
 def negotiated(offered: Iterable[str], accept: str) -> str | None:
-    """Returns the offered media type that a client likes best, or None if it accepts none.
+    """Returns the offered media type that a client prefers, or None if it accepts none.
 
-    Without a preference that is JSON, or else the first.
+    Among equally preferred types JSON comes first, and then the document's order.
 
     Args:
         offered: Media types and ranges, in the document's order.
@@ -81,13 +81,13 @@ def negotiated(offered: Iterable[str], accept: str) -> str | None:
 
 
 def declared_for(media_type: str, declared: Iterable[str]) -> str | None:
-    """Returns the declared type, or the most specific range, that a type falls under; else None."""
+    """Returns the most specific of the declared types and ranges that covers a type; None without."""
     covering = [name for name in declared if _covers(name, media_type)]
     return min(covering, key=lambda name: name.count("*"), default=None)
 
 
 def _weight(offered: str, ranges: Sequence[tuple[str, float]]) -> float:
-    """Returns the weight of the most specific range that an offered type falls under."""
+    """Returns the weight (``q``) of the most specific accepted range that covers an offered type."""
     fitting = [
         (name.count("*"), -weight)
         for name, weight in ranges
@@ -103,7 +103,7 @@ def _covers(media_range: str, media_type: str) -> bool:
 
 
 def _ranges(accept: str) -> list[tuple[str, float]]:
-    """Returns the ranges of an Accept header with their weights; what cannot be read counts as 1."""
+    """Returns the media ranges of an Accept header with their weights; an invalid weight is 1."""
     ranges = []
     for part in accept.lower().split(","):
         name, *options = (piece.strip() for piece in part.split(";"))

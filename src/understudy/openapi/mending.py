@@ -1,9 +1,9 @@
-"""Reads a document as its author meant it, and says what was wrong with it.
+"""Turns a document with mistakes into valid OpenAPI, as close to its author's intent as possible.
 
 Real documents break OpenAPI in a few hundred small ways, and hardly one of them is a reason not to
 serve the rest. So the tree is walked once by the grammar: references become pointers into one tree,
-scalars get their types, what is missing is filled in, and what cannot be meant is left out. Each of
-these is a diagnostic. What readers, validators and other tools then get is valid OpenAPI.
+scalars are converted, missing members are added, and invalid ones are removed. Each change is
+reported as a diagnostic. Readers, validators and other tools then get valid OpenAPI.
 """
 
 from collections.abc import Iterator
@@ -35,18 +35,18 @@ from understudy.openapi.references import References, Unresolved
 
 _MAX_REFERENCES = 32
 _TOP = 2
-"""Steps of the pointer to a map of components."""
+"""Slashes in the pointer of a map of components, such as ``#/components/schemas``."""
 _ANNOTATIONS = {"title", "description", "example", "examples", "default", "externalDocs"}
 _IDENTIFYING = ("$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema")
-"""Keywords that have done their work once references are pointers."""
+"""Keywords that are removed in the end, as no reference needs them once references are pointers."""
 
 
 def mend(root: dict[str, Any], path: Path | None) -> Mended:
     """Mends a document in place.
 
     Args:
-        root: Its content.
-        path: Its file; None if no files that it refers to are read.
+        root: The document's content.
+        path: The document's file; None: do not read the files that it refers to.
     """
     walk = _Walk(root, path)
     walk.run()
@@ -54,7 +54,7 @@ def mend(root: dict[str, Any], path: Path | None) -> Mended:
 
 
 class _Walk:
-    """One walk over one document."""
+    """Walks over one document and mends it."""
 
     def __init__(self, root: dict[str, Any], path: Path | None) -> None:
         self._root = root
@@ -65,12 +65,12 @@ class _Walk:
         self._containers: set[str] = set()
         self._identified: list[dict[str, Any]] = []
         self._alternating: list[Position] = []
-        """The schemas that have a ``oneOf``."""
+        """Schemas with a ``oneOf``."""
         self._excluding: set[tuple[str, str]] = set()
-        """Pointers of schemas, with the keyword that would refuse what an open schema takes."""
+        """Schemas and their ``not`` or ``oneOf`` that an opened subschema would make refuse values."""
 
     def run(self) -> None:
-        """Walks over everything that the document and its references reach."""
+        """Mends everything that the document and its references reach."""
         pending = [Position({"#": self._root}, "#", "document", "#", Scope(), "#")]
         while pending:
             place = pending.pop()
@@ -92,16 +92,16 @@ class _Walk:
                 schema.pop(keyword, None)
 
     def _complete(self) -> None:
-        """Fills in what objects must have and lost only by being mended, which was noted then."""
+        """Adds required members that mending has removed, without a second diagnostic."""
         for pointer, kind in self.mended.units:
             if kind in REQUIRED:
-                with suppress(LookupError):  # it was left out
+                with suppress(LookupError):  # mending removed the whole object
                     value = value_at(self._root, pointer)
                     if isinstance(value, dict) and "$ref" not in value:
                         add_missing(self._losses, value, kind)
 
     def _parts(self, place: Position) -> Iterator[Position]:
-        """Mends a value, and yields what is in it."""
+        """Mends a value, and yields the positions of its members or items."""
         kind = place.kind
         if kind in OBJECT_MENDS:
             OBJECT_MENDS[kind](self._losses, place)
@@ -154,7 +154,7 @@ class _Walk:
             below = place.below(name, kind)
             if kind == "operation":
                 self.mended.needs[below.pointer].add(place.unit)
-            # a name of a component or a member of an object may begin with x-
+            # elsewhere x- marks an extension; names of components and properties may begin so
             if place.kind[0] == "{" or not name.startswith("x-"):
                 yield below._replace(unit=below.pointer) if has_units else below
 
@@ -189,7 +189,7 @@ class _Walk:
         return False
 
     def _within(self, place: Position) -> Position:
-        """Enters a schema: its identifier is what references in it are relative to."""
+        """Returns a schema's position with the scope of its ``$id``, by which references resolve."""
         schema = place.value
         if any(keyword in schema for keyword in _IDENTIFYING):
             self._identified.append(schema)
@@ -210,7 +210,8 @@ class _Walk:
         meaning = "its own schema's"
         with suppress(Unresolved):
             target = self._references.resolve(reference, at.scope, at.pointer).pointer
-            if "not" in value_at(self._root, target):  # what those who refer to it fill in
+            # a placeholder that refuses everything until a referring schema overrides it
+            if "not" in value_at(self._root, target):
                 del schema["$ref"]
                 meaning = "any value"
         message = f"{reference!r} depends on who refers to the schema; read as {meaning}."
@@ -230,7 +231,7 @@ class _Walk:
                 yield place.below(name, kind)
 
     def _mapping(self, place: Position) -> Iterator[Position]:
-        """Resolves what a discriminator maps names to, where that is a reference."""
+        """Resolves the references in the mapping of a discriminator, and yields their targets."""
         mapping = place.value.get("mapping")
         for name, reference in list(mapping.items()) if isinstance(mapping, dict) else ():
             if isinstance(reference, str) and ("#" in reference or "." in reference):
@@ -244,7 +245,7 @@ class _Walk:
                     yield self._at(target, "schema")
 
     def _reference(self, place: Position) -> Iterator[Position]:
-        """Makes a reference a pointer into the tree, and yields what it leads to."""
+        """Rewrites a reference as a pointer into the tree, and yields its target."""
         reference = place.value["$ref"]
         if not isinstance(reference, str):
             at = place.below("$ref", "any")
@@ -263,13 +264,13 @@ class _Walk:
         if target.is_relative:
             message = f"$ref {reference!r} is not in the document; read as {target.pointer!r}."
             self._losses.note("relative-pointer", place, message)
-        place.value["$ref"] = as_reference(target.pointer)  # names may be of any characters
+        place.value["$ref"] = as_reference(target.pointer)  # a name may need percent-encoding
         self._resolved[place.pointer] = place
         self.mended.needs[place.unit].add(target.pointer)
         yield self._at(target.pointer, place.kind)
 
     def _at(self, pointer: str, kind: str) -> Position:
-        """Returns the place that a reference leads to."""
+        """Returns the position that a pointer leads to."""
         scope = self._references.scope_of(pointer)
         if pointer == "#":
             return Position({"#": self._root}, "#", kind, pointer, scope, pointer)
@@ -280,7 +281,7 @@ class _Walk:
         )
 
     def _expect_end(self, place: Position) -> None:
-        """Gives a reference up that leads back to itself."""
+        """Gives up a reference that leads back to itself, or to a part that mending removed."""
         value = place.value
         for _ in range(_MAX_REFERENCES):
             if not (isinstance(value, dict) and isinstance(value.get("$ref"), str)):
@@ -293,7 +294,7 @@ class _Walk:
         self._give_up(place, f"$ref {place.value['$ref']!r} leads back to itself")
 
     def _give_up(self, place: Position, reason: str) -> None:
-        """Removes a reference that leads nowhere, and leaves open what it should have described."""
+        """Removes a reference that leads nowhere, so that its place accepts anything."""
         if place.kind in OPENED:
             self._losses.note("dangling-reference", place, f"{reason}; {OPENED[place.kind]}.")
             self._open(place)
@@ -305,7 +306,10 @@ class _Walk:
             self._losses.drop("dangling-reference", place, reason)
 
     def _open(self, place: Position) -> None:
-        """Lets a schema take any value; what excludes others for it ends with the walk."""
+        """Makes a schema accept any value, and remembers a ``not`` or ``oneOf`` around it.
+
+        The walk's end replaces those (``_open_excluding``), as they would refuse all values now.
+        """
         del place.value["$ref"]
         around, _, keyword = place.pointer.rpartition("/")
         if place.kind == "schema" and keyword == "not":
@@ -314,9 +318,9 @@ class _Walk:
             self._excluding.add((around.rpartition("/")[0], "oneOf"))
 
     def _expect_distinct(self, place: Position) -> None:
-        """Lets alternatives be valid together if two are equal, as no value would fit exactly one."""
+        """Marks a ``oneOf`` with equal alternatives to be read as anyOf: no value fits exactly one."""
         alternatives = place.value.get("oneOf")
-        if not isinstance(alternatives, list):  # it was left out
+        if not isinstance(alternatives, list):  # mending removed it
             return
         meant = [self._meant(it) for it in alternatives]
         if any(it in meant[:number] for number, it in enumerate(meant)):
@@ -327,20 +331,20 @@ class _Walk:
             self._excluding.add((place.pointer, "oneOf"))
 
     def _meant(self, schema: Any) -> Any:
-        """Returns what a schema says of values: without annotations, and for a reference its target."""
+        """Returns a schema with its references followed and without annotations, for comparison."""
         for _ in range(_MAX_REFERENCES):
             if not (isinstance(schema, dict) and set(schema) - _ANNOTATIONS == {"$ref"}):
                 break
             try:
                 schema = value_at(self._root, unquote(schema["$ref"]))
-            except LookupError:  # it leads to what was left out
+            except LookupError:  # mending removed the target
                 break
         return _without_annotations(schema)
 
     def _open_excluding(self) -> None:
-        """Leaves out a ``not`` that is open, and lets an open alternative be valid beside others."""
+        """Removes each ``not`` of an opened schema, and turns a marked ``oneOf`` into ``anyOf``."""
         for pointer, keyword in self._excluding:
-            with suppress(LookupError):  # it was left out
+            with suppress(LookupError):  # mending removed it
                 schema = value_at(self._root, pointer)
                 schemas = schema.pop(keyword)
                 if keyword == "oneOf":
@@ -348,7 +352,7 @@ class _Walk:
 
 
 def _without_annotations(schema: Any, *, are_names: bool = False) -> Any:
-    """Returns a schema without what says nothing of values; the names of members are no keywords."""
+    """Returns a schema without keywords that only annotate; property names are kept."""
     if isinstance(schema, list):
         return [_without_annotations(it) for it in schema]
     if not isinstance(schema, dict):
@@ -365,7 +369,7 @@ def _keys(holder: Any) -> Any:
 
 
 def _is_described(place: Position) -> bool:
-    """Tells whether a place describes something itself, once its reference has been read."""
+    """Tells whether a position still has content of its own after its reference was read."""
     is_kept = place.key in _keys(place.holder)
     return is_kept and bool(place.value) and "$ref" not in place.value
 

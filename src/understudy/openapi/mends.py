@@ -1,7 +1,7 @@
-"""Mends one value of a document where it stands: objects, schemas, members and scalars.
+"""Mends one value of a document in place: objects, schemas, members and scalars.
 
-People write short forms, those of other versions of OpenAPI and JSON Schema, and scalars of other
-types. Each mend is a function of a position in the walk, and notes what it took otherwise.
+Authors write short forms, forms of other versions of OpenAPI and JSON Schema, and scalars of the
+wrong type. Each mend takes a position in the walk, and notes the changes that it makes.
 """
 
 import re
@@ -20,15 +20,15 @@ _LONGEST_SHOWN = 60
 
 
 class Position(NamedTuple):
-    """A value in the tree, and what OpenAPI has there.
+    """A value in the tree, and the kind that OpenAPI expects there.
 
     Attributes:
-        holder: The object or list that holds it.
-        key: Its name or index in the holder.
-        kind: As the grammar writes it.
+        holder: The object or list that contains the value.
+        key: Name or index of the value in the holder.
+        kind: The expected kind, as ``grammar`` writes kinds.
         pointer: JSON pointer of the value.
-        scope: What references in it are relative to.
-        unit: Pointer of the operation or component that it is a part of.
+        scope: The scope by which references in the value resolve.
+        unit: Pointer of the operation or component that the value is a part of.
     """
 
     holder: Any
@@ -44,25 +44,22 @@ class Position(NamedTuple):
         return self.holder[self.key]
 
     def below(self, key: Any, kind: str) -> "Position":
-        """Returns the place of a member or an item."""
+        """Returns the position of a member or an item."""
         pointer = f"{self.pointer}/{escape(str(key))}"
         return Position(self.value, key, kind, pointer, self.scope, self.unit)
 
     def replace(self, value: Any) -> None:
-        """Puts another value there."""
+        """Replaces the value in its holder."""
         self.holder[self.key] = value
 
 
 class Losses:
     """Collects the losses of a document.
 
-    Args:
-        version: The document's, such as ``3.0.3``.
-
     Attributes:
         version: The document's version, such as ``3.0.3``.
-        is_30: Whether schemas are OpenAPI 3.0's own dialect.
-        diagnostics: What was noted, in the order of the walk.
+        is_30: Whether schemas are in the dialect of OpenAPI 3.0.
+        diagnostics: The losses that were noted, in the order of the walk.
     """
 
     def __init__(self, version: str) -> None:
@@ -71,17 +68,17 @@ class Losses:
         self.diagnostics: list[Diagnostic] = []
 
     def note(self, rule: str, place: Position, message: str) -> None:
-        """Notes what was wrong at a place."""
+        """Notes a loss at a position."""
         self.diagnostics.append(loss(rule, place.pointer, message))
 
     def drop(self, rule: str, place: Position, message: str) -> None:
-        """Leaves a member out of its object, and notes why."""
+        """Removes a member from its object, and notes why."""
         self.note(rule, place, f"{message}; it is left out.")
         del place.holder[place.key]
 
 
 def shown(value: Any) -> str:
-    """Returns a value as a message shows it, cut if it is long."""
+    """Returns the text of a value in a message, shortened if it is long."""
     text = repr(value)
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
@@ -90,7 +87,7 @@ TYPES = ("string", "number", "integer", "boolean", "array", "object", "null")
 
 
 def mend_schema(losses: Losses, place: Position) -> None:
-    """Mends the keywords of a schema object that no grammar of scalars can describe."""
+    """Mends the keywords of a schema object that the table of scalar kinds cannot describe."""
     schema = place.value
     for bound in ("Minimum", "Maximum"):
         if f"exclusive{bound}" in schema:
@@ -109,7 +106,10 @@ def mend_schema(losses: Losses, place: Position) -> None:
 
 
 def _mend_required(losses: Losses, place: Position) -> None:
-    """Leaves out a flag, and of a closed object the names that it cannot have, so that some object fits."""
+    """Removes ``required: true``, and names that ``additionalProperties: false`` forbids.
+
+    A required name that is forbidden would make every object invalid.
+    """
     schema, at = place.value, place.below("required", "any")
     if isinstance(at.value, bool):
         message = "required lists the names of members in the schema of the object around them"
@@ -131,7 +131,7 @@ def _mend_required(losses: Losses, place: Position) -> None:
 
 
 def _mend_enum(losses: Losses, place: Position) -> None:
-    """Leaves out what is no list of values, and a type that none of them has, so that some value fits."""
+    """Removes an ``enum`` that is not a list of values, or a ``type`` that none of its values has."""
     enum, types = place.value["enum"], place.value.get("type", [])
     types = types if isinstance(types, list) else [types]
     if not (isinstance(enum, list) and enum):
@@ -142,7 +142,7 @@ def _mend_enum(losses: Losses, place: Position) -> None:
 
 
 def _is_of(value: Any, kind: str) -> bool:
-    """Tells whether a value has a type; null has any, as ``nullable`` may stand beside it."""
+    """Tells whether a value has a type; null has every type, since ``nullable`` may allow it."""
     if value is None or isinstance(value, bool):
         return value is None or kind == "boolean"
     known = {
@@ -156,7 +156,7 @@ def _is_of(value: Any, kind: str) -> bool:
 
 
 def _mend_bound(losses: Losses, place: Position, exclusive: str, inclusive: str) -> None:
-    """Writes an exclusive bound as the document's version has it: 3.0 true, 3.1 the number."""
+    """Rewrites an exclusive bound for the document's version: a flag in 3.0, a number since 3.1."""
     schema, bound = place.value, place.value[exclusive]
     at = place.below(exclusive, "any")
     if isinstance(bound, bool) and not losses.is_30:
@@ -211,14 +211,14 @@ def _mend_tuple(losses: Losses, at: Position) -> None:
 
 
 def mend_pattern(losses: Losses, at: Position) -> None:
-    """Writes a pattern so that every engine here reads it alike."""
+    """Rewrites a pattern so that every regular expression engine used here reads it alike."""
     text = _portable(losses, at, at.value)
     if text is not None and text != at.value:
         at.replace(text)
 
 
 def mend_pattern_names(losses: Losses, place: Position) -> None:
-    """Does the same for the members of ``patternProperties``."""
+    """Rewrites the patterns that are the member names of ``patternProperties``."""
 
     def read(pattern: str, at: Position) -> str | None:
         text = _portable(losses, at, pattern)
@@ -231,9 +231,9 @@ def mend_pattern_names(losses: Losses, place: Position) -> None:
 
 
 def _rename(place: Position, read: Callable[[str, Position], str | None]) -> None:
-    """Gives the members of an object the names that they are read by; without one they are left out.
+    """Renames the members of an object, and removes those for which ``read`` returns None.
 
-    Of two members with one name the first counts.
+    If two members get the same name, the first is kept.
     """
     if not isinstance(place.value, dict):
         return
@@ -247,7 +247,7 @@ def _rename(place: Position, read: Callable[[str, Position], str | None]) -> Non
 
 
 def _portable(losses: Losses, at: Position, pattern: Any) -> str | None:
-    """Returns the pattern; None if it is left out."""
+    """Returns a pattern in portable form; None if it is invalid and its position was removed."""
     if not isinstance(pattern, str):
         losses.drop("wrong-type", at, f"{shown(pattern)} is not a text")
         return None
@@ -273,7 +273,7 @@ _SCHEMA_KEYWORDS = (
     *("uniqueItems", "multipleOf", "nullable"),
 )
 _SHORT_FORMS = {"discriminator": "propertyName", "server": "url", "tag": "name"}
-"""Kind to the member that a text in its place means."""
+"""Kind of object to the member that a string in place of the object is read as."""
 _EXAMPLE_MEMBERS = {"value", "externalValue", "dataValue", "serializedValue", "$ref"}
 
 
@@ -295,7 +295,7 @@ def _mend_example(losses: Losses, place: Position) -> None:
 
 
 def _mend_examples(losses: Losses, place: Position) -> None:
-    """Names the examples that stand in a list, as those of a schema do."""
+    """Turns a list of examples, as schemas have it, into an object of named Example Objects."""
     examples = isinstance(place.value, dict) and place.value.get("examples")
     if isinstance(examples, list):
         at = place.below("examples", "any")
@@ -338,7 +338,7 @@ def _mend_paths(losses: Losses, place: Position) -> None:
 
 
 def _mend_media_types(losses: Losses, place: Position) -> None:
-    """Cuts media types where they would end the header field that they are sent in."""
+    """Cuts media types at a control character, which would end the Content-Type header field."""
 
     def read(media_type: str, at: Position) -> str:
         text = _CONTROL.split(media_type, maxsplit=1)[0]
@@ -356,22 +356,22 @@ def _mend_responses(losses: Losses, place: Position) -> None:
 
 
 def _mend_field_names(losses: Losses, place: Position) -> None:
-    """Leaves out headers and methods whose names cannot be sent (RFC 9110, 5.1 and 9.1)."""
-    if not place.pointer.startswith("#/components/"):  # these are names of components
+    """Removes headers and methods whose names are not HTTP tokens (RFC 9110, 5.1 and 9.1)."""
+    if not place.pointer.startswith("#/components/"):  # names of components are never sent
         _expect_names(losses, place, _FIELD_TOKEN, "invalid-field", "is not a token as HTTP has it")
 
 
 def _expect_names(
     losses: Losses, place: Position, names: re.Pattern[str], rule: str, wrong: str
 ) -> None:
-    """Leaves out the members whose names a pattern does not match."""
+    """Removes the members whose names a pattern does not match."""
     for name in list(place.value) if isinstance(place.value, dict) else ():
         if not names.fullmatch(name):
             losses.drop(rule, place.below(name, "any"), f"{shown(name)} {wrong}")
 
 
 def _mend_security(losses: Losses, place: Position) -> None:
-    """Reads requirements as a list of objects of lists (OpenAPI 3.1.1, Security Requirement Object)."""
+    """Rewrites security requirements as a list of objects from scheme name to list of scopes."""
     listed = place.value if isinstance(place.value, list) else [place.value]
     alternatives = [_alternative(it) for it in listed]
     if alternatives == place.value:
@@ -419,18 +419,18 @@ OBJECT_MENDS: Final[Mapping[str, Mend]] = {
     "pattern": mend_pattern,
     "patterns": mend_pattern_names,
 }
-"""Kind to what is done before the grammar is applied."""
+"""Kind to the mend that runs before the grammar is applied."""
 
 
 NULLABLE: Final = frozenset({"schema", "response", "operation", "path item", "media type"})
-"""Kinds that null stands for where their member has nothing but a name."""
+"""Kinds that YAML authors leave empty, as ``get:`` without content, which parses as null."""
 
 _NO_VERSION = "9"
-"""Later than any version."""
+"""Compares greater than any version: the member is required in all of them."""
 
 
 def drop_nulls(losses: Losses, place: Position) -> None:
-    """Leaves out the members of an object that are null."""
+    """Removes the members of an object that are null, but for those read as empty objects."""
     known = MEMBERS[place.kind]
     for name in [name for name, value in place.value.items() if value is None]:
         kind = known.get(name, "any")
@@ -439,14 +439,14 @@ def drop_nulls(losses: Losses, place: Position) -> None:
 
 
 def fill(losses: Losses, place: Position) -> None:
-    """Adds the members that an object must have, and notes each."""
+    """Adds the missing required members of an object, and notes each."""
     for name in add_missing(losses, place.value, place.kind):
         message = f"this {place.kind} lacks {name}; read as {place.value[name]!r}."
         losses.note("missing-member", place, message)
 
 
 def add_missing(losses: Losses, value: dict[str, Any], kind: str) -> list[str]:
-    """Adds the members that an object of a kind must have, and returns their names."""
+    """Adds the missing required members of an object, and returns their names."""
     missing = [
         name
         for name in REQUIRED.get(kind, {})
@@ -457,7 +457,7 @@ def add_missing(losses: Losses, value: dict[str, Any], kind: str) -> list[str]:
 
 
 def note_unknown(losses: Losses, place: Position, name: str) -> None:
-    """Notes a member that OpenAPI does not have; in schemas only what is probably misspelt."""
+    """Notes a member that OpenAPI does not define; in schemas only if it is probably misspelt."""
     if name.startswith(("x-", "$")):
         return
     hint = nearest(name, list(MEMBERS[place.kind]))
@@ -509,19 +509,19 @@ SCALARS: Final[Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
     "number": ("a number", _number),
     "count": ("a whole number that is not negative", _count),
 }
-"""Name in the grammar to what a message calls it, and what reads it; ValueError for any other value."""
+"""Scalar kind to its name in messages, and to a converter that raises ValueError for other values."""
 
 
 _PLAIN: Final = {"text": str, "flag": bool}
 
 
 def is_plain(value: Any, kind: str) -> bool:
-    """Tells whether a scalar needs no reading, as most do; it saves half of a walk."""
+    """Tells whether a scalar has its type already. Most do, and skipping them halves the walk's time."""
     return type(value) is _PLAIN.get(kind)
 
 
 def read_scalar(losses: Losses, place: Position) -> None:
-    """Reads the scalar at a place as the type that its kind names, or leaves it out."""
+    """Converts the scalar at a position to the type of its kind, or removes it."""
     name, read = SCALARS[place.kind]
     try:
         value = read(place.value)
@@ -535,7 +535,7 @@ def read_scalar(losses: Losses, place: Position) -> None:
 
 
 def read_scalars(losses: Losses, place: Position, kind: str) -> None:
-    """Reads a list of scalars, and leaves those out that are of another type."""
+    """Converts the scalars of a list, and removes those that cannot be converted."""
     name, read = SCALARS[kind]
     items = []
     for item in place.value:

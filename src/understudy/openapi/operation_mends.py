@@ -1,4 +1,4 @@
-"""Mends operations once references are followed: parameters, names, and parts that are missing."""
+"""Mends operations after references are resolved: their parameters, ids, and missing parts."""
 
 import re
 from collections.abc import Iterator
@@ -10,22 +10,22 @@ from understudy.openapi.diagnostics import Diagnostic, Mended, loss
 from understudy.openapi.grammar import METHODS, PATH_PARAMETER
 from understudy.openapi.pointers import escape, value_at
 
-# Reads the query in the key of a path, such as ``/items?kind=new``, as parameters. OpenAPI has no
-# such keys (3.0.3, Paths Object), but documents of services that choose an operation by the query
-# do. The parameter that is added has one value, by which the operation differs from others of the
-# same path and method. A fragment, ``/#Action=List``, only keeps keys apart.
+# A query in a key of ``paths``, such as ``/items?kind=new``, is read as parameters. OpenAPI does not
+# allow it (3.0.3, Paths Object), but documents of services that choose an operation by the query
+# have it. The added parameter has one value, which distinguishes the operation from others with the
+# same path and method. A fragment, ``/#Action=List``, only makes keys unique.
 
 _END = re.compile("[?#]")
 _NAME = re.compile(r"\{([^{}]*)\}")
 
 
 def path_of(key: str) -> str:
-    """Returns the path template of a key of ``paths``, without a query and a fragment."""
+    """Returns the path template in a key of ``paths``, without query and fragment."""
     return _END.split(key, maxsplit=1)[0] or "/"
 
 
 def declare_path_queries(raw: dict[str, Any]) -> None:
-    """Adds a parameter for each query that the key of a path has, in place."""
+    """Adds a query parameter, in place, for each pair of a query in a key of ``paths``."""
     paths = raw.get("paths")
     for key, item in paths.items() if isinstance(paths, dict) else ():
         query = str(key).partition("?")[2].partition("#")[0]
@@ -38,7 +38,7 @@ def declare_path_queries(raw: dict[str, Any]) -> None:
 
 
 def _parameter(name: str, value: str) -> dict[str, Any]:
-    """Returns the parameter of a pair; a value in braces stands for any."""
+    """Returns the parameter for a name and value of a query; a value in braces allows any value."""
     schema = {"type": "string"}
     if not _NAME.fullmatch(value):
         schema = {"type": "string", "enum": [value]}  # type: ignore[dict-item]  # a schema
@@ -60,11 +60,11 @@ class _Found(NamedTuple):
 
 
 def mend_operations(root: dict[str, Any], mended: Mended) -> None:
-    """Mends the operations of a document in place; more diagnostics are added.
+    """Mends the operations of a document in place, and adds to its diagnostics.
 
     Args:
-        root: The document, whose references all lead somewhere.
-        mended: The results of the walk over it.
+        root: The document, in which all references can be resolved.
+        mended: The results of the walk over the document.
     """
     mends = _OperationMends(root, mended)
     for operation in mends.operations():
@@ -72,7 +72,7 @@ def mend_operations(root: dict[str, Any], mended: Mended) -> None:
 
 
 class _OperationMends:
-    """The operations of one document."""
+    """Mends the operations of one document."""
 
     def __init__(self, root: dict[str, Any], mended: Mended) -> None:
         self._root = root
@@ -81,7 +81,7 @@ class _OperationMends:
         self._seen: set[str] = set()
 
     def operations(self) -> Iterator[_Found]:
-        """Yields the operations of all paths; one that several paths share only once."""
+        """Yields the operations of all paths; an operation that several paths share comes once."""
         for path, entry in self._root.get("paths", {}).items():
             if path.startswith("x-"):
                 continue
@@ -92,13 +92,13 @@ class _OperationMends:
                     operation = f"{at}/{method}"
                     if method in holder and operation not in self._seen:
                         self._seen.add(operation)
-                        if "$ref" in holder[method]:  # a copy, as it may serve several paths
+                        if "$ref" in holder[method]:  # copied, as each path may mend it differently
                             _, target = self._followed(operation, holder[method])
                             holder[method] = deepcopy(target)
                         yield _Found(path, item, holder, method, operation, holder[method])
 
     def mend(self, found: _Found) -> None:
-        """Mends one operation."""
+        """Mends the parameters and the id of one operation, or makes it answer 501."""
         named = PATH_PARAMETER.findall(path_of(found.path))
         shared = f"{_path_item_of(found.pointer)}/parameters"
         declared = self._parameters(found.path_item, shared, named, found.path)
@@ -129,7 +129,7 @@ class _OperationMends:
     def _parameters(
         self, owner: dict[str, Any], pointer: str, named: list[str], path: str
     ) -> set[str]:
-        """Leaves out parameters that cannot be meant; returns the names of those in the path."""
+        """Removes invalid and repeated parameters; returns the names of the path parameters."""
         if "parameters" not in owner:
             return set()
         kept: dict[tuple[str, str], Any] = {}
@@ -143,7 +143,7 @@ class _OperationMends:
                 else None
             )
             if wrong:
-                # of one whose reference leads nowhere that was said before
+                # an empty object is what is left of a dangling reference, which was noted before
                 if parameter or all(it.pointer != at for it in self._mended.diagnostics):
                     self._note(wrong[0], at, f"{wrong[1]}; it is left out.")
                 continue
@@ -168,17 +168,18 @@ class _OperationMends:
 
     def _note(self, rule: str, pointer: str, message: str) -> None:
         found: Diagnostic = loss(rule, pointer, message)
-        if found not in self._mended.diagnostics:  # parameters of a path are met at each operation
+        # parameters of a path item are visited again for each of its operations
+        if found not in self._mended.diagnostics:
             self._mended.diagnostics.append(found)
 
 
 def _path_item_of(pointer: str) -> str:
-    """Returns the pointer of the path item that an operation is in."""
+    """Returns the pointer of the path item that contains an operation."""
     return pointer.rpartition("/")[0].removesuffix("/additionalOperations")
 
 
 def _why_invalid(name: Any, location: Any) -> tuple[str, str] | None:
-    """Returns the rule that a parameter breaks, and how; None if it has a name and a place."""
+    """Returns the rule that a parameter breaks and the reason; None if name and location are valid."""
     if location == "querystring":
         return "not-supported", "a parameter in: querystring is not judged"
     if name is None or location not in LOCATIONS:
@@ -192,7 +193,7 @@ def _path_parameter(name: str) -> dict[str, Any]:
 
 
 def _unusable(operation: dict[str, Any], reason: str, path: str) -> dict[str, Any]:
-    """Returns an operation that answers nothing but why it cannot be served (RFC 9110, 15.6.2)."""
+    """Returns an operation that always answers 501 with the reason (RFC 9110, 15.6.2)."""
     problem = {"title": "Operation not usable", "status": 501, "detail": f"{reason}."}
     response = {
         "description": "The document says too little of this operation.",

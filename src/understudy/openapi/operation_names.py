@@ -11,9 +11,9 @@ _MOST_LISTED: Final = 20
 
 
 def operation_named(name: str, operations: Sequence[Operation]) -> Operation | None:
-    """Returns the operation of an operationId, or of a method and a path template.
+    """Returns the operation with an operationId, or with a method and path template; None without.
 
-    What a template calls its parameters does not count.
+    The names of path parameters are ignored.
     """
     shape = path_shape(name)
     named = (it for it in operations if it.operation_id == name)
@@ -22,7 +22,7 @@ def operation_named(name: str, operations: Sequence[Operation]) -> Operation | N
 
 
 def no_operation(name: str, operations: Sequence[Operation]) -> str:
-    """Returns what stands behind "there is" of a name that leads to no operation, and what was meant."""
+    """Returns the end of a message "there is …" for a name without operation, with a suggestion."""
     ids = [operation.operation_id for operation in operations]
     found = _requested(name, operations)
     if found is not None:
@@ -36,11 +36,11 @@ def no_operation(name: str, operations: Sequence[Operation]) -> str:
 
 
 def _requested(name: str, operations: Iterable[Operation]) -> Operation | None:
-    """Returns the operation that a request such as ``get /v3/profiles/ada?a=b`` would reach."""
+    """Returns the operation that a request line such as ``get /v3/profiles/ada?a=b`` reaches."""
     method, _, path = name.rpartition(" ")
     steps = path.partition("?")[0].split("/")
     matcher = PathMatcher((operation.path, operation) for operation in operations)
-    for start in range(1, len(steps)):  # a base path may stand before it
+    for start in range(1, len(steps)):  # skip any base path
         found = [operation for operation, _ in matcher.all("/" + "/".join(steps[start:]))]
         if found:
             return next((it for it in found if it.method == method.upper()), found[0])

@@ -1,4 +1,4 @@
-"""Reads the operations of a document as values: what each accepts and how it responds."""
+"""Reads the operations of a document: their parameters, bodies, responses and security."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +15,7 @@ from understudy.openapi.pointers import steps_of
 # OpenAPI 3.0.3, Parameter Object: header parameters of these names "shall be ignored".
 IGNORED_HEADERS = frozenset({"accept", "content-type", "authorization"})
 WITHOUT_CONTENT = frozenset({204, 205, 304})
-"""Statuses whose responses have no content, whatever is declared (RFC 9110, 15.3.5, 15.3.6 and 15.4.5)."""
+"""Statuses whose responses never have content (RFC 9110, 15.3.5, 15.3.6 and 15.4.5)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,16 +23,16 @@ class Parameter:
     """One parameter of an operation.
 
     Attributes:
-        name: As the document writes it.
+        name: Name in the spelling of the document.
         location: ``path``, ``query``, ``header`` or ``cookie``.
         required: Whether a request without it is refused.
         style: How an array or object is written (``form``, ``deepObject`` …).
-        explode: Whether each item is a parameter of its own.
+        explode: Whether each item is sent as a separate parameter.
         schema: The node of its schema; None if the document declares none.
-        is_json: Whether it is described by ``content`` and so carries JSON.
+        is_json: Whether its value is JSON, as declared by ``content``.
         takes_empty: Whether it may be sent without a value (``allowEmptyValue``).
-        keeps_reserved: Whether reserved characters are sent as they are (``allowReserved``).
-        examples: Values that the document gives for examples, in its order.
+        keeps_reserved: Whether reserved characters are sent unencoded (``allowReserved``).
+        examples: The document's example values, in its order.
     """
 
     name: str
@@ -44,21 +44,21 @@ class Parameter:
     is_json: bool = False
     takes_empty: bool = False
     keeps_reserved: bool = False
-    examples: tuple[Any, ...] = field(default=(), compare=False)  # of any type: no part of a key
+    examples: tuple[Any, ...] = field(default=(), compare=False)  # may be unhashable
 
     @property
     def is_spread(self) -> bool:
-        """True if the members of an object are parameters by themselves, so that an empty one is nothing."""
+        """True if each member of an object is a separate parameter, so that ``{}`` sends nothing."""
         return self.style == "form" and self.explode and not self.is_json
 
 
 def _all_parameters(
     document: Document, path: str, path_item: Node, operation: Node
 ) -> tuple[Parameter, ...]:
-    """Returns the parameters of an operation, with those that only the path's template names.
+    """Returns the parameters of an operation, including undeclared ones of the path template.
 
-    Its own win over those of the path item; what is not as OpenAPI has it is left out, and so is what
-    carries a credential of every request, as the security scheme describes that.
+    The operation's parameters override those of its path item. Invalid ones are left out, and so are
+    API keys that every request needs, since the security scheme describes those.
     """
     named = PATH_PARAMETER.findall(path)
     credentials = _keys_of_all(document, operation)
@@ -80,7 +80,7 @@ def _all_parameters(
 
 
 def described_parameter(document: Document, node: Node, name: str, location: str) -> Parameter:
-    """Returns a parameter, or a header of a response, as its object describes it."""
+    """Returns the parameter, or response header, that a Parameter or Header Object describes."""
     value = node.value
     style = value.get("style", "form" if location in {"query", "cookie"} else "simple")
     schema, media_type = node.child("schema"), ""
@@ -102,7 +102,10 @@ def described_parameter(document: Document, node: Node, name: str, location: str
 
 
 def examples_of(document: Document, owner: Node) -> Iterator[tuple[str, Node]]:
-    """Yields the examples of a parameter, a header or a media type; one without a name is ``example``."""
+    """Yields name and node of the examples of a parameter, header or media type.
+
+    The value of the keyword ``example`` has the name ``example``.
+    """
     example = owner.child("example")
     if example is not None:
         yield "example", example
@@ -115,11 +118,11 @@ def examples_of(document: Document, owner: Node) -> Iterator[tuple[str, Node]]:
 def security_requirements(
     document: Document, operation: Node
 ) -> tuple[dict[str, tuple[str, ...]], ...]:
-    """Returns the alternatives of an operation, or those of the document where it has none.
+    """Returns the security requirements of an operation, or else those of the document.
 
     Returns:
-        The alternatives, of which one must be met whole: scheme name to scopes. Empty where no
-        credential is required.
+        Alternatives, each scheme name to required scopes; a request must meet all schemes of one.
+        Empty if no credential is required.
     """
     listed = operation.child("security") or document.root.child("security")
     if listed is None:
@@ -131,7 +134,7 @@ def security_requirements(
 
 
 def _keys_of_all(document: Document, operation: Node) -> frozenset[tuple[Any, str]]:
-    """Returns the locations and names, in lower case, of the API keys that each alternative needs."""
+    """Returns location and lower-case name of the API keys that all security alternatives need."""
     alternatives = security_requirements(document, operation)
     schemes = security_schemes(document) if alternatives else {}
     keys = [
@@ -146,7 +149,7 @@ def _keys_of_all(document: Document, operation: Node) -> frozenset[tuple[Any, st
 
 
 def path_shape(template: str) -> str:
-    """Returns a path template with ``{}`` for each parameter, as documents name them differently."""
+    """Returns a path template with ``{}`` for each parameter, to compare templates without names."""
     return PATH_PARAMETER.sub("{}", template)
 
 
@@ -158,12 +161,12 @@ def security_schemes(document: Document) -> dict[str, dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class FieldEncoding:
-    """The way in which a field of a form is written (OpenAPI 3.0.3, Encoding Object).
+    """The serialisation of one field of a form (OpenAPI 3.0.3, Encoding Object).
 
     Attributes:
         content_type: The media types of the field's value, as the document lists them; or empty.
-        style: How an array or object is written; empty where the document leaves that open.
-        explode: Whether each item is a field of its own.
+        style: How an array or object is written; empty if the document does not say.
+        explode: Whether each item is sent as a separate field.
     """
 
     content_type: str = ""
@@ -175,14 +178,14 @@ class FieldEncoding:
 class MediaType:
     """A body in one media type: its schema and its examples, in the document's order.
 
-    The media type itself is the key it is found by: in lower case, and without options.
+    The ``content`` that holds it has the media type as key, in lower case and without options.
 
     Attributes:
-        schema: Of the whole body; None if the document declares none.
-        examples: Name to value; one without a name is called ``example``.
+        schema: Schema of the whole body; None if the document declares none.
+        examples: Name to value; the name of a single example is ``example``.
         declared_as: The media type as the document writes it, with its options.
-        item_schema: Of each item of a sequence, such as an event or a line (OpenAPI 3.2.0, 4.14.3).
-        encoding: How fields of a form are written, by name.
+        item_schema: Schema of each item of a stream, such as an event or line (OpenAPI 3.2.0, 4.14.3).
+        encoding: Field name to encoding, for forms.
     """
 
     schema: Node | None
@@ -202,7 +205,7 @@ class RequestBody:
 
 @dataclass(frozen=True, slots=True)
 class DeclaredResponse:
-    """One response of an operation; of a declared header, what a parameter would say."""
+    """One response of an operation; its headers are described like parameters."""
 
     pointer: str
     content: Mapping[str, MediaType]
@@ -214,15 +217,15 @@ class Operation:
     """One operation of a document.
 
     Attributes:
-        method: In upper case.
-        path: The template, with the document's parameter names; without a query that the key has.
-        operation_id: The document's, or method and path where it gives none.
-        parameters: The path item's and its own; its own win.
-        request_body: None where it takes none.
+        method: HTTP method in upper case.
+        path: Path template without a query, with the document's parameter names.
+        operation_id: The document's operationId, or method and path without one.
+        parameters: Parameters of the operation and of its path item, which the former override.
+        request_body: The request body; None if it accepts none.
         responses: Status (``200``, ``2XX``, ``default``) to response.
-        security: The alternatives, each scheme name to scopes; empty if none is required.
+        security: Alternative requirements, each scheme name to scopes; empty: no credential required.
         pointer: JSON pointer of the operation.
-        base_paths: The paths of its own servers; empty where those of the document are its servers.
+        base_paths: Paths of the servers declared for this operation; empty: those of the document.
     """
 
     method: str
@@ -236,7 +239,7 @@ class Operation:
     base_paths: tuple[str, ...] = ()
 
     def response(self, status: int) -> DeclaredResponse | None:
-        """Returns what the document says of a status: itself, its class, or the default."""
+        """Returns the response declared for a status, for its class, or as default; None without."""
         declared = (
             self.responses.get(str(status))
             or self.responses.get(f"{status // 100}XX")
@@ -251,7 +254,7 @@ _OPERATIONS: WeakKeyDictionary[Document, tuple[Operation, ...]] = WeakKeyDiction
 
 
 def operations(document: Document) -> tuple[Operation, ...]:
-    """Returns the operations of a document, in its order; they are read once."""
+    """Returns the operations of a document, in its order; cached per document."""
     known = _OPERATIONS.get(document)
     if known is None:
         known = _OPERATIONS[document] = _operations(document)
@@ -261,7 +264,7 @@ def operations(document: Document) -> tuple[Operation, ...]:
 def _operations(document: Document) -> tuple[Operation, ...]:
     declared: list[Operation] = []
     for path, item in Node("#/paths", document.raw.get("paths", {})).children():
-        if str(path).startswith("x-"):  # an extension, and no path
+        if str(path).startswith("x-"):  # an extension
             continue
         declared += operations_of(document, document.follow(item), str(path))
     return tuple(declared)
@@ -273,11 +276,11 @@ def operations_of(document: Document, path_item: Node, path: str) -> Iterator[Op
     Args:
         document: The document.
         path_item: The path item, with its reference followed.
-        path: The path template; empty for requests that the service sends, to addresses of others.
+        path: The path template; empty for callbacks and webhooks, whose addresses the client gives.
     """
     for method, operation in (
         *((name, node) for name, node in path_item.children() if name in METHODS),
-        # OpenAPI 3.2, Path Item Object: methods beside those that have a member
+        # OpenAPI 3.2, Path Item Object: methods that have no fixed member
         *(path_item.child("additionalOperations") or Node("", {})).children(),
     ):
         yield _operation(document, path, path_item, str(method), operation)
@@ -313,7 +316,7 @@ def _request_body(document: Document, operation: Node) -> RequestBody | None:
 def _responses(document: Document, operation: Node) -> dict[str, DeclaredResponse]:
     responses = {}
     for name, response in document.members(operation, "responses"):
-        if name.startswith("x-"):  # an extension, and no status
+        if name.startswith("x-"):  # an extension
             continue
         key = name.upper() if name[1:].upper() == "XX" else name
         is_empty = key.isdecimal() and int(key) in WITHOUT_CONTENT
@@ -358,27 +361,27 @@ def _encoding(media: Node) -> dict[str, FieldEncoding]:
 
 
 def _examples(document: Document, media: Node) -> dict[str, Any]:
-    """Returns the examples of a media type, of which one without a name excludes all others."""
+    """Returns the examples of a media type by name; ``example`` excludes ``examples``."""
     most = 1 if "example" in media.value else None
     return {name: node.value for name, node in islice(examples_of(document, media), most)}
 
 
-# Reads the requests that a service sends: callbacks and webhooks (OpenAPI 3.1.0, 4.8.18 and
-# 4.8.1). There the client receives requests, and sends responses.
+# Callbacks and webhooks are requests that the service sends and the client answers (OpenAPI 3.1.0,
+# 4.8.18 and 4.8.1).
 
 Sent = Literal["callback", "webhook"]
-"""The kind of a request that a service sends."""
+"""Kind of a request that a service sends."""
 
 
 class SentOperation(NamedTuple):
     """A request that a service sends.
 
     Attributes:
-        kind: Its kind.
-        key: Its name in the document.
-        name: Method and name, with the operation that a callback belongs to.
+        kind: ``callback`` or ``webhook``.
+        key: The document's name for it.
+        name: Description for messages: name and method, and for a callback the operation around it.
         address: The runtime expression of a callback's address; empty for a webhook.
-        operation: The request as an operation whose path is empty.
+        operation: The request as an operation with an empty path.
         owner: JSON pointer of the operation that a callback belongs to; empty for a webhook.
     """
 
@@ -405,7 +408,7 @@ def _callbacks(document: Document, operation: Operation) -> Iterator[SentOperati
     for name, callback in document.members(owner, "callbacks"):
         declared = [each for each in callback.children() if not str(each[0]).startswith("x-")]
         for number, (address, node) in enumerate(declared, 1):
-            # A name has one address as a rule; several are told apart by their order.
+            # a callback usually has one address; several get numbers
             which = f"{name} ({number})" if number > 1 else name
             place = f"{operation.method} {path_shape(operation.path)} callback {which}"
             for sent in operations_of(document, document.follow(node), ""):
@@ -413,24 +416,24 @@ def _callbacks(document: Document, operation: Operation) -> Iterator[SentOperati
                 yield SentOperation("callback", name, title, str(address), sent, operation.pointer)
 
 
-# Tells operations of one method and path apart, as services write them that choose an operation by a
-# parameter: ``/#Target=Shop.Create``, ``/items?kind=new``.
+# Some services choose among operations of the same method and path by a parameter:
+# ``/#Target=Shop.Create``, ``/items?kind=new``.
 
 
 def distinguishing(operation: Operation) -> list[Parameter]:
-    """Returns the parameters that tell an operation apart: those of query and header that are required."""
+    """Returns the required query and header parameters, which may distinguish an operation."""
     return [it for it in operation.parameters if it.location in {"query", "header"} and it.required]
 
 
 def addressed(operation: Operation) -> Hashable:
-    """Returns what leads to an operation; another with the same cannot be told from it by a request."""
+    """Returns a key that is equal for operations which no request can distinguish."""
     values = ((it.location, it.name, _only_value(it)) for it in distinguishing(operation))
     marks = frozenset(f"{mark}" for mark in values if mark[2] is not None)
     return operation.method, path_shape(operation.path), marks
 
 
 def _only_value(parameter: Parameter) -> Any:
-    """Returns the one value that a parameter takes; None where it takes others."""
+    """Returns the only value that a parameter's ``enum`` or ``const`` allows; None otherwise."""
     schema = {} if parameter.schema is None else parameter.schema.value
     listed = schema.get("enum", [schema.get("const")]) if isinstance(schema, dict) else []
     return listed[0] if len(listed) == 1 else None
@@ -441,25 +444,25 @@ def is_meant(
     query: Mapping[str, Sequence[str]],
     header: Callable[[str], str | None],
 ) -> bool:
-    """Tells whether a request has all parameters that tell an operation apart from others.
+    """Tells whether a request has all parameters that distinguish an operation from others.
 
     Args:
         operation: One of several with the method and the path of the request.
-        query: The texts of the query by name.
-        header: Returns the value of a header field by its name in lower case; None without one.
+        query: Query parameter name to values.
+        header: Returns the value of a header field by its lower-case name; None if it is missing.
     """
     return all(_is_sent(it, query, header) for it in distinguishing(operation))
 
 
 def _is_sent(
-    wanted: Parameter,
+    parameter: Parameter,
     query: Mapping[str, Sequence[str]],
     header: Callable[[str], str | None],
 ) -> bool:
-    if wanted.location == "query":
-        texts: Sequence[str] = query.get(wanted.name, ())
+    if parameter.location == "query":
+        texts: Sequence[str] = query.get(parameter.name, ())
     else:
-        text = header(wanted.name.lower())
+        text = header(parameter.name.lower())
         texts = () if text is None else (text,)
-    value = _only_value(wanted)
+    value = _only_value(parameter)
     return bool(texts) if value is None else value in texts

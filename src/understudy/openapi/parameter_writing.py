@@ -1,4 +1,4 @@
-"""Writes values into a path, query, header, cookie or form by their style (OpenAPI 3.0.3, 4.7.12.2)."""
+"""Serialises parameter values for path, query, header, cookie and form (OpenAPI 3.0.3, 4.7.12.2)."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -10,10 +10,10 @@ from understudy.openapi.operations import FieldEncoding, Parameter
 _SEPARATORS = {"spaceDelimited": "%20", "pipeDelimited": "|"}
 
 _KEPT = ":/?@!$'()*,;"
-"""Reserved characters that say nothing of their own in a query (RFC 3986, 2.2 and 3.4)."""
+"""Reserved characters without a special meaning in a query (RFC 3986, 2.2 and 3.4)."""
 
 Encode = Callable[[str], str]
-"""Encodes the text of a value."""
+"""A function that encodes the text of a value."""
 
 
 def encoded(text: str) -> str:
@@ -22,7 +22,7 @@ def encoded(text: str) -> str:
 
 
 def written(value: Any) -> str:
-    """Returns a value as text that is not yet encoded; lists and objects as JSON."""
+    """Returns the text of a value before percent-encoding; lists and objects as JSON."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list | dict):
@@ -31,7 +31,7 @@ def written(value: Any) -> str:
 
 
 def query_pairs(parameter: Parameter, value: Any) -> tuple[tuple[str, str], ...]:
-    """Returns the percent-encoded names and values that a query parameter is written as."""
+    """Returns the percent-encoded name and value pairs of a query parameter."""
     name = encoded(parameter.name)
     if parameter.is_json or not isinstance(value, list | dict):
         text = written(value)
@@ -47,16 +47,16 @@ def query_pairs(parameter: Parameter, value: Any) -> tuple[tuple[str, str], ...]
 
 
 def query_texts(parameter: Parameter, value: Any) -> tuple[tuple[str, str], ...]:
-    """Returns the names and values that a query parameter is written as, before they are encoded."""
+    """Returns the name and value pairs of a query parameter, before percent-encoding."""
     return tuple((unquote(name), unquote(text)) for name, text in query_pairs(parameter, value))
 
 
 def form_pairs(
     members: Mapping[str, Any], encodings: Mapping[str, FieldEncoding]
 ) -> Iterator[tuple[str, str]]:
-    """Yields the percent-encoded names and values that the members of a form are written as.
+    """Yields the percent-encoded name and value pairs of a form.
 
-    Where the document has no style for a member, each item of a list is its own field, and an object is JSON.
+    Without a declared style, each item of a list is a separate field, and an object is JSON.
     """
     for name, value in members.items():
         encoding = encodings.get(name, FieldEncoding())
@@ -76,12 +76,12 @@ def form_pairs(
 
 
 def items_of(value: Any) -> list[Any]:
-    """Returns the items of a list, each of which is its own field in a form."""
+    """Returns the values of a form field, each of which is sent as a separate field."""
     return value if isinstance(value, list) else [value]
 
 
 def _deep_pairs(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Yields ``name[member]=value`` of any depth; the items of a list repeat its name."""
+    """Yields ``name[member]=value`` at any depth; a list of scalars repeats its name."""
     if isinstance(value, dict):
         for key, member in value.items():
             yield from _deep_pairs(f"{name}%5B{encoded(str(key))}%5D", member)
@@ -99,7 +99,7 @@ def text_of(parameter: Parameter, value: Any, encode: Encode = encoded) -> str:
     Args:
         parameter: The parameter.
         value: The value of the parameter.
-        encode: Encodes a text; headers are not encoded.
+        encode: Encodes the texts; for headers a function that leaves them unchanged.
     """
 
     def text(item: Any) -> str:

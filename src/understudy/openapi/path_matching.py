@@ -1,8 +1,8 @@
-"""Matches paths with path templates: the one matcher, for the mock and for its judge.
+"""Matches request paths with path templates, for the mock and for verify alike.
 
-Templates come from documents and paths from clients, and a document may have any number of either.
-So nothing here backtracks: the regular expression of ``/{a}-{b}-{c}`` takes the cube of the dashes in
-a path, and that of 20,000 templates tries one after the other.
+Templates and paths are untrusted input, so matching does not backtrack: a regular expression for
+``/{a}-{b}-{c}`` takes time cubic in the number of dashes in a path, and one for 20,000 templates
+tries them one by one.
 """
 
 import re
@@ -17,7 +17,7 @@ import re2
 from understudy.openapi.grammar import PATH_PARAMETER
 
 ENCODED_SLASH: Final = "\ufdd0"
-"""Stands for ``%2F`` in a decoded path, where ``/`` would end a segment; no text has this character."""
+"""Replaces ``%2F`` in a decoded path, where ``/`` would end a segment. A Unicode noncharacter."""
 
 _SLASH = re.compile("%2f", re.IGNORECASE)
 
@@ -30,17 +30,17 @@ def decoded_path(text: str) -> str:
 T = TypeVar("T")
 
 Match = tuple[T, tuple[str, ...]]
-"""The value that a template leads to, and the texts of its parameters in their order."""
+"""The value registered for a template, and the texts of its parameters in their order."""
 
 
 class PathMatcher(Generic[T]):
-    """Finds what path templates lead to, in time that grows with the path and not with backtracking.
+    """Maps path templates to values, and looks up the values of a path without backtracking.
 
-    The templates are a tree of segments, of which a path visits each node once at most. A parameter
-    takes no slash and is not empty, unless its name says that it takes the rest of a path.
+    The templates form a tree of segments, and a path visits each node at most once. A parameter
+    matches one or more characters without slash, unless its name marks it as the rest of a path.
 
     Args:
-        templates: Path templates and what each leads to, in the order in which they count.
+        templates: Path templates and their values, in order of precedence.
     """
 
     def __init__(self, templates: Iterable[tuple[str, T]]) -> None:
@@ -49,7 +49,7 @@ class PathMatcher(Generic[T]):
             self._root.add(template, rank, value)
 
     def find(self, path: str) -> Match[T] | None:
-        """Returns the first that a path leads to, or None."""
+        """Returns the match of the first template that fits a path, or None."""
         found = self._found(path)
         if not found:
             return None
@@ -57,7 +57,7 @@ class PathMatcher(Generic[T]):
         return value, texts
 
     def all(self, path: str) -> list[Match[T]]:
-        """Returns all that a path leads to, in their order."""
+        """Returns the matches of all templates that fit a path, in the order of the templates."""
         return [(value, texts) for _, value, texts in sorted(self._found(path), key=_rank)]
 
     def _found(self, path: str) -> list["_Found[T]"]:
@@ -86,7 +86,7 @@ class PathMatcher(Generic[T]):
 
 
 _Found = tuple[int, T, tuple[str, ...]]
-"""The rank of a template, what it leads to, and the texts of its parameters."""
+"""The rank of a template, its value, and the texts of its parameters."""
 
 
 def _rank(found: "_Found[T]") -> int:
@@ -94,13 +94,13 @@ def _rank(found: "_Found[T]") -> int:
 
 
 class _Node(Generic[T]):
-    """A place in the tree: the segments that may follow those before it.
+    """A node of the tree, with a child for each form of the next segment.
 
     Attributes:
-        literals: Segments without parameters.
-        whole: Follows a segment that is one parameter.
-        mixed: Segments of parameters and text, by the texts before, between and behind them.
-        rests: Patterns of templates from a segment on that takes slashes.
+        literals: Children for segments without parameters, by text.
+        whole: Child for a segment that is a single parameter.
+        mixed: Children for segments of parameters and text, by the texts around the parameters.
+        rests: Pattern, rank and value of templates whose next segment has a parameter with slashes.
         ends: Rank and value of the templates that end here.
     """
 
@@ -124,7 +124,7 @@ class _Node(Generic[T]):
         node.ends.append((rank, value))
 
     def below(self, literals: tuple[str, ...]) -> "_Node[T]":
-        """Returns the node behind a segment, by the texts around its parameters."""
+        """Returns the child for a segment with these texts around its parameters; adds it if missing."""
         if len(literals) == 1:
             return self.literals.setdefault(literals[0], _Node())
         if literals == ("", ""):
@@ -134,9 +134,9 @@ class _Node(Generic[T]):
 
 
 def _segments(template: str) -> list[list[str]]:
-    """Returns of each segment the texts and, at odd places, the names of the parameters between them.
+    """Returns for each segment its texts, and at odd indexes the names of the parameters between.
 
-    A slash in braces ends no segment: ``{name=projects/*}``.
+    A slash in braces does not end a segment: ``{name=projects/*}``.
     """
     segments = [[""]]
     for number, part in enumerate(PATH_PARAMETER.split(template)):
@@ -150,10 +150,10 @@ def _segments(template: str) -> list[list[str]]:
 
 
 def _texts_between(literals: Sequence[str], segment: str) -> tuple[str, ...] | None:
-    """Returns the texts of a segment's parameters, each but the last as long as can be; or None.
+    """Returns the texts of a segment's parameters, earlier ones as long as possible; None: no match.
 
-    The literals are looked for from the end, each once: what is left of it is all that the
-    parameters before can have, so no other place of it could do better.
+    Each literal is searched once, from the end: its rightmost occurrence leaves most characters to
+    the parameters before it, so that trying another occurrence cannot succeed where this fails.
     """
     first, *between, last = literals
     if not (segment.startswith(first) and segment.endswith(last)):
@@ -180,7 +180,7 @@ def _of_rests(node: _Node[T], rest: str, texts: tuple[str, ...]) -> Iterator["_F
 
 
 def _rest_pattern(segments: Iterable[Sequence[str]]) -> re.Pattern[str]:
-    """Compiles the end of a template in which parameters take slashes; RE2 does not backtrack."""
+    """Compiles the end of a template whose parameters take slashes, by RE2, as it never backtracks."""
     patterns = []
     for segment in segments:
         names = ("(.+)" if takes_slash(name) else "([^/]+)" for name in segment[1::2])
@@ -191,7 +191,7 @@ def _rest_pattern(segments: Iterable[Sequence[str]]) -> re.Pattern[str]:
 
 
 def specificity(template: str) -> tuple[tuple[int, int], ...]:
-    """Returns a sort key of path templates: what a template has literally comes first.
+    """Returns a sort key by which templates with more literal text come first.
 
     ``/pets/mine`` is matched before ``/pets/{id}`` (OpenAPI 3.0.3, Paths Object), and so is
     ``/pets/{id}.json``, whatever the order of declaration.
@@ -210,9 +210,9 @@ def specificity(template: str) -> tuple[tuple[int, int], ...]:
 
 
 def takes_slash(name: str) -> bool:
-    """Tells whether a parameter takes the rest of a path, as gateways write in its name.
+    """Tells whether a parameter takes the rest of a path, slashes included.
 
-    OpenAPI has no such parameters, but ``{proxy+}``, ``{+name}``, ``{path*}`` and
-    ``{name=projects/*}`` are common.
+    OpenAPI has no such parameters, but documents of gateways mark them in their names: ``{proxy+}``,
+    ``{+name}``, ``{path*}``, ``{name=projects/*}``.
     """
     return name.startswith("+") or name.endswith("+") or "*" in name

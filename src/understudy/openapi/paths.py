@@ -1,7 +1,6 @@
-"""Finds what a path of a document allows, what was probably meant by another, and what Connexion routes on.
+"""Looks up the methods of a path, suggests similar paths, and builds the routes for Connexion.
 
-The mock is routed by Connexion, whose 405 names only the first route's method and whose 404 names
-nothing; what a path allows, and what was probably meant, is found out here.
+Connexion's own 405 names only the first route's method, and its 404 gives no hint.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +26,7 @@ NO_ALIASES: Final[Mapping[str, Sequence[Operation]]] = MappingProxyType({})
 _REMEMBERED = 4096
 
 LONGEST_COMPARED = 200
-"""Characters of a path that is compared with templates: that takes the square of their number."""
+"""Longest path, in characters, that is compared with templates, as that takes quadratic time."""
 
 
 class Paths:
@@ -35,9 +34,9 @@ class Paths:
 
     Args:
         apis: Base path to the operations under it.
-        optional: The base path that a request may leave out, or replace by that of another server.
-        aliases: Further base paths, of the other servers that a document names, to the operations
-            that they serve under ``optional``.
+        optional: The base path that a request may omit, or replace by that of another server.
+        aliases: Base paths of the document's other servers to the operations that ``optional`` serves
+            for them.
     """
 
     def __init__(
@@ -61,13 +60,13 @@ class Paths:
         self._bases = [
             (base, PathMatcher((o.path, o) for o in group)) for base, group in bases.items()
         ]
-        # with such a first segment, what comes first in a request is not told by it alone
+        # then the first segment alone does not tell whether a request omits the base path
         unclear = self._segments & {"", _first_segment(optional)} if optional else set()
         self._is_unclear = bool(aliases or unclear)
         self._remembered = lru_cache(maxsize=_REMEMBERED)(self._rebased)
 
     def based(self, path: str) -> str:
-        """Returns the path with its base path, which the request may have left out."""
+        """Returns a path with the base path, which the request may have omitted or replaced."""
         if not self._is_unclear:
             return self._optional + path if _first_segment(path) in self._segments else path
         rebased = self._rebased if len(path) > LONGEST_COMPARED else self._remembered
@@ -82,19 +81,19 @@ class Paths:
         return path
 
     def template(self, path: str) -> str | None:
-        """Returns the template that a path fits, its base path included."""
+        """Returns the template, base path included, that a path fits; None if there is none."""
         found = self._matcher.find(path)
         return None if found is None else found[0][0]
 
     def allowed(self, path: str) -> tuple[str, ...]:
-        """Returns the methods that a path takes; none where no template fits (RFC 9110, 10.2.1)."""
+        """Returns the methods for the Allow header of a path (RFC 9110, 10.2.1); empty: no such path."""
         return tuple(sorted({it for (_, methods), _ in self._matcher.all(path) for it in methods}))
 
     def hint(self, path: str) -> str:
-        """Returns ``; did you mean …?`` for a path that leads nowhere, or nothing.
+        """Returns ``; did you mean …?`` for an unknown path, or an empty text.
 
-        A slash too many or a base path written twice is taken out; else a path is shown that is close, and
-        alike in more than what fills its places.
+        Extra slashes and a repeated base path are removed first. Otherwise the closest template is
+        suggested, provided that it resembles the path in a literal segment.
         """
         if len(path) > LONGEST_COMPARED:
             return ""
@@ -112,10 +111,9 @@ class Paths:
 
 
 def aliases(document: Document, operations: Sequence[Operation]) -> dict[str, list[Operation]]:
-    """Returns the base paths of all servers but the first, and the operations under each.
+    """Returns the base paths of all servers but the first, each with its operations.
 
-    A server may be of the whole document, of a path or of one operation (OpenAPI 3.0.3, Path Item
-    Object and Operation Object).
+    Servers can be declared for the document, a path item or an operation (OpenAPI 3.0.3).
     """
     own, *others = document.base_paths or ("",)
     by_base = {base: list(operations) for base in others}
@@ -127,14 +125,14 @@ def aliases(document: Document, operations: Sequence[Operation]) -> dict[str, li
 
 
 def fill(template: str, path: str) -> str:
-    """Returns a template with what a path has in its places, so that the two can be compared."""
+    """Returns a template with its parameters replaced by the path's segments, for comparison."""
     parts = zip_longest(template.split("/"), path.split("/"), fillvalue="")
     filled = [segment if "{" in part else part for part, segment in parts]
     return "/".join(filled[: template.count("/") + 1])
 
 
 def _is_alike(template: str, path: str) -> bool:
-    """Tells whether a path has something like a segment that the template names, at the same place."""
+    """Tells whether any literal segment of a template resembles the path's segment at its place."""
     pairs = zip(template.split("/")[1:], path.split("/")[1:], strict=False)
     named = [(part, segment) for part, segment in pairs if "{" not in part]
     return not named or any(get_close_matches(segment, [part]) for part, segment in named)
@@ -144,34 +142,33 @@ def _first_segment(path: str) -> str:
     return path.split("/", 2)[1] if path.startswith("/") else ""
 
 
-# Builds the 3.0.3 view of a document that Connexion routes on. Connexion refuses OpenAPI 3.1 and
-# parts of 3.0, and converting schemas down fails on real documents. Routing needs no schemas:
-# only paths and methods. That much is generated; validators and security come from the original
-# (``schemas``, ``server/access``).
+# Connexion refuses OpenAPI 3.1 and parts of 3.0, and converting schemas down fails on real documents.
+# Routing needs only paths and methods, so Connexion gets a 3.0.3 skeleton with just those; validation
+# and security use the original (``schemas``, ``server/access``).
 
 
 def routing_id(operation: Operation) -> str:
-    """Returns the operationId that the skeleton gives: unique even where the document's is not."""
+    """Returns the operationId in the skeleton, which is unique even if the document's is not."""
     return f"{operation.method} {operation.path}"
 
 
 def parameter_texts(path: str, texts: Sequence[str]) -> dict[str, str]:
-    """Returns the texts of the path parameters by the document's names.
+    """Returns the texts of the path parameters by their names in the document.
 
     Args:
         path: The path template of the operation.
-        texts: As a matcher found them, in their order.
+        texts: The texts that a ``PathMatcher`` found, in order.
     """
     names = _names(path)
     return {name: text.replace(ENCODED_SLASH, "/") for name, text in zip(names, texts, strict=True)}
 
 
 def routed_texts(path: str, routed: Mapping[str, str]) -> dict[str, str]:
-    """Returns the same of the texts that a router found, by the skeleton's names."""
+    """Returns the texts of the path parameters by their names in the document, from Connexion's."""
     return parameter_texts(path, [routed[_name(*it)] for it in enumerate(_names(path))])
 
 
-@lru_cache(maxsize=1024)  # asked for at every request
+@lru_cache(maxsize=1024)  # called for every request
 def _names(path: str) -> Sequence[str]:
     names: list[str] = PATH_PARAMETER.findall(path)
     return names
@@ -180,8 +177,8 @@ def _names(path: str) -> Sequence[str]:
 def skeleton(operations: Sequence[Operation]) -> dict[str, Any]:
     """Returns a document that Connexion accepts, with the same paths and methods.
 
-    Its paths are in the order in which they are to be tried, as a router tries them so. Of operations
-    with the same method and path only the first is in it.
+    The most specific paths come first, as Connexion tries them in order. Of operations with the same
+    method and path only the first is included.
     """
     paths: dict[str, dict[str, Any]] = {}
     for operation in sorted(operations, key=lambda it: specificity(it.path)):
@@ -210,11 +207,11 @@ def _operation(operation: Operation) -> dict[str, Any]:
 
 
 def _name(number: int, name: str) -> str:
-    """Returns the skeleton's name of a path parameter; those that take slashes match elsewhere."""
+    """Returns the skeleton's name of a path parameter; ``rest…`` marks one that takes slashes."""
     return f"rest{number}" if takes_slash(name) else f"p{number}"
 
 
 def _path_parameter(number: int, name: str) -> dict[str, Any]:
-    # the format by which Connexion has a parameter take slashes
+    # with the format "path", Connexion lets a parameter contain slashes
     schema = {"type": "string", **({"format": "path"} if takes_slash(name) else {})}
     return {"name": _name(number, name), "in": "path", "required": True, "schema": schema}

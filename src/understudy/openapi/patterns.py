@@ -1,9 +1,9 @@
-r"""Reads regular expressions of schemas as ECMA-262 has them (JSON Schema 2020-12, 6.3.3).
+r"""Rewrites regular expressions of schemas (ECMA-262; JSON Schema 2020-12, 6.3.3) in portable form.
 
-Validators here are Rust, samples and cases are made by Python, and neither takes all of ECMA-262. So
-a pattern is rewritten to what all three read alike: references by number instead of by name, control
-characters by their code, brackets and braces that mean themselves with a backslash. What no ECMA-262
-engine takes either, but people write (``/…/``, ``(?i)``, ``\A``, ``(?P<name>…)``), is read as meant.
+Validators use Rust's engine, samples and cases use Python's, and neither accepts all of ECMA-262. So
+a pattern is rewritten to the common subset: backreferences by number, control characters by code,
+literal brackets and braces with a backslash. Notation of other languages that authors write anyway
+(``/…/``, ``(?i)``, ``\A``, ``(?P<name>…)``) is translated.
 """
 
 import re
@@ -51,14 +51,15 @@ _POSIX = {
 _ANCHORS = {"A": "^", "Z": "$", "z": "$"}
 _COUNT = re.compile(r"\{([0-9]{1,9})(?:,([0-9]{0,9}))?\}")
 _MOST_COUNTED = 5000
+"""Largest repetition count of a pattern that can match at any place, and so is slow at each."""
 
 
 class Pattern(NamedTuple):
-    """A regular expression that every engine here reads alike.
+    """A regular expression in portable form.
 
     Attributes:
         text: The expression.
-        is_foreign: True if ECMA-262 has no such expression, so that other tools read it otherwise.
+        is_foreign: True if the original was not valid in ECMA-262, so that other tools may differ.
     """
 
     text: str
@@ -67,10 +68,10 @@ class Pattern(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def portable(pattern: str) -> Pattern:
-    """Returns a pattern as every engine here reads it.
+    """Returns a pattern in the form that every engine used here reads alike.
 
     Raises:
-        ValueError: It is not a regular expression.
+        ValueError: The pattern is invalid, or would take too long to match.
     """
     if _is_long(pattern):
         msg = f"{pattern!r} counts to more than {_MOST_COUNTED:,}, and would take too long to match"
@@ -89,7 +90,7 @@ def portable(pattern: str) -> Pattern:
 
 
 def _is_long(pattern: str) -> bool:
-    """Tells whether a pattern counts so far at any place of a text that each place takes long."""
+    """Tells whether a pattern without a leading ``^`` has a repetition count above the limit."""
     counts = [int(count or 1) for pair in _COUNT.findall(pattern) for count in pair]
     is_placed = pattern.startswith("^") and "|" not in pattern
     return not is_placed and max(counts, default=0) > _MOST_COUNTED
@@ -114,7 +115,7 @@ def _compiles(pattern: str) -> bool:
 
 
 def _without_flags(pattern: str) -> tuple[str, str]:
-    """Returns a pattern without what other languages write around it, and its flags."""
+    """Returns a pattern without the delimiters and flags of other languages, and the flags."""
     delimited = _DELIMITED.fullmatch(pattern)
     if delimited:
         return delimited[1], delimited[2]
@@ -125,15 +126,15 @@ def _without_flags(pattern: str) -> tuple[str, str]:
 
 
 _LONGER: Final = f"^(?s:.{{{BACKTRACKED_CHARACTERS.most + 1}}})|"
-"""Matches a longer text, so that the pattern behind it is not tried."""
+"""First alternative of a bounded pattern: accepts any longer text before the pattern is tried."""
 
 BACKTRACKING: Final = jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000)
-"""Steps back that a validator takes for one text, which does not match then."""
+"""Validator option: after this many steps of backtracking, a text counts as not matching."""
 
 
 @lru_cache(maxsize=4096)
 def backtracks(pattern: str) -> bool:
-    """Tells whether an engine has to step back in a text, which takes the square of its length or longer."""
+    """Tells whether matching a pattern needs backtracking, and so takes quadratic time or worse."""
     try:
         jsonschema_rs.Draft7Validator(
             {"pattern": pattern}, pattern_options=jsonschema_rs.RegexOptions()
@@ -144,12 +145,12 @@ def backtracks(pattern: str) -> bool:
 
 
 def bounded(pattern: str) -> str:
-    """Returns a pattern that takes every text that is too long to step back in."""
+    """Returns a pattern that accepts any text too long for backtracking."""
     return _LONGER + pattern if backtracks(pattern) else pattern
 
 
 def unbounded(message: str) -> str:
-    """Returns what a validator says, with the patterns that ``bounded`` was given."""
+    """Returns a validator's message with the original patterns in place of the bounded ones."""
     return message.replace(_LONGER, "")
 
 
@@ -157,7 +158,7 @@ class _Rewriter:
     """Rewrites one pattern, token by token.
 
     Attributes:
-        is_foreign: True once a token was met that ECMA-262 does not have.
+        is_foreign: True once a token was found that ECMA-262 does not define.
     """
 
     def __init__(self) -> None:
@@ -166,7 +167,7 @@ class _Rewriter:
         self._names: list[str | None] = []
 
     def rewritten(self, pattern: str) -> str:
-        """Returns the pattern."""
+        """Returns a pattern with each token rewritten by the method of the token's name."""
         return _TOKEN.sub(self._token, pattern)
 
     def _token(self, match: re.Match[str]) -> str:
@@ -216,7 +217,7 @@ class _Rewriter:
         text = match[0]
         if self._is_in_class:
             text = f"\\{text}"
-        self._is_in_class = False  # its last character is a bracket
+        self._is_in_class = False  # the token ends with a bracket, which closes the class
         return text
 
     def _open(self, match: re.Match[str]) -> str:
@@ -236,7 +237,7 @@ class _Rewriter:
         return f"\\{match[0]}"
 
     def _dash(self, match: re.Match[str]) -> str:
-        r"""Escapes a dash beside a class such as ``\d``, where it is not a range."""
+        r"""Escapes a dash beside an escape such as ``\d``, where it cannot denote a range."""
         before, after = match.string[: match.start()][-2:], match.string[match.end() :][:2]
         is_beside = _CLASS_ESCAPE.fullmatch(before) or _CLASS_ESCAPE.fullmatch(after)
         return "\\-" if self._is_in_class and is_beside else "-"

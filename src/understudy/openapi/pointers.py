@@ -6,18 +6,18 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
 _CHARACTERS = "/~!$&'()*+,;=:@"
-"""Characters that a fragment of a URI may have beside letters and digits (RFC 3986, 3.5)."""
+"""Characters that a URI fragment may contain besides letters and digits (RFC 3986, 3.5)."""
 
 ROOT: Final = "#"
 """The pointer of the whole document."""
 
 
 class Scope(NamedTuple):
-    """The file and the schema that a reference is relative to.
+    """The context by which a relative reference is resolved.
 
     Attributes:
-        file: Pointer of the file that it stands in: ``#``, or a member of ``FILES``.
-        resource: Pointer of the closest schema around it with an ``$id``, or the file's.
+        file: Pointer of the file that contains the reference: ``#``, or a member of ``FILES``.
+        resource: Pointer of the closest schema around the reference with an ``$id``, or the file's.
         base: URI of that resource; empty if it has none.
     """
 
@@ -33,12 +33,12 @@ def escape(step: str) -> str:
 
 
 def as_reference(pointer: str) -> str:
-    """Returns a pointer as a ``$ref`` has it: what a URI cannot hold is percent-encoded."""
+    """Returns a pointer as the value of a ``$ref``, percent-encoded where a URI requires it."""
     return "#" + quote(pointer[1:], safe=_CHARACTERS)
 
 
 def steps_of(pointer: str) -> list[str]:
-    """Returns the steps of a pointer, unescaped; a percent sign stands for itself."""
+    """Returns the unescaped steps of a pointer; a percent sign is taken literally."""
     return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
 
 
@@ -46,7 +46,7 @@ def value_at(root: Any, pointer: str) -> Any:
     """Returns the value that a pointer leads to.
 
     Raises:
-        LookupError: It leads nowhere.
+        LookupError: The pointer leads nowhere.
     """
     value = root
     for step in steps_of(pointer):
@@ -60,7 +60,7 @@ def value_at(root: Any, pointer: str) -> Any:
 
 
 def objects_in(root: Any) -> Iterator[dict[str, Any]]:
-    """Yields every object of a tree, in no particular order; data and schemas alike."""
+    """Yields every object of a tree, in no particular order."""
     pending = [root]
     while pending:
         value = pending.pop()
@@ -72,9 +72,9 @@ def objects_in(root: Any) -> Iterator[dict[str, Any]]:
 
 
 def levels_of(value: Any, most: int) -> int:
-    """Returns how many levels of objects and lists a value has; of one with more, one more than the most.
+    """Returns how many levels of objects and lists a value has, counting up to ``most`` + 1.
 
-    It need not end: an alias of YAML may stand within its own value.
+    A YAML alias within its own value makes the number of levels infinite.
     """
     level = [value] if isinstance(value, dict | list) else []
     for number in range(most + 1):

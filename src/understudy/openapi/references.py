@@ -1,8 +1,7 @@
 """Resolves the references of a document to JSON pointers into one tree.
 
-Files that are referred to are read when they are met, and put below ``#/x-files``: a place in one
-of them has a pointer like any other. Only files in the document's directory are read, and nothing
-is fetched.
+Each file that a reference names is read once and added below ``#/x-files``, so that its values have
+pointers like all others. Only files below the document's directory are read; nothing is fetched.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,23 +16,23 @@ from understudy.openapi.pointers import ROOT, Scope, escape, objects_in, value_a
 from understudy.openapi.yaml_files import read_yaml
 
 FILES = "x-files"
-"""Member of the document that holds what other files say, by their paths."""
+"""Member of the document that holds the contents of other files, by relative path."""
 
 _ANCHORS = ("$anchor", "$dynamicAnchor")
 _WITHIN_SCHEMA = ("/$defs/", "/definitions/")
 
 
 class Unresolved(Exception):
-    """A reference that leads nowhere; the text says why."""
+    """Raised for a reference that leads nowhere; the text says why."""
 
 
 class Destination(NamedTuple):
-    """The place that a reference leads to.
+    """The target of a reference.
 
     Attributes:
         pointer: JSON pointer in the tree.
-        is_relative: True if it was taken from a schema around the reference, as the document has
-            nothing there.
+        is_relative: True if the target was found relative to a schema around the reference, as in
+            ``#/$defs/x`` of an embedded schema; the document's root has no such member.
     """
 
     pointer: str
@@ -41,7 +40,7 @@ class Destination(NamedTuple):
 
 
 class _Index(NamedTuple):
-    """The names that the schemas of one file give themselves."""
+    """Pointers of the schemas in one file, by their identifiers (``$id``) and anchors."""
 
     identifiers: Mapping[str, str]
     anchors: Mapping[str, list[str]]
@@ -51,8 +50,8 @@ class References:
     """Resolves the references of one document.
 
     Args:
-        root: The document's content; files that are read are added to it.
-        path: The document's file; None if no other files are read.
+        root: The document's content, to which the contents of other files are added.
+        path: The document's file; None: do not read other files.
     """
 
     def __init__(self, root: dict[str, Any], path: Path | None) -> None:
@@ -62,15 +61,15 @@ class References:
         self._self = str(root.get("$self", ""))
 
     def resolve(self, reference: str, scope: Scope, pointer: str) -> Destination:
-        """Returns where a reference leads.
+        """Returns the target of a reference.
 
         Args:
-            reference: As the document writes it.
-            scope: What it is relative to.
-            pointer: Where it stands.
+            reference: The value of ``$ref``.
+            scope: The scope in which the reference is resolved.
+            pointer: Pointer of the object with the reference.
 
         Raises:
-            Unresolved: It leads nowhere.
+            Unresolved: The reference leads nowhere.
         """
         uri, _, fragment = reference.partition("#")
         roots = [self._resource(uri, scope)] if uri else [scope.resource, scope.file]
@@ -88,7 +87,7 @@ class References:
         raise Unresolved(msg)
 
     def scope_of(self, pointer: str) -> Scope:
-        """Returns the scope of a place that a reference leads to."""
+        """Returns the scope of the value at a pointer."""
         file = _file_of(pointer)
         identifiers = self._index(file).identifiers
         around = {place: uri for uri, place in identifiers.items() if _is_within(pointer, place)}
@@ -100,7 +99,7 @@ class References:
         return Scope(scope.file, pointer, urljoin(scope.base, identifier))
 
     def is_ambiguous(self, anchor: str, scope: Scope) -> bool:
-        """Tells whether several schemas of a file have an anchor, as for a dynamic reference."""
+        """Tells whether several schemas of a file have the same anchor, as dynamic references use."""
         return len(self._index(scope.file).anchors.get(anchor, ())) > 1
 
     def _exists(self, pointer: str) -> bool:
@@ -111,7 +110,7 @@ class References:
         return True
 
     def _resource(self, uri: str, scope: Scope) -> str:
-        """Returns the pointer of what a URI without its fragment names."""
+        """Returns the pointer of the schema or file that a URI without fragment identifies."""
         absolute = urljoin(scope.base, uri)
         known = self._index(scope.file).identifiers
         if absolute in known:
@@ -141,7 +140,7 @@ class References:
         return pointer
 
     def _anchor(self, name: str, roots: list[str], pointer: str) -> str:
-        """Returns the schema that has an anchor; of several the closest around the reference."""
+        """Returns the pointer of the schema with an anchor, the closest around the reference first."""
         places = self._index(_file_of(roots[0])).anchors.get(name, [])
         around = [root for root in _around(pointer) if _is_within(root, roots[0])]
         for root in (*around, *roots):
@@ -161,7 +160,7 @@ def _read(path: Path, name: str, uri: str) -> Any:
     """Reads a file below the document's directory.
 
     Raises:
-        Unresolved: It cannot be read.
+        Unresolved: The file cannot be read, or is reached by a symbolic link.
     """
     try:
         is_linked, is_file = path.resolve() != path, path.is_file()
@@ -181,9 +180,9 @@ def _read(path: Path, name: str, uri: str) -> Any:
 
 
 def unshared(value: Any) -> Any:
-    """Returns a copy of a document, whose keys are texts, and in which nothing stands twice.
+    """Returns a deep copy of a document with strings as keys, in which no two places share an object.
 
-    Aliases of YAML do, and a change to one would change the others.
+    YAML aliases share objects, and mending one place would change the others.
     """
     if isinstance(value, dict):
         return {str(key): unshared(member) for key, member in value.items()}
@@ -215,17 +214,17 @@ def _indexed(content: Any, file: str, base: str) -> _Index:
 
 
 def _has_names(content: Any) -> bool:
-    """Tells whether any schema has a name of its own, as hardly one has: an index takes longer."""
+    """Tells whether any schema has an ``$id`` or anchor. Few have, and indexing them is slow."""
     return any(
         "$id" in it or "$anchor" in it or "$dynamicAnchor" in it for it in objects_in(content)
     )
 
 
 def _relative(path: str, referrer: str) -> PurePosixPath:
-    """Returns a file's path from the document's directory.
+    """Returns a file's path relative to the document's directory.
 
     Raises:
-        Unresolved: It leads out of the directory.
+        Unresolved: The path leads out of the directory.
     """
     joined = PurePosixPath(normpath(PurePosixPath(referrer).parent / path))
     if joined.is_absolute() or joined.parts[:1] == ("..",) or "\0" in path:
@@ -235,7 +234,7 @@ def _relative(path: str, referrer: str) -> PurePosixPath:
 
 
 def _around(pointer: str) -> Iterator[str]:
-    """Yields the pointers of what is around a place, the closest first."""
+    """Yields a pointer and the pointers of its parents, up to but without the root."""
     while "/" in pointer:
         yield pointer
         pointer = pointer.rpartition("/")[0]
@@ -250,5 +249,5 @@ def _file_of(pointer: str) -> str:
 
 
 def _file_name(file: str) -> str:
-    """Returns the path of a file from the document's directory; the document's own has no folder."""
+    """Returns the relative path of a file in the tree; empty for the document itself."""
     return file.removeprefix(f"#/{FILES}/").replace("~1", "/").replace("~0", "~").lstrip("#")

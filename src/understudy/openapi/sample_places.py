@@ -1,7 +1,7 @@
-"""Reads schemas as the sum of their parts, and makes what several parts have a say in.
+"""Flattens composed schemas into parts, and makes the values that depend on several parts.
 
-A value has to keep to several schemas at once: what they refer to, all of ``allOf``, one of each
-``oneOf`` and ``anyOf``, and one side of each ``if``. Each choice of these is one reading.
+A value must satisfy several schemas at once: the targets of references, all of ``allOf``, one of
+each ``oneOf`` and ``anyOf``, and one branch of each ``if``. Each choice of these is called a reading.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +16,7 @@ from understudy.openapi.sample_texts import matches
 from understudy.openapi.schemas import Schemas
 
 MAX_READINGS = 64
-"""Choices of alternatives that are tried: their number is the product of what each schema offers."""
+"""Largest number of readings that are tried, as the numbers of alternatives multiply."""
 
 BOUNDS = ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum")
 _KEYWORDS_OF = {
@@ -34,14 +34,14 @@ _TYPES = ("object", "array", "string", "integer", "number", "boolean", "null")
 
 
 class SchemaPlace(NamedTuple):
-    """The place of a value: the parts of its schemas in one reading, its name, and what is around.
+    """A value to make: the parts of its schemas in one reading, its name, and its surroundings.
 
     Attributes:
-        schemas: The schemas that the value keeps to.
-        parts: What they consist of.
+        schemas: The schemas that the value must satisfy.
+        parts: The schemas of one reading, without references and composition.
         name: Name of the member.
-        above: Pointers of the schemas around it.
-        is_deep: True if only required members are made: far down, or within the same schema.
+        above: Pointers of the schemas around the value.
+        is_deep: True if only required members are made: below the depth limit, or in a recursion.
     """
 
     schemas: tuple[Node, ...]
@@ -68,7 +68,7 @@ class SchemaPlace(NamedTuple):
 
     @property
     def types(self) -> list[str]:
-        """The types to try: those that all parts allow, or else the one that the keywords describe."""
+        """The types to try: those that all parts allow, or else guesses from the keywords."""
         types = set(_TYPES)
         for value in self.values("type"):
             named = {value} if isinstance(value, str) else set(value)
@@ -81,7 +81,7 @@ class SchemaPlace(NamedTuple):
 
     @property
     def pointer(self) -> str:
-        """Identifies the schema, so that it is recognised within itself."""
+        """Pointer that identifies the schema, to detect recursion."""
         return pointer_of(self.schemas, self.parts)
 
     def declared(self) -> dict[str, list[Node]]:
@@ -93,27 +93,27 @@ class SchemaPlace(NamedTuple):
         return members
 
     def member(self, name: str) -> list[Node]:
-        """Returns every schema that a member of a name keeps to."""
+        """Returns all schemas that the member with a name must satisfy."""
         nodes = [node for part in self.parts for node in _of_member(part, name)]
         return nodes or self.nodes("unevaluatedProperties")
 
     def allows(self, name: str) -> bool:
-        """Tells whether no part closes a member out."""
+        """Tells whether all parts allow a member with this name."""
         if any(node.value is False for node in self.member(name)):
             return False
         is_known = any(declares(part, name) for part in self.parts)
         return is_known or False not in self.values("unevaluatedProperties")
 
     def dependents(self, names: Sequence[str]) -> list[str]:
-        """Returns the members that must stand beside others (``dependentRequired``)."""
+        """Returns the further members that some members require (``dependentRequired``)."""
         rules = self.values("dependentRequired")
         known = list(names)
-        for name in known:  # grows as it goes
+        for name in known:  # the loop extends the list, as required members may require others
             known += [str(n) for rule in rules for n in rule.get(name, ()) if n not in known]
         return known[len(names) :]
 
     def item(self, index: int) -> list[Node]:
-        """Returns every schema that an item keeps to."""
+        """Returns all schemas that the item at an index must satisfy."""
         nodes = []
         for part in self.parts:
             first = part.child("prefixItems")
@@ -124,7 +124,7 @@ class SchemaPlace(NamedTuple):
 
 
 def declares(part: Node, name: str) -> bool:
-    """Tells whether a part of a schema says something of a member, by its name or a pattern."""
+    """Tells whether a part declares a member by name or by a pattern."""
     patterns = part.value.get("patternProperties")
     is_listed = name in (part.value.get("properties") or ())
     return is_listed or any(matches(str(pattern), name) for pattern in patterns or ())
@@ -144,7 +144,7 @@ def _of_member(part: Node, name: str) -> Iterator[Node]:
 
 
 def readings(schemas: Schemas, nodes: Sequence[Node]) -> list[tuple[Node, ...]]:
-    """Returns the parts of some schemas, once for each choice of their alternatives."""
+    """Returns the readings of some schemas: their parts, for each choice of alternatives."""
     expanded = _expanded(schemas, [*nodes], (), frozenset())
     return list(islice(expanded, MAX_READINGS))
 
@@ -173,7 +173,7 @@ def _expanded(
 
 
 def _products(groups: Sequence[Sequence[list[Node]]]) -> Iterator[list[Node]]:
-    """Yields each choice of one option of every group, the first options first."""
+    """Yields every combination of one option per group, joined, the first options first."""
     if not groups:
         yield []
         return
@@ -183,7 +183,7 @@ def _products(groups: Sequence[Sequence[list[Node]]]) -> Iterator[list[Node]]:
 
 
 def _conditions(part: Node) -> list[list[list[Node]]]:
-    """Returns the two sides of a schema's condition."""
+    """Returns the two branches of a schema's ``if``, as a group of options."""
     condition = part.child("if")
     if condition is None:
         return []
@@ -199,12 +199,12 @@ def _listed(part: Node, keyword: str) -> list[Node]:
 
 
 def pointer_of(schemas: Sequence[Node], parts: Sequence[Node]) -> str:
-    """Returns what identifies a schema, so that it is recognised within itself."""
+    """Returns the pointer that identifies joined schemas, to detect recursion."""
     return (parts or schemas)[0].pointer if (parts or schemas) else ""
 
 
 def declared_values(places: Sequence[SchemaPlace], *, with_examples: bool = True) -> list[Any]:
-    """Returns the values that a document gives; examples first, as those are meant to be seen."""
+    """Returns the values that a document gives for a place, examples first, as they are typical."""
     parts = {part.pointer: part for place in places for part in place.parts}.values()
     single = [
         part.value[keyword]
@@ -222,15 +222,15 @@ def declared_values(places: Sequence[SchemaPlace], *, with_examples: bool = True
 
 
 _EMPTY: tuple[Any, ...] = ("", [], {}, None)
-"""Defaults that show nothing of what a value looks like."""
+"""Defaults that are not used as samples, as they show nothing of a typical value."""
 
 
-# Mends sample objects that break a rule about several members at once. Such rules are ``not``,
-# ``oneOf`` with branches that are valid at once, and members that exclude one another. What the
-# schema does not require can be left out, and what it leaves open can be added.
+# A made object may break a rule about several members: ``not``, ``oneOf`` with branches that are
+# valid together, or members that exclude one another. Optional members can be dropped then, and
+# members that the schema leaves open can be added.
 
 MAX_MEMBERS = 60
-"""Members that are tried one by one."""
+"""Largest number of members that are dropped or added one by one."""
 
 _ONE_OF_EACH: Final[tuple[Any, ...]] = ("other", 7, True, [], {}, None, 0.5)
 """A value of each JSON type."""
@@ -243,12 +243,12 @@ def accepted_objects(
     accepts: Callable[[Any], bool],
     schemas: Schemas,
 ) -> Iterator[dict[str, Any]]:
-    """Yields objects that may be accepted where the object that was made is not.
+    """Yields variants of a rejected object that the schemas may accept.
 
     Args:
-        made: The object.
-        required: Names that stay.
-        place: Its place.
+        made: The rejected object.
+        required: Names of the members to keep.
+        place: The place of the object.
         accepts: Tells whether all schemas of the place accept an object.
         schemas: The document's validators.
     """
@@ -265,7 +265,7 @@ def accepted_objects(
 def _grown(
     fewest: dict[str, Any], made: dict[str, Any], accepts: Callable[[Any], bool]
 ) -> dict[str, Any]:
-    """Returns as many of the members as are accepted together, in their order."""
+    """Returns the fewest members plus each further one that is accepted together with them."""
     kept = dict(fewest)
     for name in [it for it in made if it not in fewest][:MAX_MEMBERS]:
         more = {**kept, name: made[name]}
@@ -276,7 +276,7 @@ def _grown(
 def _distinguished(
     made: dict[str, Any], place: SchemaPlace, schemas: Schemas
 ) -> Iterator[dict[str, Any]]:
-    """Yields objects with a member that keeps other alternatives from being valid as well."""
+    """Yields objects with an added member that makes the other ``oneOf`` alternatives invalid."""
     distinguished = made
     for alternatives in place.nodes("oneOf"):
         for _, alternative in alternatives.children():
@@ -293,9 +293,9 @@ def _distinguished(
 def _spoilt(
     made: dict[str, Any], alternative: Node, place: SchemaPlace, schemas: Schemas
 ) -> dict[str, Any]:
-    """Returns an object with a member by which it is not of an alternative, if one can be added."""
-    takes = schemas.validator(alternative).is_valid
-    if not takes(made):
+    """Returns an object with an added member that makes it invalid for an alternative, if possible."""
+    is_valid = schemas.validator(alternative).is_valid
+    if not is_valid(made):
         return made
     own = place.declared()
     for parts in readings(schemas, (alternative,)):
@@ -304,7 +304,7 @@ def _spoilt(
                 continue
             for value in _ONE_OF_EACH:
                 changed = {**made, name: value}
-                if not takes(changed):
+                if not is_valid(changed):
                     return changed
     return made
 
@@ -317,8 +317,8 @@ def numbers(place: SchemaPlace, number: int, *, is_plain: bool) -> Iterator[floa
 
     Args:
         place: The place of the number.
-        number: Which of several values for one place is made, counted from 0.
-        is_plain: Whether the lowest numbers come first, where there are bounds.
+        number: Index of the value, if several are made for one place.
+        is_plain: Whether the numbers next to the bounds come first, if there are bounds.
     """
     bounds = [
         bound
@@ -330,15 +330,14 @@ def numbers(place: SchemaPlace, number: int, *, is_plain: bool) -> Iterator[floa
     varied = [number + 1, *(bound + number + 1 for bound in bounds)]
     exact = _exact(place, number)
     others = (0, 1.5, -1, 0.5, 100, 10_000, -1.5, 1e9)
-    is_bound = bool(
-        bounds or place.values("multipleOf")
-    )  # else it counts from 1, as identifiers do
+    # an unbound number is probably an identifier, and counts from 1
+    is_bound = bool(bounds or place.values("multipleOf"))
     yield from chain(near, exact, varied) if is_plain and is_bound else chain(varied, exact, near)
     yield from others
 
 
 def drawn_numbers(place: SchemaPlace, chance: int) -> Iterator[float]:
-    """Yields a number between the bounds of a place, of 1000 numbers where there is one bound or none."""
+    """Yields a random number between the bounds, or from a span of 1000 without two bounds."""
     low, high, steps = _range(place)
     first = low if low is not None else high - 1000 if high is not None else Fraction(1)
     span = min((first + 1000 if high is None else high) - first, Fraction(10**15))
@@ -350,9 +349,9 @@ def drawn_numbers(place: SchemaPlace, chance: int) -> Iterator[float]:
 
 
 def _exact(place: SchemaPlace, number: int) -> Iterator[float]:
-    """Yields multiples of the common step between the bounds, or else fractions of their span.
+    """Yields multiples of the common step within the bounds, or else fractions of their span.
 
-    Integers come first where they are allowed.
+    Integers come first if they are allowed.
     """
     low, high, steps = _range(place)
     if "integer" in place.types:
@@ -370,7 +369,7 @@ def _exact(place: SchemaPlace, number: int) -> Iterator[float]:
 def _multiples(
     step: Fraction, low: Fraction | None, high: Fraction | None, number: int
 ) -> Iterator[float]:
-    """Yields multiples of a step from the lower bound on, or down from the upper one."""
+    """Yields multiples of a step upwards from the lower bound, or downwards from the upper one."""
     if low is None and high is not None:
         first, sign = floor(high / step), -1
     else:
@@ -381,7 +380,7 @@ def _multiples(
 
 
 def _range(place: SchemaPlace) -> tuple[Fraction | None, Fraction | None, list[Fraction]]:
-    """Returns the tightest bounds of a number, and what it is a multiple of."""
+    """Returns the tightest bounds of a number, and the values of ``multipleOf``."""
     low = _tightest(place, "minimum", "exclusiveMinimum", max)
     high = _tightest(place, "maximum", "exclusiveMaximum", min)
     return low, high, [abs(Fraction(str(step))) for step in place.values("multipleOf") if step]
@@ -394,7 +393,7 @@ def _tightest(place: SchemaPlace, inclusive: str, exclusive: str, choose: Any) -
 
 
 def _common(steps: list[Fraction]) -> Fraction:
-    """Returns the least number that is a multiple of all steps."""
+    """Returns the least common multiple of all steps."""
     common = steps[0]
     for step in steps[1:]:
         denominator = lcm(common.denominator, step.denominator)
@@ -411,10 +410,10 @@ _SCHEMAS = "#/components/schemas/"
 
 
 def discriminating_members(parts: Sequence[Node]) -> dict[str, str]:
-    """Returns each member that discriminates an object, with the name that says what it is.
+    """Returns the discriminator members of an object, each with the value for its schema.
 
     Args:
-        parts: The parts of its schema: what refers to others, what it refers to, what is composed.
+        parts: The parts of the object's schema in one reading.
     """
     members: dict[str, str] = {}
     for part in parts:
@@ -428,11 +427,11 @@ def discriminating_members(parts: Sequence[Node]) -> dict[str, str]:
 
 
 def _names(mapping: Any, alternatives: Sequence[str], base: str) -> Iterator[str]:
-    """Yields the names that may stand in the member, the best first.
+    """Yields possible values of a discriminator member, the best first.
 
     Args:
-        mapping: Name to schema, as the document writes it.
-        alternatives: Pointers of the schemas that the object is of.
+        mapping: The discriminator's ``mapping``, from value to schema.
+        alternatives: Pointers of the other parts of the object's schema.
         base: Pointer of the schema with the discriminator.
     """
     targets = mapping.items() if isinstance(mapping, dict) else ()
@@ -444,11 +443,11 @@ def _names(mapping: Any, alternatives: Sequence[str], base: str) -> Iterator[str
 
 
 def _own_names(pointers: Sequence[str]) -> Iterator[str]:
-    """Yields the names that schemas have where no mapping gives them another."""
+    """Yields the names of component schemas, the values that discriminators have without mapping."""
     names = (pointer.removeprefix(_SCHEMAS) for pointer in pointers if pointer.startswith(_SCHEMAS))
     return (name for name in names if "/" not in name)
 
 
 def _pointer(target: str) -> str:
-    """Returns the pointer that a mapping means: it may give the name of a schema alone."""
+    """Returns the pointer of a mapping's target, which may be a bare schema name."""
     return unquote(target) if "#" in target else _SCHEMAS + target

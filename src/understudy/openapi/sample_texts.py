@@ -1,4 +1,4 @@
-"""Makes sample texts: by format, by the name of a member, or for a regular expression."""
+"""Makes sample texts for a format, a member name, or a regular expression."""
 
 import re
 import string
@@ -12,10 +12,9 @@ from uuid import UUID
 
 from understudy.limits import SAMPLE_CHARACTERS
 
-# Draws realistic texts from short word lists: names, places, addresses on the network. Not Faker:
-# its pytest plugin takes 0.3 s of CPU in every test run of a project that has it, and its texts
-# differ between versions. Names of hosts and addresses are those reserved for documentation (RFC
-# 2606, RFC 5737, RFC 3849).
+# Realistic texts come from short word lists and not from Faker: its pytest plugin takes 0.3 s of CPU
+# in every test run of a project that has it, and its texts differ between versions. Host names and
+# addresses are those reserved for documentation (RFC 2606, RFC 5737, RFC 3849).
 
 _FIRST_NAMES: Final = (
     *("Ada", "Ben", "Carla", "Dmitri", "Esra", "Femi", "Greta", "Hana", "Ivo", "Jun"),
@@ -83,7 +82,7 @@ def _phone(chance: Random) -> str:
 
 
 def _day(chance: Random) -> date:
-    """Returns a day that does not depend on today's date."""
+    """Returns a random day of 2020 to 2025, so that samples do not change with today's date."""
     return date(2020, 1, 1) + timedelta(days=chance.randrange(2192))
 
 
@@ -116,7 +115,7 @@ _BY_FORMAT: Final[Mapping[str, Callable[[Random], str]]] = {
     "url": _url,
     "uuid": lambda chance: str(UUID(int=chance.getrandbits(128), version=4)),
 }
-"""Format to what draws a text of it; one that is not here has the same text always."""
+"""Format to a function that makes a random text of it; other formats have a fixed text."""
 
 _BY_NAME: Final[Mapping[str, Callable[[Random], str]]] = {
     "address": _address,
@@ -138,7 +137,7 @@ _BY_NAME: Final[Mapping[str, Callable[[Random], str]]] = {
     "url": _url,
     "username": _user_name,
 }
-"""Name of a member to what draws a text for it."""
+"""Name of a member to a function that makes a random text for it."""
 
 
 PLAIN_FORMATS: Mapping[str, str] = {
@@ -180,14 +179,14 @@ PLAIN_FORMATS: Mapping[str, str] = {
     "url": "https://example.com/a",
     "uuid": "3f2b6c1e-8d4a-4c7b-9e10-5a6b7c8d9e0f",
 }
-"""Format to one text of it."""
+"""Format to a fixed text."""
 
 PLAIN_TEXT = "Lindry"
-"""One word, which is still one if a maximum length cuts it."""
+"""Fixed text without a format: a single word, so that cutting it to a maximum length is harmless."""
 
 
 def text_for(name: str, form: str, seed: str) -> str:
-    """Returns a text that a person might expect.
+    """Returns a plausible text for a member.
 
     Args:
         name: Name of the member.
@@ -212,13 +211,13 @@ _PROVIDERS: Final = {
     "uuid": "uuid4",
     "zip_code": "postcode",
 }
-"""Names of faker.js to those of Faker, where they differ by more than their style."""
+"""Provider names of faker.js to those of Faker, where they differ by more than snake case."""
 
 _CAPITAL: Final = re.compile("(?<=[a-z0-9])(?=[A-Z])")
 
 
 def provided(hint: str, seed: str) -> Any:
-    """Returns a value of the provider that a hint names; None without Faker, or such a provider."""
+    """Returns a value of the Faker provider that a hint names; None if Faker or it is missing."""
     name = _CAPITAL.sub("_", hint.rpartition(".")[2]).lower()
     name = _PROVIDERS.get(name, name)
     fake = _faker()
@@ -246,30 +245,29 @@ def _faker() -> Any:
 
 
 def drawn(seed: str) -> int:
-    """Returns a whole number that a seed draws."""
+    """Returns the random whole number of a seed."""
     return Random(seed).getrandbits(48)
 
 
 def dynamic_text_for(name: str, form: str, seed: str) -> str:
-    """Returns a text as ``text_for`` does, of more kinds by the member's name where Faker is installed."""
+    """Returns a text as ``text_for`` does; if Faker is installed, it knows more member names."""
     is_known = form in PLAIN_FORMATS or name.lower() in _BY_NAME
     text = provided(name, seed) if name and not is_known else None
     return text if isinstance(text, str) else text_for(name, form, seed)
 
 
 def plain_text_for(_name: str, form: str, _seed: str) -> str:
-    """Returns the plain text of a format, or the same text for all others."""
+    """Returns the fixed text of a format, or the fixed word."""
     return PLAIN_FORMATS.get(form, PLAIN_TEXT)
 
 
-# Makes texts that match a regular expression within bounds of length. ``rstr`` walks the
-# expression and asks a random number generator for each choice; that generator decides here how
-# often something is repeated. Candidates are tried by whoever has the whole schema, so a
-# candidate may be wrong: expressions can look around themselves, and may be several at once.
+# Texts for a regular expression within bounds of length: ``rstr`` walks the expression and asks a
+# random number generator for each choice, and the generator here steers the number of repeats. A
+# text may fail to match, as for lookarounds or several patterns; the caller validates it.
 
 _TRIES: Final = 6
 _USUAL_REPEATS: Final = 4
-"""Repeats beyond the fewest, where no length asks for more."""
+"""Repeats above the minimum, unless a minimum length requires more."""
 
 _PROPERTIES: Final = {
     "L": string.ascii_letters,
@@ -285,7 +283,7 @@ _PROPERTIES: Final = {
     "Z": " ",
     "Zs": " ",
 }
-"""Unicode property to characters that have it."""
+"""Unicode property to some characters that have it."""
 
 _TOKEN = re.compile(
     r"\\(?P<negation>[pP])\{(?P<property>[^}]*)\}"
@@ -297,13 +295,13 @@ _TOKEN = re.compile(
 def matching(
     pattern: str, seed: str, shortest: int = 0, longest: int | None = None
 ) -> Iterator[str]:
-    """Yields texts that should match a pattern, those of a length within the bounds first.
+    """Yields texts that should match a pattern, those with a length within the bounds first.
 
     Args:
         pattern: A regular expression of ECMA-262.
         seed: The same seed gives the same texts.
         shortest: Fewest characters.
-        longest: Most characters; None for no such bound.
+        longest: Most characters; None: unlimited.
 
     Raises:
         LimitExceeded: The pattern requires more characters than a response may hold.
@@ -316,7 +314,7 @@ def matching(
         else:
             others.append(text)
     for text in dict.fromkeys(others):
-        # an expression without anchors lets anything stand beside the match
+        # a pattern without anchors still matches when the text is padded
         yield from (text, text.ljust(shortest, "a"), text.rjust(shortest, "a"), text[:longest])
 
 
@@ -335,7 +333,7 @@ def _texts(pattern: str, seed: str, shortest: int) -> Iterator[str]:
 
 
 def _without_looking(pattern: str, seed: str, shortest: int) -> Iterator[str]:
-    """Yields texts for what an expression takes apart from where it looks around itself."""
+    """Yields texts for a pattern with its lookarounds removed, long enough for their counts."""
     around = _LOOKAROUND.findall(pattern)
     if around:
         counts = [int(number) for number in re.findall(r"\{([0-9]{1,4})", "".join(around))]
@@ -343,16 +341,16 @@ def _without_looking(pattern: str, seed: str, shortest: int) -> Iterator[str]:
 
 
 _LOOKAROUND = re.compile(r"\(\?<?[=!](?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\))*\)", re.DOTALL)
-"""Matches a group that looks around, with one level of groups in it."""
+"""A lookahead or lookbehind that contains at most one level of groups."""
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Tells whether a pattern occurs in a text; an unreadable pattern occurs nowhere."""
+    """Tells whether a pattern matches somewhere in a text; an invalid pattern matches nowhere."""
     compiled = _compiled(pattern)
     return compiled is not None and compiled.search(text) is not None
 
 
-@lru_cache(maxsize=1024)  # a pattern makes many texts
+@lru_cache(maxsize=1024)  # a pattern is used for many texts
 def _compiled(pattern: str) -> re.Pattern[str] | None:
     try:
         return re.compile(_in_python(pattern))
@@ -361,8 +359,8 @@ def _compiled(pattern: str) -> re.Pattern[str] | None:
 
 
 def _drawn(pattern: str, repeats: "_Repeats") -> str:
-    """Returns a text for a pattern; an empty one if Python does not read it as JavaScript does."""
-    from rstr import Rstr  # noqa: PLC0415 - only where a pattern is
+    """Returns a text for a pattern; an empty text if Python or rstr cannot read the pattern."""
+    from rstr import Rstr  # noqa: PLC0415 - only documents with patterns need it
 
     try:
         text: str = Rstr(repeats).xeger(pattern)
@@ -372,12 +370,12 @@ def _drawn(pattern: str, repeats: "_Repeats") -> str:
 
 
 class _Repeats(Random):
-    """Decides how often something is repeated, and prefers letters and digits among characters.
+    """The random generator for rstr: limits repeats, and prefers letters and digits.
 
     Args:
         seed: The same seed gives the same choices.
-        more: Repeats beyond the fewest.
-        is_exact: Whether so many always, and not up to so many.
+        more: Repeats above the minimum.
+        is_exact: Whether ``more`` is the exact number, not the largest.
     """
 
     def __init__(self, seed: str, more: int, *, is_exact: bool = False) -> None:
@@ -387,17 +385,17 @@ class _Repeats(Random):
         self._choices = 0
 
     def __new__(cls, *_: Any, **__: Any) -> "_Repeats":
-        """Makes the generator; ``Random`` would take the arguments for a seed of its own."""
+        """Makes the generator without arguments, which ``Random`` would take for a seed."""
         return super().__new__(cls)
 
     def randint(self, a: int, b: int) -> int:
-        """Returns a number of repeats between two, both included."""
+        """Returns a number of repeats from a to b, limited by ``more``."""
         most = max(a, min(b, a + self._more))
         SAMPLE_CHARACTERS.check(a)
         return most if self._is_exact else super().randint(a, most)
 
     def choice(self, seq: Any) -> Any:
-        """Returns one item; of characters one that can be read, in an order that never differs."""
+        """Returns one item; of characters a readable one, chosen from a sorted list."""
         self._choices += 1
         SAMPLE_CHARACTERS.check(self._choices)
         if not isinstance(seq[0], str):
@@ -405,17 +403,17 @@ class _Repeats(Random):
         return super().choice(_readable("".join(seq)))
 
 
-@lru_cache(maxsize=256)  # asked for at each repetition of a set of characters
+@lru_cache(maxsize=256)  # called for every repetition of a set of characters
 def _readable(characters: str) -> list[str]:
-    """Returns the letters and digits among characters, or else what can be seen, in their order."""
+    """Returns the ASCII letters and digits of some characters, or else the printable ones, sorted."""
     readable = [it for it in characters if it.isascii() and it.isalnum()]
     visible = readable or [it for it in characters if it.isprintable()]
     return sorted(visible or characters)
 
 
-@lru_cache(maxsize=1024)  # a pattern makes many texts
+@lru_cache(maxsize=1024)  # a pattern is used for many texts
 def _in_python(pattern: str) -> str:
-    """Returns a pattern as ``patterns.portable`` writes it in Python's notation."""
+    """Returns a portable pattern (``patterns.portable``) in Python's notation."""
     in_class = False
 
     def rewritten(match: re.Match[str]) -> str:
@@ -427,7 +425,7 @@ def _in_python(pattern: str) -> str:
             in_class = True
             return text
         if match["pair"] and in_class:
-            return f"{match[0][0]}\\{match[0][0]}"  # Python keeps pairs for sets of its own
+            return f"{match[0][0]}\\{match[0][0]}"  # Python reserves such pairs for set operations
         if match["close"]:
             in_class = False
         return match["identity"] or match[0]

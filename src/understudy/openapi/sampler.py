@@ -1,12 +1,12 @@
-"""Makes sample values that conform to a schema: for generated responses, and for plain requests.
+"""Makes sample values that conform to a schema, for generated responses and requests.
 
-A schema is read as the sum of its parts, once for each choice of its alternatives. The compiled
-schemas decide between candidates, such as examples and readings; if they accept none, the first one
-is returned.
+A composed schema is flattened into parts, once for each choice of its alternatives (a reading).
+Candidates for a value are its examples and one per reading; the compiled schema accepts or rejects
+them, and if it rejects all, the first is returned.
 
-A schema of a few lines can ask for any number of values, and of tries until one is accepted. So a
-sample is made with less and less effort until one is done: with optional members fewer levels down,
-and at last with what is required alone and without a second try.
+A schema of a few lines can require any number of values and attempts. So a sample is tried with
+decreasing effort until one attempt succeeds: optional members on fewer levels, and at last only
+required members without retries.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -40,19 +40,18 @@ from understudy.openapi.sample_texts import (
 from understudy.openapi.schemas import Flag, Schemas
 
 MAX_DEPTH = 5
-"""Levels with optional members: the size of a value can grow exponentially with its depth."""
+"""Levels with optional members, as the size of a value can grow exponentially with its depth."""
 
 
 class SampleStyle(NamedTuple):
     """The kind of values that a sampler makes.
 
     Attributes:
-        text: Makes a text of a member's name, a format and a seed.
+        text: Makes a text from a member's name, a format and a seed.
         depth: Levels with optional members; below them only required ones are made.
-        is_for_requests: Whether members that only responses have are left out, and not those that
-            only requests have.
-        is_plain: Whether a number is the lowest possible one, and never varies.
-        is_dynamic: Whether all is drawn anew by the seed, and examples count for nothing.
+        is_for_requests: Whether ``readOnly`` members are left out, and not ``writeOnly`` ones.
+        is_plain: Whether numbers are next to their bounds, independent of the seed.
+        is_dynamic: Whether every value depends on the seed, and examples are ignored.
     """
 
     text: Callable[[str, str, str], str] = text_for
@@ -68,23 +67,23 @@ class SampleStyle(NamedTuple):
 
 
 PLAUSIBLE = SampleStyle()
-"""Values of a response that a person might expect, which vary with the seed."""
+"""Plausible values of a response, which vary with the seed."""
 
 DYNAMIC = SampleStyle(dynamic_text_for, is_dynamic=True)
-"""Values of a response that another seed makes wholly different."""
+"""Values of a response that all depend on the seed; the document's examples are not used."""
 
 PLAUSIBLE_REQUEST = SampleStyle(is_for_requests=True)
 """Values of a request that a person might send."""
 
 PLAIN = SampleStyle(plain_text_for, depth=1, is_for_requests=True, is_plain=True)
-"""The simplest values of a request, which stay the same."""
+"""The simplest values of a request, the same in every run."""
 
 
 MAX_REPEATS = 3
-"""Times that a schema may be nested in itself: one that requires itself has no values."""
+"""Times that a schema may be nested in itself; a schema that requires itself has no finite value."""
 
 MAX_RETRIED_DEPTH = 3
-"""Levels at which alternatives are tried: each try makes everything below it."""
+"""Levels on which alternatives are tried, as each try makes everything below it."""
 
 _ATTEMPTS = 8
 _MAX_PATTERN_TEXTS = 60
@@ -92,13 +91,13 @@ _MAX_DISTINCT_TRIES = 20
 
 
 class Effort(NamedTuple):
-    """A bound on a sample.
+    """Limits for one attempt at a sample.
 
     Attributes:
         depth: Levels with optional members; None: as many as the style has.
-        is_retried: Whether alternatives are tried where a value is not accepted.
-        values: Most values that it has; None: as many as a response.
-        steps: Most values and candidates that are looked at.
+        is_retried: Whether alternatives are tried after a rejected value.
+        values: Most values in the sample; None: the limit of a response.
+        steps: Most values and candidates that are examined.
     """
 
     depth: int | None = None
@@ -114,21 +113,21 @@ EFFORTS: Final = (
     Effort(0),
     Effort(0, is_retried=False),
 )
-"""The efforts that are made in turn, until a sample is done."""
+"""Efforts that are tried in turn until one succeeds."""
 
 AT_ONCE: Final = Effort(values=300, steps=2000)
-"""The effort that is made on the event loop: it takes some 15 milliseconds."""
+"""The effort for samples made on the event loop: about 15 milliseconds."""
 
 BRIEF: Final = (AT_ONCE, Effort(1, values=300, steps=2000), Effort(0, is_retried=False))
 """The efforts for a small part of a response."""
 
 
 class _Budget:
-    """The rest of an effort that a sample still has.
+    """The part of an effort that is left to a sample.
 
     Attributes:
-        effort: What it may take in all.
-        values: How many more values it may have.
+        effort: The whole effort.
+        values: How many more values the sample may have.
     """
 
     def __init__(self, effort: Effort) -> None:
@@ -138,20 +137,20 @@ class _Budget:
         self._end = perf_counter() + SAMPLE_SECONDS.most
 
     def count(self, values: int) -> None:
-        """Counts values before they are made: a small schema can require any number of them.
+        """Counts values before they are made, as a small schema can require any number of them.
 
         Raises:
-            LimitExceeded: There are too many.
+            LimitExceeded: The sample has too many values.
         """
         self.values -= values
         if self.values < 0:
             raise SAMPLE_VALUES.exceeded()
 
     def step(self) -> None:
-        """Counts a value or a candidate that is looked at.
+        """Counts a value or candidate that is examined.
 
         Raises:
-            LimitExceeded: There are too many, or it takes too long.
+            LimitExceeded: Too many were examined, or the time is over.
         """
         self._steps -= 1
         if self._steps < 0 and self.effort.is_retried:
@@ -166,9 +165,9 @@ class Sampler:
     Args:
         schemas: The document's validators.
         seed: The same seed and schema give the same value.
-        number: Which of several values for one place is made, counted from 0.
-        style: What kind of values is made.
-        efforts: What a sample may take, in turn until one is done.
+        number: Index of the value, if several are made for one schema.
+        style: The kind of values.
+        efforts: Efforts that are tried in turn until one succeeds.
     """
 
     def __init__(
@@ -191,11 +190,11 @@ class Sampler:
 
         Args:
             schema: The schema of the value.
-            name: Name of the member; it suggests what a person expects to see.
-            above: Pointers of the schemas around it.
+            name: Name of the member, from which a plausible text is derived.
+            above: Pointers of the schemas around the value.
 
         Raises:
-            LimitExceeded: The schema requires more than a sample may have.
+            LimitExceeded: The schema requires more values or characters than a sample may have.
         """
         refusal = SAMPLE_VALUES.exceeded()
         for effort in self._efforts:
@@ -212,7 +211,7 @@ class Sampler:
     def joint_value(
         self, schemas: tuple[Node, ...], name: str = "", above: tuple[str, ...] = ()
     ) -> Any:
-        """Makes a value that keeps to several schemas at once, as ``value`` does for one."""
+        """Makes a value that satisfies several schemas at once, as ``value`` does for one."""
         self._budget.step()
         places = self._places(schemas, name, above)
         if above.count(places[0].pointer) >= MAX_REPEATS:
@@ -222,7 +221,7 @@ class Sampler:
         if declared:
             chosen = declared[self._turn(places[0]) % len(declared)]
             cut = self._without_left_out(chosen, places[0])
-            # it may be a part of the document, and the caller may change it
+            # copied, since it may be a part of the document that the caller would modify
             return deepcopy(cut if accepts(cut) else chosen)
         is_retried = self._budget.effort.is_retried and len(above) <= MAX_RETRIED_DEPTH
         first: list[Any] = []
@@ -235,7 +234,7 @@ class Sampler:
         return first[0] if first else None
 
     def _declared(self, places: Sequence[SchemaPlace]) -> list[Any]:
-        """Returns the values that the document gives: a text of Faker, those it lists, or examples."""
+        """Returns the values that the document gives: from a Faker hint, or else const, enum, examples."""
         hints = [hint for place in places for hint in place.values(FAKER_HINT)]
         hinted = [provided(str(hint), self._seeding(places[0])) for hint in hints]
         texts = [it for it in hinted if it is not None]
@@ -245,7 +244,7 @@ class Sampler:
         return f"{self._seed} {self._number} {place.pointer} {place.name}"
 
     def _turn(self, place: SchemaPlace) -> int:
-        """Returns which of several values is chosen: by the seed where all is drawn anew."""
+        """Returns the index of the candidate to choose: random in the dynamic style."""
         return drawn(self._seeding(place)) if self._style.is_dynamic else self._number
 
     def _places(
@@ -257,7 +256,7 @@ class Sampler:
         is_deep = len(above) >= self._style.depth or pointer in above
         is_deep = is_deep or (depth is not None and len(above) >= depth)
         places = [SchemaPlace(schemas, parts, name, above, is_deep) for parts in parts_read]
-        # what ends a recursion is written last: expression | literal
+        # authors write the alternative that ends a recursion last: expression | literal
         return places[::-1] if is_deep else places
 
     def _accepts(self, schemas: tuple[Node, ...]) -> Callable[[Any], bool]:
@@ -273,7 +272,7 @@ class Sampler:
     def _typed(
         self, place: SchemaPlace, kind: str, accepts: Callable[[Any], bool]
     ) -> Iterator[Any]:
-        """Yields candidates of a type."""
+        """Yields candidate values of a JSON type."""
         match kind:
             case "object":
                 yield from self._objects(place, accepts)
@@ -319,14 +318,14 @@ class Sampler:
         return [n for n in declared if place.allows(n) and not self._is_left_out(place, n)]
 
     def _fewest(self, place: SchemaPlace, names: Sequence[str]) -> int:
-        """Returns the number of members that an object needs; a map that is sent has one to show."""
+        """Returns the least number of members; a map in a request gets one, to show its form."""
         others = [*place.nodes("additionalProperties"), *place.nodes("patternProperties")]
         is_map = any(isinstance(node.value, dict) and node.value for node in others)
         is_shown = is_map and self._style.is_for_requests and not (names or place.above)
         return max(place.fewest("minProperties"), int(is_shown))
 
     def _without_left_out(self, value: Any, place: SchemaPlace) -> Any:
-        """Returns an example without the members that this direction leaves out."""
+        """Returns an example without ``readOnly`` members in requests, ``writeOnly`` in responses."""
         if self._style.left_out not in self._schemas.flags:
             return value
         if isinstance(value, dict):
@@ -346,7 +345,7 @@ class Sampler:
         return any(self._schemas.is_flagged(node, flag) for node in place.member(name))
 
     def _further(self, place: SchemaPlace, names: Sequence[str], fewest: int) -> list[str]:
-        """Returns names that the document leaves open, until there are enough."""
+        """Returns additional member names until an object has the required number of members."""
         further: list[str] = []
         candidates = self._names(place, max(fewest - len(names), 0))
         for name in candidates:
@@ -357,7 +356,7 @@ class Sampler:
         return further
 
     def _names(self, place: SchemaPlace, count: int) -> Iterator[str]:
-        """Yields names of members: declared ones, those that match a pattern, and made-up ones."""
+        """Yields candidate member names: declared ones, matches of patterns, and invented ones."""
         yield from place.declared()
         rules = tuple(place.nodes("propertyNames"))
         accepts = self._accepts(rules) if rules else lambda _: True
@@ -398,7 +397,7 @@ class Sampler:
         return items
 
     def _item(self, nodes: list[Node], place: SchemaPlace, others: list[Any]) -> Any:
-        """Returns an item; where items are distinct, one that is not among the others."""
+        """Returns an item, which differs from the others if the array requires unique items."""
         index, name = len(others), place.name.removesuffix("s")
         is_distinct = True in place.values("uniqueItems")
         item = None

@@ -1,4 +1,4 @@
-"""Answers what the schemas of a document say: which values they accept, and which members they have."""
+"""Queries the schemas of a document: their validators, types, members, and ``readOnly`` flags."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -12,21 +12,20 @@ from understudy.openapi.loader import LITERALS, NAME_MAPS, Document, Node
 from understudy.openapi.pointers import objects_in
 from understudy.openapi.validators import Compiler, SchemaValidator
 
-# Tells what a request and what a response have of a schema (OpenAPI 3.0.3, Schema Object). A
-# ``readOnly`` member is the server's: no request has to send it, even where it is required. A
-# ``writeOnly`` member is the client's: no response has it.
+# Requests need not send ``readOnly`` members even if they are required, and responses need not have
+# ``writeOnly`` ones (OpenAPI 3.0.3, Schema Object).
 
 Flag = Literal["readOnly", "writeOnly"]
 FLAGS: Final[tuple[Flag, ...]] = ("readOnly", "writeOnly")
 
 _MAX_DEPTH = 8
-"""Levels of composition that are looked through; a schema may be composed of itself."""
+"""Levels of composition that are followed, as a schema may contain itself."""
 
 _MOST_PARTS = 200
-"""Schemas that one is read as composed of."""
+"""Largest number of parts of a composed schema that are visited."""
 
 ALL: Final = ("allOf",)
-"""The keyword of what every value of a composed schema keeps to."""
+"""The only composing keyword whose subschemas apply to every value."""
 
 _COMPOSED = frozenset({*COMPOSING, "if", "then", "else"})
 
@@ -34,7 +33,7 @@ Follow = Callable[[Node], Node]
 
 
 def is_flagged(member: Node, flag: Flag, follow: Follow, depth: int = 0) -> bool:
-    """Tells whether a member's schema, what it refers to, or a part of it has a flag."""
+    """Tells whether a member's schema has a flag, directly, through a reference, or in ``allOf``."""
     value = member.value
     if not isinstance(value, dict) or depth > _MAX_DEPTH:
         return False
@@ -47,7 +46,7 @@ def is_flagged(member: Node, flag: Flag, follow: Follow, depth: int = 0) -> bool
 
 
 def flags_of(document: Document) -> frozenset[Flag]:
-    """Returns the flags that any schema of a document has."""
+    """Returns the flags that occur in a document."""
     return frozenset(
         flag for it in objects_in(document.raw) for flag in FLAGS if it.get(flag) is True
     )
@@ -56,14 +55,14 @@ def flags_of(document: Document) -> frozenset[Flag]:
 def without_required(document: Document, flag: Flag) -> Document:
     """Returns a document in which no schema requires a member with a flag.
 
-    Every JSON pointer into the document still holds. It is the same document where nothing changes.
+    JSON pointers into the document stay valid. If nothing changes, the same document is returned.
     """
     raw = _Relaxation(document, flag).relaxed(document.root)
     return document if raw is document.raw else replace(document, raw=raw)
 
 
 class _Relaxation:
-    """Copies what has to change in one document, and nothing else."""
+    """Makes a modified copy of a document, in which unchanged values are shared."""
 
     def __init__(self, document: Document, flag: Flag) -> None:
         self._flag: Flag = flag
@@ -72,12 +71,12 @@ class _Relaxation:
     def relaxed(
         self, node: Node, enclosing: tuple[Node, ...] = (), *, has_names: bool = False
     ) -> Any:
-        """Returns the value of a node; the same one where nothing changes in it.
+        """Returns the value of a node with ``required`` relaxed; the same object if nothing changes.
 
         Args:
-            node: Any place of the document.
-            enclosing: The schemas that the node is composed into, which may declare its members.
-            has_names: Whether the members of the node are names and no keywords.
+            node: Any node of the document.
+            enclosing: The schemas that contain the node by composition; they may declare its members.
+            has_names: Whether the members of the node are names chosen by the author, not keywords.
         """
         if isinstance(node.value, list):
             items = [self.relaxed(item, enclosing) for _, item in node.children()]
@@ -107,7 +106,7 @@ class _Relaxation:
 
 
 def parts_of(schema: Node, follow: Follow, through: Sequence[str] = COMPOSING) -> Iterator[Node]:
-    """Yields a schema without its reference, and then all that it is composed of, as ``Schemas.parts``."""
+    """Yields a schema with its reference followed, and then its composed parts (``Schemas.parts``)."""
     pending = [schema]
     seen: set[str] = set()
     while pending and len(seen) < _MOST_PARTS:
@@ -128,7 +127,7 @@ def _following(document: Document) -> Follow:
     def follow(node: Node) -> Node:
         try:
             return document.follow(node)
-        except StartupError:  # whoever compiles the schema says what its reference lacks
+        except StartupError:  # compiling the schema reports the broken reference
             return node
 
     return follow
@@ -146,9 +145,10 @@ _JSON_TYPES = {
 
 
 _GIVEN = frozenset({"example", "examples", "const", "default", "enum"})
-"""Keywords that give a value instead of describing one."""
+"""Keywords that give a value, so that the schema's structure does not determine its size."""
 
 _MOST_WITHIN = 100
+"""Levels of nesting at which counting ends, as a schema that requires itself is infinite."""
 
 
 class Schemas:
@@ -156,7 +156,7 @@ class Schemas:
 
     Args:
         document: The document with the schemas.
-        optional: The flag of members that nothing has to have; None: what is required is required.
+        optional: Flag of members that are treated as optional; None: none are.
     """
 
     def __init__(self, document: Document, optional: Flag | None = None) -> None:
@@ -168,17 +168,17 @@ class Schemas:
 
     @cached_property
     def flags(self) -> frozenset[Flag]:
-        """The flags by which schemas of the document tell requests from responses."""
+        """The flags (``readOnly``, ``writeOnly``) that occur in the document."""
         return flags_of(self._document)
 
     @cached_property
     def for_requests(self) -> "Schemas":
-        """The validators of requests, which need no ``readOnly`` member."""
+        """The schemas for requests, which do not require ``readOnly`` members."""
         return self._without("readOnly")
 
     @cached_property
     def for_responses(self) -> "Schemas":
-        """The validators of responses, which need no ``writeOnly`` member."""
+        """The schemas for responses, which do not require ``writeOnly`` members."""
         return self._without("writeOnly")
 
     def _without(self, flag: Flag) -> "Schemas":
@@ -188,40 +188,40 @@ class Schemas:
         return self if document is self._document else Schemas(document, optional=flag)
 
     def is_flagged(self, member: Node, flag: Flag) -> bool:
-        """Tells whether a member's schema says that it is ``readOnly`` or ``writeOnly``."""
+        """Tells whether a member's schema has a flag."""
         return flag in self.flags and is_flagged(member, flag, self._document.follow)
 
     def validator(self, schema: Node) -> SchemaValidator:
-        """Returns the validator of a schema; the same one for the same place."""
+        """Returns the validator of a schema; cached by pointer."""
         return self._compiler.validator(schema)
 
     def expect_bounded(self, schema: Node) -> None:
-        """Accepts a schema that no value takes too long for.
+        """Expects a schema that can be validated in reasonable time.
 
         Raises:
-            StartupError: It is composed of too many schemas; the text says where.
+            StartupError: The schema is composed of too many schemas; the text says where.
         """
         self._compiler.expect_bounded(schema)
 
     def expect_valid(self, schema: Node) -> None:
-        """Accepts a schema that can be compiled.
+        """Expects a schema that can be compiled.
 
         Raises:
-            StartupError: It is invalid, or composed of too many; the text says where and why.
+            StartupError: The schema is invalid, or composed of too many; the text says where and why.
         """
         self._compiler.expect_valid(schema)
 
     def types(
         self, schema: Node | None, known: dict[str, frozenset[str]] | None = None
     ) -> frozenset[str]:
-        """Returns the JSON types that a schema names, ``null`` among them; empty for any.
+        """Returns the JSON types that a schema allows, ``null`` included; empty: any type.
 
-        What is composed is followed (``allOf``, ``anyOf``, ``oneOf``), because a parameter's text
-        has to be read as some type before it can be judged.
+        Composition is followed, because a parameter's text has to be converted to some type before
+        it can be validated.
 
         Args:
-            schema: The schema; None names no type.
-            known: Pointer to the types of what was followed; a schema that is part of itself adds nothing.
+            schema: The schema; None allows any type.
+            known: Types by pointer of the schemas visited so far, so that a recursive schema ends.
         """
         known = {} if known is None else known
         if schema is None:
@@ -245,18 +245,18 @@ class Schemas:
         return known[schema.pointer]
 
     def parts(self, schema: Node | None, through: Sequence[str] = COMPOSING) -> Iterator[Node]:
-        """Yields a schema without its reference, and then all that it is composed of.
+        """Yields a schema with its reference followed, and then its composed parts.
 
         Args:
             schema: The schema; None has no parts.
-            through: The keywords that are followed: without alternatives, ``ALL`` alone.
+            through: The composing keywords to follow; ``ALL`` leaves alternatives out.
         """
         return iter(()) if schema is None else parts_of(schema, self._document.follow, through)
 
     def members(
         self, schema: Node | None, through: Sequence[str] = COMPOSING
     ) -> Mapping[str, Node]:
-        """Returns the members that the parts of an object schema declare; the outermost wins."""
+        """Returns the properties that the parts of a schema declare; outer parts override inner ones."""
         if schema is None:
             return {}
         key = schema.pointer, len(through)
@@ -269,12 +269,12 @@ class Schemas:
         return known
 
     def keyword(self, schema: Node | None, name: str, through: Sequence[str] = COMPOSING) -> Any:
-        """Returns the first value of a keyword in the parts of a schema, or None."""
+        """Returns the first value of a keyword among the parts of a schema, or None."""
         parts = self.parts(schema, through)
         return next((part.value[name] for part in parts if name in part.value), None)
 
     def items(self, schema: Node | None) -> Node | None:
-        """Returns the schema of the items that any part of an array schema declares, or None."""
+        """Returns the first ``items`` schema among the parts of an array schema, or None."""
         declared = (part.child("items") for part in self.parts(schema))
         return next((it for it in declared if it and isinstance(it.value, dict)), None)
 
@@ -291,26 +291,26 @@ class Schemas:
         ]
 
     def size(self, schema: Node, depth: int, within: int = 0) -> int:
-        """Returns about how many values a value of a schema has.
+        """Estimates how many values a sample of a schema contains, itself included.
 
         Args:
             schema: The schema.
             depth: Levels on which optional members are counted too.
-            within: How many schemas it is within; beyond some it ends, as what requires itself does.
+            within: Number of schemas around this one.
         """
         schema = self._document.follow(schema)
         key = schema.pointer, depth
         if not isinstance(schema.value, dict) or _GIVEN & schema.value.keys():
             return 1
         if key not in self._sizes and within < _MOST_WITHIN:
-            self._sizes[key] = 1  # for a circle
+            self._sizes[key] = 1  # what a recursive occurrence adds
             below = self._below(schema, depth)
-            sizes = (count * self.size(part, its, within + 1) for part, its, count in below)
+            sizes = (count * self.size(part, left, within + 1) for part, left, count in below)
             self._sizes[key] = 1 + sum(sizes)
         return self._sizes.get(key, 1)
 
     def _below(self, schema: Node, depth: int) -> Iterator[tuple[Node, int, int]]:
-        """Yields the schemas of the parts of a value, the depth that is left, and how many there are."""
+        """Yields the schemas of members and items, the depth left, and how often each occurs."""
         required = schema.value.get("required", ())
         for name, member in (schema.child("properties") or Node("", {})).children():
             if depth > 0 or name in required:
@@ -325,15 +325,15 @@ class Schemas:
             )
 
     def follow(self, schema: Node) -> Node:
-        """Returns the schema that a reference leads to, or the schema itself."""
+        """Returns the schema that a reference leads to, or the schema itself without one."""
         return self._document.follow(schema)
 
     def place(self, path: Iterable[str | int]) -> Node:
-        """Returns where a validator's ``schema_path`` leads in the document as it was written."""
+        """Returns the node of the document that a validator's ``schema_path`` leads to."""
         place = self._document.root
         for step in path:
             below = place.child(step)
-            if below is None:  # a keyword that the document says in its own dialect
+            if below is None:  # a keyword of the translated schema that the document does not have
                 break
             place = below
         return place

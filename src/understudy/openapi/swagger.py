@@ -1,9 +1,9 @@
 """Converts Swagger 2.0 to OpenAPI 3.0, as no maintained library for Python does.
 
-What the two versions say alike is passed on, right or wrong; what is wrong in it is mended afterwards, as in any
-document. Parameters and responses that operations share are written out where they are used, since
-their media types are those of the operation. Not converted, as OpenAPI 3.0 has no such thing: lists of texts
-that tabs separate (``collectionFormat: tsv``), and lists in lists of parameters.
+Members that both versions have are copied, valid or not; mending corrects them later, as in any
+document. Shared parameters and responses are copied into each operation, since their media types are
+the operation's. OpenAPI 3.0 cannot express lists separated by tabs (``collectionFormat: tsv``) and
+nested lists of parameters, so these are not converted.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,9 +25,9 @@ _STYLES: Final = {
     "ssv": {"style": "spaceDelimited", "explode": False},
     "pipes": {"style": "pipeDelimited", "explode": False},
 }
-"""``collectionFormat`` to style; a comma separates the items of all others."""
+"""``collectionFormat`` to style; all other formats are read as separated by commas."""
 _BODY: Final = frozenset({"body", "formData"})
-"""Places of parameters that are a request body in OpenAPI 3.0."""
+"""Locations of parameters that become the request body in OpenAPI 3.0."""
 _MULTIPART: Final = "multipart/form-data"
 _FLOWS: Final = {"application": "clientCredentials", "accessCode": "authorizationCode"}
 
@@ -62,7 +62,7 @@ class _Conversion:
         self._swagger = swagger
 
     def path_item(self, item: Any) -> Any:
-        """Returns a path item, whose parameters are those of its operations."""
+        """Returns a converted path item, with its parameters moved into its operations."""
         if not isinstance(item, dict):
             return item
         shared = self._parameters(item)
@@ -128,13 +128,13 @@ class _Conversion:
         }
 
     def _followed(self, value: Any) -> Any:
-        """Returns a copy of what is shared; a schema stays a reference."""
+        """Returns a copy of a referenced parameter or response; other references stay as they are."""
         reference = value.get("$ref") if isinstance(value, dict) else None
         if isinstance(reference, str) and reference.startswith(("#/parameters/", "#/responses/")):
             try:
                 return deepcopy(value_at(self._swagger, unquote(reference)))
             except LookupError:
-                return value  # dangles, as it did
+                return value  # mending reports the dangling reference
         return value
 
 
@@ -167,7 +167,7 @@ def _parameter(parameter: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _list_style(parameter: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Returns how the items of a list are written in a query or a form; nothing for other types."""
+    """Returns style and explode of a list in a query or form; empty for other types."""
     if parameter.get("type") != "array":
         return {}
     return _STYLES.get(str(parameter.get("collectionFormat")), {"style": "form", "explode": False})
@@ -239,7 +239,7 @@ def _security_scheme(scheme: Any) -> Any:
 
 
 def _rewritten(value: Any) -> Any:
-    """Returns a copy in which schemas are where OpenAPI 3.0 has them, in its words."""
+    """Returns a copy with references and keywords of schemas in the form of OpenAPI 3.0."""
     if isinstance(value, list):
         return [_rewritten(item) for item in value]
     if not isinstance(value, dict):

@@ -1,17 +1,17 @@
-"""Compiles the schemas of a document with jsonschema-rs, each when it first judges a value.
+"""Compiles the schemas of a document with jsonschema-rs, each when it first validates a value.
 
-OpenAPI 3.0 has a dialect of its own; what differs from JSON Schema Draft 7 (``nullable``,
-boolean ``exclusiveMinimum``) is translated to Draft 7, in place, so that every JSON pointer
-into the document still holds. 3.1 is JSON Schema 2020-12.
+The dialect of OpenAPI 3.0 differs from JSON Schema Draft 7 (``nullable``, boolean
+``exclusiveMinimum``), and is translated to it in place, so that JSON pointers into the document stay
+valid. OpenAPI 3.1 uses JSON Schema 2020-12.
 
-A compiled schema contains a copy of all that it refers to. In a document whose schemas refer to one
-another in circles that is nearly all of it, for each of a thousand operations: gigabytes. So where a
-document has many references, each of them is a keyword that asks for the other schema when a value
-comes to it, and only the newest of the compiled schemas are kept.
+A compiled schema contains a copy of all schemas that it refers to. With recursive schemas that is
+nearly the whole document, for each of a thousand operations: gigabytes. So a document with many
+references is split: a custom keyword in place of each reference looks the other schema up during
+validation, and only the most recently used compiled schemas are kept.
 
-Schemas that are composed of one another in several circles are judged through that keyword, too:
-jsonschema-rs follows every path through them for a text or a number, which does not end for seven
-schemas that are each composed of all others. The keyword judges a value by each schema once.
+Schemas that contain one another in several cycles are split, too: jsonschema-rs follows every path
+through them even for a scalar, which does not finish for seven schemas that each contain all others.
+The custom keyword validates a value by each schema once.
 """
 
 import re
@@ -42,22 +42,22 @@ from understudy.openapi.pointers import (
 )
 
 MOST_REFERENCES: Final = 500
-"""References of a document whose compiled schemas contain what they refer to."""
+"""A document with more references than this is split."""
 
 MOST_COMPILED: Final = 200
-"""Compiled schemas that are kept of a document with more references; each takes some 40 kB."""
+"""Compiled schemas that are kept of a split document; each takes about 40 kB."""
 
 _MOST_ALTERNATIVES: Final = 50
-"""Alternatives of a schema that are asked why a value does not fit; each may have to be compiled."""
+"""Alternatives whose errors are listed, as each may have to be compiled for that."""
 
 _FEW_LEVELS: Final = 3
-"""Levels of a value that no schema takes long for."""
+"""Levels of nesting at which listing errors is fast for any schema."""
 
 _REFERENCE: Final = "x-understudy-reference"
 _URI: Final = "urn:understudy:document"
 _UUID = re.compile("[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
 _FORMATS: dict[str, Callable[[str], bool]] = {"uuid": lambda text: bool(_UUID.fullmatch(text))}
-"""Formats that documents in 3.0 use, and Draft 7 lacks."""
+"""Formats that OpenAPI 3.0 documents use and Draft 7 lacks."""
 _NULL = {"type": "null"}
 _OPEN: Final = jsonschema_rs.Draft202012Validator({})
 _UNEVALUATED: Final = frozenset({"unevaluatedProperties", "unevaluatedItems"})
@@ -65,7 +65,7 @@ _COUNTED: Final = frozenset({"$ref", *_UNEVALUATED})
 
 
 class _PlacedError(NamedTuple):
-    """An error of a schema that another one refers to, at its place in the whole value."""
+    """A validation error whose paths start at the root of the value and of the document."""
 
     message: str
     instance_path: Sequence[str | int]
@@ -75,11 +75,11 @@ class _PlacedError(NamedTuple):
 
 
 class Unfitting(NamedTuple):
-    """Why a value fits none of the alternatives of a schema, in a document that is split.
+    """The reasons why a value fits none of the alternatives of a schema, in a split document.
 
     Attributes:
         name: The kind of the error, as jsonschema-rs names it.
-        context: The errors of each alternative.
+        context: The validation errors of each alternative.
     """
 
     name: str
@@ -91,24 +91,24 @@ NO_ALTERNATIVE: Final = (
     jsonschema_rs.ValidationErrorKind.AnyOf,
     jsonschema_rs.ValidationErrorKind.OneOfNotValid,
 )
-"""Kinds of an error that say why each alternative is none; each has a ``context``."""
+"""Kinds of errors that have the errors of each alternative as ``context``."""
 
 SchemaError = _PlacedError | jsonschema_rs.ValidationError
-"""A breach of a schema by a value: what is wrong, and its places in the value and in the document."""
+"""A validation error: a message, and its paths in the value and in the document."""
 
 
 def _unlisted(pointer: str, value: Any, why: str) -> SchemaError:
-    """Returns the error of a value whose faults are not listed."""
+    """Returns the single error of an invalid value whose errors are not listed one by one."""
     message = f"it breaks its schema, and {why} to say where"
     return _PlacedError(message, [], steps_of(pointer), SimpleNamespace(name="nested"), value)
 
 
 _MOST_VALUES: Final = 100_000
-"""Values within one whose faults are listed: each error holds a copy of what it is about, and a text of it."""
+"""Largest number of values in a value whose errors are listed, as each error copies its part."""
 
 
 def _is_large(value: Any) -> bool:
-    """Tells whether a value of JSON has too many values in it to list its faults."""
+    """Tells whether a value contains too many values to list its errors."""
     count, pending = 0, [value]
     for each in pending:
         members = each.values() if isinstance(each, dict) else each
@@ -121,11 +121,11 @@ def _is_large(value: Any) -> bool:
 
 
 _Place = tuple[str | int, ...]
-"""Steps into a value."""
+"""Path of a part within a value."""
 
 
 class SchemaValidator:
-    """Validates values by one schema, which is compiled for the first of them.
+    """Validates values by one schema, which is compiled at the first call.
 
     Attributes:
         is_valid: Tells whether the schema accepts a value.
@@ -140,17 +140,15 @@ class SchemaValidator:
 
     def _is_valid(self, value: Any) -> bool:
         compiled = self._compiler.compiled(self._pointer)
-        if (
-            not self._compiler.is_split
-        ):  # nothing of it is ever dropped, so nothing has to look it up
+        if not self._compiler.is_split:  # never evicted from the cache: skip the lookup from now on
             self.is_valid = compiled.is_valid
         return compiled.is_valid(value)
 
     def iter_errors(self, value: Any) -> Iterator[SchemaError]:
-        """Yields what the schema says against a value.
+        """Yields the errors of a value.
 
         Raises:
-            ValueError: The value is nested too deeply.
+            ValueError: The value is nested too deeply for jsonschema-rs.
         """
         why = ""
         if _is_large(value):
@@ -166,7 +164,7 @@ class SchemaValidator:
         return self._readable(errors) if self._compiler.has_bounded_patterns else errors
 
     def _readable(self, errors: Iterator[jsonschema_rs.ValidationError]) -> Iterator[SchemaError]:
-        """Yields errors with the patterns of the document."""
+        """Yields errors whose messages show the patterns of the document."""
         for error in errors:
             message = unbounded(error.message)
             yield _PlacedError(
@@ -176,12 +174,12 @@ class SchemaValidator:
     def placed(
         self, value: Any, at: _Place, listed: set[tuple[str, _Place]]
     ) -> Iterator[SchemaError]:
-        """Yields errors at their places in the document, those of references from where they lead.
+        """Yields the errors of a value with paths from the root, those behind references included.
 
         Args:
             value: The value.
-            at: Its place in the whole value.
-            listed: The schemas, each with a place, of which all is said already.
+            at: Path of the value within the whole value.
+            listed: Schema pointers and paths whose errors were listed before; extended.
         """
         yield from self._placed(
             self._compiler.compiled(self._pointer).iter_errors(value), at, listed
@@ -198,7 +196,7 @@ class SchemaValidator:
             place = (*at, *error.instance_path)
             if path[-1] != _REFERENCE:
                 kind: Any = error.kind
-                if isinstance(kind, NO_ALTERNATIVE):  # of a circle of them, each is listed once
+                if isinstance(kind, NO_ALTERNATIVE):  # ``listed`` ends a recursion of alternatives
                     each = kind.context[:_MOST_ALTERNATIVES]
                     context = [list(self._placed(it, at, listed)) for it in each]
                     kind = Unfitting(kind.name, context)
@@ -212,10 +210,10 @@ class SchemaValidator:
 
 
 class _Judgements(local):
-    """Keeps what the schemas of references say of the values within one that is being judged.
+    """Results of the reference keyword during the validation of one value, per thread.
 
     Attributes:
-        made: Pointer and value to whether the schema accepts it.
+        made: Schema pointer and text of a value to whether the schema accepts the value.
     """
 
     def __init__(self) -> None:
@@ -229,7 +227,7 @@ class Compiler:
         document: The document.
 
     Attributes:
-        is_split: Whether references are followed only when a value comes to them.
+        is_split: Whether references are looked up during validation, and not compiled in.
     """
 
     def __init__(self, document: Document) -> None:
@@ -240,20 +238,20 @@ class Compiler:
         self._branches: dict[str, int] = {}
         self._judgements = _Judgements()
         self._bounded: set[str] = set()
-        """Pointers of schemas of which no part, however deep, is composed of too many."""
+        """Pointers of schemas that ``expect_bounded`` has accepted, with all of their parts."""
 
     def validator(self, schema: Node) -> SchemaValidator:
-        """Returns the validator of a schema; the same one for the same place."""
+        """Returns the validator of a schema; cached by pointer."""
         known = self._validators.get(schema.pointer)
         if known is None:
             known = self._validators[schema.pointer] = SchemaValidator(self, schema.pointer)
         return known
 
     def expect_bounded(self, schema: Node) -> None:
-        """Accepts a schema that no value takes too long for; it is not compiled for that.
+        """Expects a schema that can be validated in reasonable time; does not compile it.
 
         Raises:
-            StartupError: It is composed of too many schemas.
+            StartupError: The schema, or a part of it, is composed of too many schemas.
         """
         seen: set[str] = set()
         pending = [schema]
@@ -275,32 +273,32 @@ class Compiler:
                     f"{COMPOSED_SCHEMAS.exceeded().message} Nest allOf, anyOf and oneOf less."
                 )
                 raise StartupError(msg)
-            with suppress(StartupError):  # the compiler says what a reference lacks
+            with suppress(StartupError):  # compiling the schema reports the broken reference
                 pending.append(self._document.follow(part))
             pending += _within(part)
         self._bounded |= seen
 
     def expect_valid(self, schema: Node) -> None:
-        """Accepts a schema that can be compiled.
+        """Expects a schema that can be compiled.
 
         Raises:
-            StartupError: It is invalid, or composed of too many; the text says where and why.
+            StartupError: The schema is invalid, or composed of too many; the text says where and why.
         """
         self.compiled(schema.pointer)
         if schema.pointer in self._invalid:
             raise self._invalid[schema.pointer]
 
     def is_endless(self, pointer: str, value: Any) -> bool:
-        """Tells whether it would take too long to say how a value breaks a schema.
+        """Tells whether listing the errors of a value would take too long.
 
-        Whether it does is known at once; but for each alternative of a schema that contains itself
-        jsonschema-rs lists what breaks each alternative of the parts, and so on.
+        Validity alone is found quickly. But for each alternative of a recursive schema,
+        jsonschema-rs lists the errors of all alternatives below it, and so on.
         """
         levels = levels_of(value, JSON_DEPTH.most)
         return levels > _FEW_LEVELS and self._branching(pointer) ** levels > COMPOSED_SCHEMAS.most
 
     def _branching(self, pointer: str) -> int:
-        """Returns how many alternatives there are at most within schemas that contain themselves."""
+        """Returns the largest number of alternatives in recursive schemas; 1 if none is recursive."""
         known = self._branches.get(pointer)
         if known is not None:
             return known
@@ -321,19 +319,22 @@ class Compiler:
 
     @cached_property
     def compiled(self) -> Callable[[str], jsonschema_rs.Validator]:
-        """Returns the compiled schema of a place; of an invalid one, which lint reports, any value."""
+        """Compiles the schema at a pointer; cached. An invalid schema, as lint reports, accepts all."""
         return lru_cache(maxsize=MOST_COMPILED if self.is_split else None)(self._compiled)
 
     @cached_property
     def is_split(self) -> bool:
-        """False where unevaluated members depend on what a reference says of them."""
+        """True if references are looked up during validation.
+
+        Excluded with ``unevaluated…`` keywords, which need the annotations of referenced schemas.
+        """
         counts = _counts(self._document.raw)
         is_many = counts["$ref"] > MOST_REFERENCES
         return (is_many or bool(self._knots)) and not counts.keys() & _UNEVALUATED
 
     @cached_property
     def _knots(self) -> frozenset[str]:
-        """Pointers of the schemas where several circles of schemas meet that apply to one value."""
+        """Pointers of the schemas in which several cycles of composition meet."""
         return knots(self._document.raw)
 
     @cached_property
@@ -342,26 +343,26 @@ class Compiler:
 
     @cached_property
     def _formats(self) -> dict[str, Callable[[str], bool]] | None:
-        """The formats that Draft 7 lacks, where the document may name one.
+        """The formats that Draft 7 lacks; None if the document uses none.
 
-        A validator that has formats of ours takes a quarter longer, whether a schema names them or not.
+        Custom formats make every validation a quarter slower, even of schemas without them.
         """
         return _FORMATS if self._document.is_30 and "'uuid'" in repr(self._document.raw) else None
 
     @cached_property
     def _registry(self) -> jsonschema_rs.Registry:
-        """The document, as compiled schemas follow its references."""
+        """The document in translated form, by which compiled schemas resolve references."""
         draft = jsonschema_rs.Draft7 if self._document.is_30 else jsonschema_rs.Draft202012
         return jsonschema_rs.Registry([(_URI, self._translated(self._document.raw))], draft=draft)
 
     @cached_property
     def has_bounded_patterns(self) -> bool:
-        """True where the document has a pattern that long texts are not held to."""
+        """True if the document has a pattern that is not applied to long texts."""
         patterns = (it.get("pattern") for it in objects_in(self._document.raw))
         return any(isinstance(it, str) and backtracks(it) for it in patterns)
 
     def _translated(self, written: Any) -> Any:
-        """Returns a part of the document as it is compiled; its pointers still hold."""
+        """Returns a part of the document in the form that is compiled; pointers stay valid."""
         content = in_draft_7(written) if self._document.is_30 else written
         return _rewritten(content, _with_bounded_pattern) if self.has_bounded_patterns else content
 
@@ -398,20 +399,20 @@ class Compiler:
             raise StartupError(msg) from error
 
     def _split(self, pointer: str) -> Any:
-        """Returns a schema in which the keyword of ours stands for references."""
+        """Returns a schema with references replaced by the custom keyword."""
         written = value_at(self._document.raw, pointer)
         rewrite = partial(_with_reference_keyword, is_30=self._document.is_30)
         return _rewritten(self._translated(written), rewrite)
 
     def accepts(self, pointer: str, value: Any) -> bool:
-        """Tells whether the schema that a reference leads to accepts a value; asked twice, at once."""
+        """Tells whether a referenced schema accepts a value; remembered while a knot is validated."""
         if not self._knots:
             return self.at(pointer).is_valid(value)
         judged, key = self._judgements.made, (pointer, repr(value))
         if key in judged:
             return judged[key]
         is_outermost = not judged
-        judged[key] = True  # within itself a schema adds nothing
+        judged[key] = True  # a recursive occurrence of the schema adds no condition
         try:
             is_accepted = judged[key] = self.at(pointer).is_valid(value)
         finally:
@@ -420,21 +421,21 @@ class Compiler:
         return is_accepted
 
     def at(self, pointer: str) -> SchemaValidator:
-        """Returns the validator of the schema at a place."""
+        """Returns the validator of the schema at a pointer."""
         return self.validator(Node(pointer, None))
 
     def referring(self, path: Sequence[str | int]) -> str:
-        """Returns where the schema at a place refers to."""
+        """Returns the pointer that the schema at a path refers to."""
         schema: Any = self._document.raw
         for step in path:
-            if "$ref" in schema:  # what follows are the alternatives that a nullable one became
+            if "$ref" in schema:  # the next steps exist only in the translation of ``nullable``
                 break
             schema = schema[int(step) if isinstance(schema, list) else step]
         return unquote(schema["$ref"])
 
 
 def _within(schema: Node, *, has_names: bool = False) -> Iterator[Node]:
-    """Yields what may be a schema directly within one."""
+    """Yields the nodes directly within a schema that may be schemas."""
     if not isinstance(schema.value, dict | list):
         return
     for key, part in schema.children():
@@ -444,8 +445,8 @@ def _within(schema: Node, *, has_names: bool = False) -> Iterator[Node]:
 
 
 def _reference_keyword(compiler: Compiler) -> type:
-    """Returns the keyword that judges by what a reference leads to, as jsonschema-rs calls it."""
-    weak = proxy(compiler)  # jsonschema-rs keeps the class, and Python cannot see that circle
+    """Returns the custom keyword of jsonschema-rs that validates by the schema referred to."""
+    weak = proxy(compiler)  # jsonschema-rs holds the class: a cycle that Python cannot collect
 
     class Reference:
         def __init__(self, _schema: Any, reference: str, _path: Any) -> None:
@@ -457,7 +458,9 @@ def _reference_keyword(compiler: Compiler) -> type:
 
         def iter_errors(self, value: Any) -> Iterator[ValueError]:
             if not weak.accepts(self._pointer, value):
-                yield ValueError(self._pointer)  # whose errors are listed in its place
+                yield ValueError(
+                    self._pointer
+                )  # replaced by the errors of the target (``_placed``)
 
     return Reference
 
@@ -465,12 +468,12 @@ def _reference_keyword(compiler: Compiler) -> type:
 def _rewritten(
     value: Any, rewrite: Callable[[dict[str, Any]], Any], *, has_names: bool = False
 ) -> Any:
-    """Returns a copy in which each schema is rewritten, those within it first; data stays as it is.
+    """Returns a copy in which each schema is rewritten, inner ones first; data is not touched.
 
     Args:
         value: A part of a document.
-        rewrite: Returns what stands for a schema, which is a copy.
-        has_names: Whether the members of the value are names and no keywords.
+        rewrite: Returns the replacement of a schema; may modify its argument.
+        has_names: Whether the members of the value are names chosen by the author, not keywords.
     """
     if isinstance(value, list):
         return [_rewritten(item, rewrite) for item in value]
@@ -486,15 +489,15 @@ def _rewritten(
 
 
 def _with_reference_keyword(schema: dict[str, Any], *, is_30: bool) -> dict[str, Any]:
-    """Returns a schema in which the keyword of ours stands for its reference."""
+    """Returns a schema with its reference replaced by the custom keyword."""
     if not isinstance(schema.get("$ref"), str):
         return schema
     reference = {_REFERENCE: schema.pop("$ref")}
-    return reference if is_30 else {**schema, **reference}  # Draft 7 has nothing beside them
+    return reference if is_30 else {**schema, **reference}  # Draft 7 ignores siblings of $ref
 
 
 def _referring(schema: Any) -> tuple[set[str], int]:
-    """Returns where a schema refers to, and the most alternatives in it that refer to others."""
+    """Returns the pointers that a schema refers to, and its most alternatives with references."""
     parts = list(objects_in(schema))
     references = (part["$ref"] for part in parts if isinstance(part.get("$ref"), str))
     listed = (it for part in parts for it in map(part.get, COMPOSING) if isinstance(it, list))
@@ -503,17 +506,17 @@ def _referring(schema: Any) -> tuple[set[str], int]:
 
 
 def _counts(raw: Any) -> Counter[str]:
-    """Counts the references of a document and the keywords that look through them."""
+    """Counts the references of a document, and its ``unevaluated…`` keywords."""
     return Counter(name for it in objects_in(raw) for name in _COUNTED & it.keys())
 
 
 def in_draft_7(value: Any) -> Any:
-    """Returns the document with OpenAPI 3.0's own keywords translated to Draft 7's."""
+    """Returns a part of a document with the keywords of OpenAPI 3.0 translated to Draft 7."""
     return _rewritten(value, _bounds_and_null)
 
 
 def _with_bounded_pattern(schema: dict[str, Any]) -> dict[str, Any]:
-    """Returns a schema whose pattern takes long texts where they would take long to match."""
+    """Returns a schema whose pattern accepts texts that are too long for backtracking."""
     if isinstance(schema.get("pattern"), str):
         schema["pattern"] = bounded(schema["pattern"])
     return schema
@@ -530,9 +533,9 @@ def _bounds_and_null(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """Returns a schema that takes null too, by changing only the keywords that would refuse it.
+    """Returns a schema that accepts null too, by changing only the keywords that would refuse it.
 
-    None of its members moves, as ``{"anyOf": [schema, {"type": "null"}]}`` would move them all.
+    ``{"anyOf": [schema, {"type": "null"}]}`` would change the JSON pointers of all its members.
     """
     if "$ref" in schema:
         return {"anyOf": [schema, _NULL]}

@@ -1,4 +1,4 @@
-"""Writes XML in the way that schemas say (OpenAPI 3.0.3, XML Object)."""
+"""Writes values as XML by the ``xml`` members of their schemas (OpenAPI 3.0.3, XML Object)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ from understudy.openapi.schemas import ALL, Schemas
 _SCHEMAS = "#/components/schemas/"
 _ROOT = "root"
 ITEM = "item"
-"""The element of an item in a list that is an item itself, where ``xml`` gives it no name."""
+"""Default name of the elements of a list that has no name itself: the root, or a nested list."""
 
 
 class XmlWriter:
@@ -29,7 +29,7 @@ class XmlWriter:
         """Returns a value as an XML document in UTF-8.
 
         Args:
-            value: As JSON has it.
+            value: The value, as parsed JSON.
             schema: Its schema, whose ``xml`` members name elements and attributes.
         """
         root = Xml.Element(self._tag(schema, _root_name(schema)))
@@ -88,7 +88,7 @@ class XmlWriter:
             element.set(f"xmlns:{prefix}" if prefix else "xmlns", str(xml["namespace"]))
 
     def _xml(self, schema: Node | None) -> Mapping[str, Any]:
-        """Returns the XML Object of a schema, or of a part of it (``allOf``)."""
+        """Returns the XML Object of a schema; empty if the schema is None or has none."""
         return {} if schema is None else xml_object(self._schemas, schema)
 
 
@@ -99,7 +99,7 @@ def xml_object(schemas: Schemas, schema: Node) -> Mapping[str, Any]:
 
 
 def _root_name(schema: Node | None) -> str:
-    """Returns the name of a component, which the root element has where ``xml`` gives it none."""
+    """Returns the default name of the root element: the component that the schema refers to."""
     reference = schema.value.get("$ref") if schema and isinstance(schema.value, dict) else None
     if isinstance(reference, str) and reference.startswith(_SCHEMAS):
         return unquote(reference).removeprefix(_SCHEMAS)

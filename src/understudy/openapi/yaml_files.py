@@ -1,6 +1,6 @@
-"""Reads YAML as YAML 1.2's core schema does: dates stay strings, and ``no`` is Norway.
+"""Reads YAML files by the core schema of YAML 1.2: dates and ``no`` stay strings.
 
-JSON is YAML too, but is read by a JSON parser, which takes a fiftieth of the time.
+JSON is read by a JSON parser, although it is YAML too, as that takes a fiftieth of the time.
 """
 
 import codecs
@@ -22,18 +22,18 @@ from understudy.openapi.pointers import levels_of
 
 
 def beyond(limit: Limit, path: Path) -> StartupError:
-    """Returns the error of a file that is beyond a limit."""
+    """Returns the error for a file that exceeds a limit."""
     return StartupError(
         f"{path} is beyond the limit {limit.name}: at most {limit.most:,} {limit.of}."
     )
 
 
-# Builds the values of a YAML file from the events of libyaml's parser, in one pass. PyYAML's own
-# composer builds a tree of nodes first, guesses the types of YAML 1.1, where ``no`` is False,
-# ``1:30`` is 90 and a date is an object, and calls itself for each level. This reader guesses as
-# YAML 1.2's core schema does (10.3), counts levels and values as it goes, so that neither depth
-# nor aliases of aliases use up the machine, and takes half of the time. Of YAML 1.1 it keeps the
-# merge key ``<<``, which documents use and every other reader of OpenAPI knows.
+# The values of a YAML file are built from the events of libyaml's parser, in one pass. PyYAML's own
+# composer builds a tree of nodes first, resolves types by YAML 1.1, where ``no`` is False, ``1:30``
+# is 90 and a date is an object, and recurses for each level. This reader resolves types by the core
+# schema of YAML 1.2 (10.3), limits levels and values, so that neither depth nor aliases of aliases
+# exhaust memory, and takes half the time. Of YAML 1.1 it supports the merge key ``<<``, which
+# documents use and every other reader of OpenAPI knows.
 
 _WORDS: Final = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
@@ -41,26 +41,27 @@ _WORDS: Final = {
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
 _NUMERIC: Final = frozenset("-+.0123456789")
-"""The characters that a number may begin with."""
+"""Characters that a number can begin with."""
 
 _INTEGER: Final = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 
 _MOST_DIGITS: Final = 250
 _LARGEST: Final = 10**300
+"""Replaces longer integers; it still fits a float, so that arithmetic with one cannot overflow."""
 
 _HALF: Final = re.compile(rb"\\u[dD][89abAB]|\\u[dD][c-fC-F]")
-"""Finds what may be half of a character, which UTF-8 has not."""
+"""Escapes of surrogates in JSON; a single one is half a character, which UTF-8 cannot encode."""
 
 _TAGS: Final = "tag:yaml.org,2002:"
 _TYPES: Final = {type(None): "null", bool: "bool", int: "int", float: "float"}
 
 _NO_KEY: Final = object()
 _MERGE: Final = object()
-"""The key ``<<``, whose value is merged into the mapping that it stands in."""
+"""The key ``<<``, whose value is merged into the mapping around it."""
 
 _ENDLESS: Final = YAML_VALUES.most + 1
-"""The number of values that a list stands for within itself."""
+"""Count of an alias within its own anchor: infinite, so the limit is exceeded."""
 
 
 @dataclass(slots=True, eq=False)
@@ -70,9 +71,9 @@ class _Open:
     Attributes:
         value: The list or mapping.
         start: Its first event.
-        before: The number of values that were counted before it.
-        key: The key whose value is read next; _NO_KEY where a key is next, and in lists.
-        merged: The mappings whose members it has too, where it does not have its own; None: none.
+        before: The number of values counted before it.
+        key: The key whose value is read next; _NO_KEY if a key comes next, and in lists.
+        merged: Mappings that ``<<`` merges in, which its own members override; None without ``<<``.
     """
 
     value: Any
@@ -83,17 +84,17 @@ class _Open:
 
 
 class YamlValues:
-    """Reads one file.
+    """Reads the values of one YAML file.
 
     Args:
-        path: What names it in a message.
+        path: The name of the file in messages.
         repeated: Collects a message for each key that occurs twice; None refuses them.
     """
 
     def __init__(self, path: Path, repeated: list[str] | None) -> None:
         self._path = path
         self._repeated = repeated
-        self._anchors: dict[str, tuple[Any, int]] = {}  # the value, and how many it counts as
+        self._anchors: dict[str, tuple[Any, int]] = {}  # the value, and how many values it contains
         self._open: list[_Open] = []
         self._count = 0
         self._documents: list[Any] = []
@@ -111,8 +112,8 @@ class YamlValues:
         """Returns the value of the only document in a file; None if the file is empty.
 
         Raises:
-            YAMLError: It is not YAML.
-            StartupError: It is nested too deeply, or its aliases expand to too many values.
+            YAMLError: The content is not YAML.
+            StartupError: The content is nested too deeply, or its aliases expand to too many values.
         """
         takes = self._takes
         for event in yaml.parse(content, yaml.CSafeLoader):
@@ -131,7 +132,8 @@ class YamlValues:
         elif event.tag is not None:
             value = _tagged(event)
         else:
-            value = _plain(event.value) if event.implicit[0] else event.value  # in quotes
+            # implicit[0] is False for a quoted scalar, which is always a string
+            value = _plain(event.value) if event.implicit[0] else event.value
         if event.anchor is not None:
             self._anchors[event.anchor] = value, 1
         self._put(event, value, 1)
@@ -165,7 +167,7 @@ class YamlValues:
         self._put(ended.start, ended.value, 1)
 
     def _put(self, event: Any, value: Any, count: int) -> None:
-        """Puts a value that was read into what it stands in."""
+        """Adds a value to the open list or mapping, as an item, key or value."""
         self._count += count
         if self._count > YAML_VALUES.most:
             raise beyond(YAML_VALUES, self._path)
@@ -185,16 +187,16 @@ class YamlValues:
             within.key = _NO_KEY
 
     def _is_at_key(self) -> bool:
-        """Tells whether what is read now is the key of a mapping."""
+        """Tells whether the next scalar is the key of a mapping."""
         within = self._open[-1] if self._open else None
         return within is not None and type(within.value) is dict and within.key is _NO_KEY
 
     def _key(self, event: Any, key: Any, mapping: dict[Any, Any]) -> Any:
-        """Returns a key as it is written: keys are texts, as JSON has them, and 200 is one too."""
+        """Returns a key as a string, as in JSON: the key 200 is ``"200"``."""
         if isinstance(key, list | dict):
             _refuse(event, "a list or a mapping is not a key")
         if key is not _MERGE:
-            key = intern(str(getattr(event, "value", key)))  # documents repeat few names
+            key = intern(str(getattr(event, "value", key)))  # the same few names recur
         if key in mapping:
             self._note_repeated(event, key)
         return key
@@ -207,13 +209,13 @@ class YamlValues:
 
 
 def _is_merge(event: Any) -> bool:
-    """Tells whether a scalar is the merge key, which tools also write as ``!!merge <<``."""
+    """Tells whether a scalar is the merge key, ``<<`` or ``!!merge <<``."""
     is_plain = event.implicit[0] if event.tag is None else event.tag == f"{_TAGS}merge"
     return bool(event.value == "<<" and is_plain)
 
 
 def _mappings(event: Any, value: Any) -> list[dict[Any, Any]]:
-    """Returns the mappings that the value of a merge key names, the first of which counts first."""
+    """Returns the mappings of a merge key, the first of which overrides the others."""
     mappings = value if isinstance(value, list) else [value]
     if not all(isinstance(it, dict) for it in mappings):
         _refuse(event, "what << merges is not a mapping, nor a list of them")
@@ -221,7 +223,7 @@ def _mappings(event: Any, value: Any) -> list[dict[Any, Any]]:
 
 
 def _merge(mapping: dict[Any, Any], merged: list[dict[Any, Any]]) -> None:
-    """Puts the members of other mappings before those of a mapping, which overrides them."""
+    """Adds the members of other mappings to a mapping, whose own members override them."""
     own = dict(mapping)
     mapping.clear()
     for other in reversed(merged):
@@ -230,9 +232,9 @@ def _merge(mapping: dict[Any, Any], merged: list[dict[Any, Any]]) -> None:
 
 
 def _plain(text: str) -> Any:
-    """Returns the value of a scalar without quotes (YAML 1.2.2, 10.3.2), but for NaN and infinity.
+    """Returns the value of a scalar without quotes (YAML 1.2.2, 10.3.2).
 
-    Decimals may begin with zeros: ``007`` is 7.
+    NaN and infinity stay strings. Decimals may begin with zeros: ``007`` is 7.
     """
     if text in _WORDS:
         return _WORDS[text]
@@ -244,19 +246,19 @@ def _plain(text: str) -> Any:
 
 
 def _integer(text: str) -> int:
-    """Returns an integer; one that no float holds becomes the largest, as nothing reckons with it."""
+    """Returns an integer; one with more digits than a float can hold is replaced by 10**300."""
     if len(text) > _MOST_DIGITS:
         return -_LARGEST if text[0] == "-" else _LARGEST
     return int(text, 0) if text[:2] in {"0o", "0x"} else int(text)
 
 
 def _fraction(text: str) -> float:
-    """Returns a number with a fraction or an exponent, within what a float holds."""
+    """Returns a number with a fraction or exponent, limited to the range of floats."""
     return min(max(-sys.float_info.max, float(text)), sys.float_info.max)
 
 
 def _tagged(event: Any) -> Any:
-    """Returns the value of a scalar whose type the file names."""
+    """Returns the value of a scalar with a tag."""
     name = event.tag.removeprefix(_TAGS)
     if name in {"str", "!"}:
         return event.value
@@ -281,7 +283,7 @@ def _refuse(event: Any, what: str) -> NoReturn:
 
 _ENCODINGS = (
     (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, as its mark begins with that one
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
@@ -293,14 +295,14 @@ def read_yaml(path: Path, repeated: list[str] | None = None) -> Any:
     """Reads one YAML or JSON file.
 
     Args:
-        path: The file, in UTF-8, or in another encoding that a byte order mark names.
+        path: The file, in UTF-8 unless a byte order mark says otherwise.
         repeated: Collects a message for each key that occurs twice; None refuses them.
 
     Returns:
         Dicts, lists, strings, numbers, booleans and None.
 
     Raises:
-        StartupError: It cannot be read, or is not YAML; the text names file and line.
+        StartupError: The file cannot be read, or is not YAML; the text names file and line.
     """
     return parse_yaml(file_bytes(path), path, repeated)
 
@@ -309,7 +311,7 @@ def file_bytes(path: Path) -> bytes:
     """Returns the content of a document or a fixture.
 
     Raises:
-        StartupError: It cannot be read, or is too long.
+        StartupError: The file cannot be read, or is too long.
     """
     try:
         with path.open("rb") as file:
@@ -322,15 +324,15 @@ def file_bytes(path: Path) -> bytes:
 
 
 def parse_yaml(content: bytes, path: Path, repeated: list[str] | None = None) -> Any:
-    """Reads what a YAML or JSON file holds.
+    """Parses the content of a YAML or JSON file.
 
     Args:
-        content: In UTF-8, or in another encoding that a byte order mark names.
-        path: What names it in a message.
+        content: The content, in UTF-8 unless a byte order mark says otherwise.
+        path: The name of the file in messages.
         repeated: Collects a message for each key that occurs twice; None refuses them.
 
     Raises:
-        StartupError: It is not YAML; the text names file and line.
+        StartupError: The content is not YAML; the text names file and line.
     """
     try:
         content = _in_utf_8(content)
@@ -362,22 +364,22 @@ _REMEDIES: Final = {
     "node content": "no value begins with this character; quote the value",
     "comment or line break": "only a line break or a comment stands behind | and >; quote the value",
 }
-"""Maps a part of what the parser says to what is wrong and what to do."""
+"""Part of a parser message to a clearer message with a remedy."""
 
 
 def _in_words(error: Exception) -> str:
-    """Returns what is wrong and what to do; the parser's own words where nothing else is known."""
-    if isinstance(error, (ReaderError, UnicodeDecodeError)):  # of a file that is not text at all
+    """Returns a parser error in clearer words, or the parser's own if it is not in the table."""
+    if isinstance(error, (ReaderError, UnicodeDecodeError)):  # a binary file
         return "it has characters that no text has; name a text file in UTF-8"
-    what = str(getattr(error, "problem", None) or error)
+    message = str(getattr(error, "problem", None) or error)
     begun = getattr(error, "context_mark", None)
-    remedy = next((text for part, text in _REMEDIES.items() if part in what), what)
+    remedy = next((text for part, text in _REMEDIES.items() if part in message), message)
     return remedy.replace("{line}", str(begun.line + 1) if begun else "before").rstrip(".")
 
 
 def _parse(content: bytes, path: Path, repeated: list[str] | None) -> Any:
     if content.lstrip()[:1] in (b"{", b"["):
-        # what fails is YAML in braces, or an error that the YAML reader explains with its line
+        # on failure it is YAML flow style, or an error that the YAML reader reports with its line
         with suppress(ValueError, RecursionError):
             return _parse_json(content, repeated)
     return YamlValues(path, repeated).read(content)
@@ -392,10 +394,10 @@ def _in_utf_8(content: bytes) -> bytes:
 
 
 def _parse_json(content: bytes, repeated: list[str] | None) -> Any:
-    """Reads JSON, in which a key counts once, as in YAML.
+    """Parses JSON, and reports repeated keys.
 
     Raises:
-        ValueError: It is not JSON, or has a key twice and `repeated` is None.
+        ValueError: The content is not JSON, or has a key twice and ``repeated`` is None.
     """
     twice: list[str] = []
 
