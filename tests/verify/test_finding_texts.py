@@ -121,7 +121,7 @@ def test_of_long_values_a_finding_shows_where_they_begin_to_differ():
 
 def test_a_check_names_the_condition_that_tells_its_exchange_from_others():
     of = {each.rules: each for each in CHECKS}
-    assert of["token-repeated-field",].where == "a field is given twice"
+    assert of["token-repeated-field",].where == "a field is sent twice"
     assert of["upload-square",].where == "the picture is not square"
     assert of["token-answer",].where == ""  # which every success is
 

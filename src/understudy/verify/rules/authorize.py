@@ -56,13 +56,13 @@ REFUSED = 400
 
 
 def client_is_unknown(exchange: Exchange, history: History) -> bool:
-    """Tells whether no client is named, or a made-up one."""
+    """Tells whether the client is missing or made up."""
     client = exchange.request.query.get("client_id")
     return client is None or history.is_made_up(client)
 
 
 def names_other_redirect(exchange: Exchange, history: History) -> bool:
-    """Tells whether the redirect URI is not the client's."""
+    """Tells whether the redirect URI is not the one registered for the client."""
     app = named_client(exchange, history)
     uri = exchange.request.query.get("redirect_uri")
     return app is not None and uri != app.redirect_uri
@@ -75,7 +75,7 @@ client_and_redirect_are_sent_once = tells(
 
 
 def is_other_spelling(exchange: Exchange, history: History) -> bool:
-    """Tells whether the redirect URI is of the same host, and not the registered one."""
+    """Tells whether the redirect URI has the registered host, and is not the registered one."""
     uri = exchange.request.query.get("redirect_uri", "")
     registered = proven(named_client(exchange, history)).redirect_uri
     if not uri or uri == registered:
@@ -84,7 +84,7 @@ def is_other_spelling(exchange: Exchange, history: History) -> bool:
 
 
 def cannot_be_trusted(exchange: Exchange, history: History) -> bool:
-    """Tells whether the client is made up, or the redirect URI not the client's."""
+    """Tells whether the client is made up, or the redirect URI is not registered for it."""
     is_made_up = history.is_made_up(exchange.request.query.get("client_id", ""))
     return is_made_up or names_other_redirect(exchange, history)
 
@@ -94,7 +94,7 @@ def _expect_no_redirect(exchange: Exchange, expected: str) -> CheckResult:
     return expect(is_right, expected, shown_response(exchange))
 
 
-def _is_taken(exchange: Exchange, history: History) -> bool:
+def _is_accepted(exchange: Exchange, history: History) -> bool:
     app = proven(application_of(exchange, history))
     return exchange.status == OK or is_back(exchange, app)
 
@@ -106,10 +106,10 @@ def _is_taken(exchange: Exchange, history: History) -> bool:
     when=[client_and_redirect_match, is_sound],
 )
 def registered_client_is_known(exchange: Exchange, history: History) -> CheckResult:
-    """A registered client with its redirect URI is taken."""
-    is_taken = _is_taken(exchange, history)
+    """A registered client with its redirect URI is accepted."""
+    is_accepted = _is_accepted(exchange, history)
     expected = "a page or a redirect, as the client and the address are registered"
-    return expect(is_taken, expected, f"status {exchange.status}")
+    return expect(is_accepted, expected, f"status {exchange.status}")
 
 
 @check("authorize-error-page", on=[AUTHORIZE], when=[cannot_be_trusted])
@@ -138,13 +138,13 @@ def refusal_is_a_page(exchange: Exchange, _history: History) -> CheckResult:
     needs=("auth_url", "app"),
 )
 def authorization_request(client: ProbeClient) -> None:
-    """Opens an authorization request, as by following a link."""
+    """Sends an authorization request, as a browser does that follows a link."""
     request_authorization(client, parameters(client.app))
 
 
 @probe("authorize-client-known", "authorize-error-page", needs=("auth_url", "app"))
 def requests_of_unknown_clients(client: ProbeClient) -> Parts:
-    """Names a client that does not exist, and none."""
+    """Sends authorization requests with a made-up client, and without a client."""
     yield request_authorization(client, parameters(client.app, client_id=f"{MADE_UP}-client"))
     yield request_authorization(client, parameters(client.app, client_id=None))
 
@@ -156,7 +156,7 @@ def requests_of_unknown_clients(client: ProbeClient) -> Parts:
     needs=("auth_url", "app"),
 )
 def requests_with_other_redirects(client: ProbeClient) -> Parts:
-    """Names redirect URIs that are not registered, some of them nearly the registered one."""
+    """Sends redirect URIs that differ from the registered one in a detail, and none."""
     uri = client.app.redirect_uri or ""
     parts = urlsplit(uri)
     spellings = (
@@ -174,7 +174,7 @@ def requests_with_other_redirects(client: ProbeClient) -> Parts:
 
 @probe("redirect-uri-registered", needs=("auth_url", "app", "other_app"))
 def request_with_redirect_of_another_client(client: ProbeClient) -> None:
-    """Names the redirect URI that is registered for another client."""
+    """Sends the redirect URI that is registered for another client."""
     uri = client.target.other_application.redirect_uri
     if uri:
         request_authorization(client, parameters(client.app, redirect_uri=uri))
@@ -182,7 +182,7 @@ def request_with_redirect_of_another_client(client: ProbeClient) -> None:
 
 @probe("redirect-uri-registered", "authorize-error-page", needs=("auth_url", "app"))
 def requests_with_another_error_too(client: ProbeClient) -> Parts:
-    """Names nearly the redirect URI, by dots, a user or capitals; makes a second mistake or denies."""
+    """Sends near misses of the redirect URI together with a second error, or denies consent."""
     scheme, netloc, path, *_ = urlsplit(client.app.redirect_uri or "")
     origin = f"{scheme}://{netloc}"
     mistakes: tuple[dict[str, str | None], ...] = (
@@ -205,20 +205,20 @@ ASKING = ("auth_url", "app")
 GRANTED = (*ASKING, "tokens", "approval")
 
 
-def _empty(exchange: Exchange) -> list[str]:
+def _empty_names(exchange: Exchange) -> list[str]:
     return [name for name, text in exchange.request.pairs if text == "" and name in KNOWN]
 
 
-def _twice(exchange: Exchange) -> list[str]:
+def _forbidden_repeats(exchange: Exchange) -> list[str]:
     names = repeated(exchange)
     return [name for name in names if name in ONCE or SCOPE_NAME.fullmatch(name)]
 
 
 repeats_a_parameter = tells(
-    "a parameter is given twice that may be given once", lambda it, _: bool(_twice(it))
+    "a parameter is sent twice that may be sent once", lambda it, _: bool(_forbidden_repeats(it))
 )
 repeats_known_only = tells(
-    "no unknown parameter is given twice", lambda it, _: not set(repeated(it)) - KNOWN
+    "no unknown parameter is sent twice", lambda it, _: not set(repeated(it)) - KNOWN
 )
 has_no_challenge = tells(
     "the request has no code challenge",
@@ -236,23 +236,23 @@ def has_unknown_parameter(exchange: Exchange, _history: History) -> bool:
 
 
 response_type_is_empty = tells(
-    "the response type is empty", lambda it, _: "response_type" in _empty(it)
+    "the response type is empty", lambda it, _: "response_type" in _empty_names(it)
 )
 other_parameter_is_empty = tells(
     "a parameter beside the response type is empty",
-    lambda it, history: bool(_empty(it)) and not response_type_is_empty(it, history),
+    lambda it, history: bool(_empty_names(it)) and not response_type_is_empty(it, history),
 )
 has_other_response_type = unless(has_response_type, "the response type is neither code nor token")
 
 
 def response_type_is_clear(exchange: Exchange, history: History) -> bool:
-    """Tells whether something was granted for a response type that was given once."""
+    """Tells whether a code or token was granted for a response type that was sent once."""
     is_once = "response_type" not in repeated(exchange)
     return is_granted(exchange) and is_once and has_response_type(exchange, history)
 
 
 state_is_clear = tells(
-    "state was given once, or not at all",
+    "state was sent once, or not at all",
     lambda it, history: "state" not in repeated(request_of(it, history)),
 )
 
@@ -268,7 +268,7 @@ _REDIRECTED = (
 
 @check("authorize-error-redirect", on=[AUTHORIZE], when=[*_REDIRECTED, has_sound_scopes])
 def error_is_redirected(exchange: Exchange, history: History) -> CheckResult:
-    """An error is redirected to a client that can be trusted, in the part it reads."""
+    """An error is redirected to a trusted client, in the query or fragment that the client reads."""
     is_right = bool(_error_parameters(exchange, history).get("error"))
     return expect(is_right, "error on the redirect", shown_response(exchange))
 
@@ -282,7 +282,7 @@ def error_is_described(exchange: Exchange, history: History) -> CheckResult:
 
 
 def _error_parameters(exchange: Exchange, history: History) -> dict[str, str]:
-    """Returns the parameters of a redirect to the application, from the part it reads."""
+    """Returns the parameters of a redirect to the client: the fragment's for ``token``, else the query's."""
     if not is_back(exchange, proven(application_of(exchange, history))):
         return {}
     location = exchange.location
@@ -292,9 +292,11 @@ def _error_parameters(exchange: Exchange, history: History) -> dict[str, str]:
 
 @check("authorize-repeated-parameter", on=[AUTHORIZE], when=[client_is_known, repeats_a_parameter])
 def repeated_parameter_is_refused(exchange: Exchange, history: History) -> CheckResult:
-    """A parameter that is given twice is refused."""
-    is_taken = is_granted(exchange) or is_page(exchange, history)
-    return expect(not is_taken, f"{_twice(exchange)[0]} is refused", shown_response(exchange))
+    """A parameter that is sent twice is refused (RFC 6749, 3.1)."""
+    is_accepted = is_granted(exchange) or is_page(exchange, history)
+    return expect(
+        not is_accepted, f"{_forbidden_repeats(exchange)[0]} is refused", shown_response(exchange)
+    )
 
 
 @check(
@@ -305,8 +307,8 @@ def repeated_parameter_is_refused(exchange: Exchange, history: History) -> Check
 def unknown_parameter_is_ignored(exchange: Exchange, _history: History) -> CheckResult:
     """An unknown parameter changes nothing."""
     is_error = "error" in exchange.redirect_parameters and not is_granted(exchange)
-    is_taken = exchange.status == OK or not (is_error or exchange.response.is_refusal)
-    return expect(is_taken, "they change nothing", shown_response(exchange))
+    is_accepted = exchange.status == OK or not (is_error or exchange.response.is_refusal)
+    return expect(is_accepted, "they change nothing", shown_response(exchange))
 
 
 @check(
@@ -315,9 +317,9 @@ def unknown_parameter_is_ignored(exchange: Exchange, _history: History) -> Check
     when=[client_and_redirect_match, response_type_is_empty],
 )
 def empty_response_type_counts_as_missing(exchange: Exchange, _history: History) -> CheckResult:
-    """An empty response type counts as left out, and is refused."""
-    is_taken = is_granted(exchange) or exchange.status == OK
-    return expect(not is_taken, "a refusal, as if left out", shown_response(exchange))
+    """An empty response type is treated as missing, and refused (RFC 6749, 3.1)."""
+    is_accepted = is_granted(exchange) or exchange.status == OK
+    return expect(not is_accepted, "a refusal, as if left out", shown_response(exchange))
 
 
 @check(
@@ -326,8 +328,10 @@ def empty_response_type_counts_as_missing(exchange: Exchange, _history: History)
     when=[client_and_redirect_match, is_sound, other_parameter_is_empty],
 )
 def empty_parameter_counts_as_missing(exchange: Exchange, _history: History) -> CheckResult:
-    """An empty parameter counts as left out: an empty state does not come back."""
-    is_left_out = "state" not in exchange.redirect_parameters or "state" not in _empty(exchange)
+    """An empty parameter is treated as missing: an empty state is not returned."""
+    is_left_out = "state" not in exchange.redirect_parameters or "state" not in _empty_names(
+        exchange
+    )
     is_right = is_left_out and not exchange.response.is_refusal
     return expect(is_right, "as if left out", shown_response(exchange))
 
@@ -343,14 +347,14 @@ def response_type_is_followed(exchange: Exchange, _history: History) -> CheckRes
 
 @check("response-type", on=[AUTHORIZE], when=[client_and_redirect_match, has_other_response_type])
 def other_response_type_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """No other response type is taken."""
-    is_taken = is_granted(exchange) or exchange.status == OK
-    return expect(not is_taken, "a refusal", shown_response(exchange))
+    """A response type other than ``code`` and ``token`` is refused."""
+    is_accepted = is_granted(exchange) or exchange.status == OK
+    return expect(not is_accepted, "a refusal", shown_response(exchange))
 
 
 @check("state-echoed", when=[answers_request, state_is_clear])
 def state_comes_back(exchange: Exchange, history: History) -> CheckResult:
-    """The state comes back once as it was sent, and only if it was."""
+    """The redirect returns the state once and unchanged, and none where none was sent."""
     authorization = request_of(exchange, history)
     sent = _states(split(authorization.request.url).query)
     returned = _states(exchange.location.query, exchange.location.fragment)
@@ -359,26 +363,26 @@ def state_comes_back(exchange: Exchange, history: History) -> CheckResult:
 
 
 def _states(*parts: str) -> list[str]:
-    """Returns every state in parts of a URL, also an empty one."""
+    """Returns the values of every ``state`` in these parts of a URL, empty ones included."""
     pairs = (pair for part in parts for pair in parse_qsl(part, keep_blank_values=True))
     return [text for name, text in pairs if name == "state"]
 
 
 def _only(states: list[str]) -> str | list[str] | None:
-    """Returns the only state; all of them where there are several, and None where there is none."""
+    """Returns the state if there is exactly one, all of them if there are several, else None."""
     return states[0] if len(states) == 1 else states or None
 
 
 @probe("response-type", "authorize-error-redirect", "authorize-empty-parameter", needs=ASKING)
 def requests_with_other_response_types(client: ProbeClient) -> Parts:
-    """Asks for no response type, an empty one, and for both at once."""
+    """Requests an empty response type, none, and both types at once."""
     for response_type in ("", None, "code token"):
         yield request_authorization(client, parameters(client.app, response_type=response_type))
 
 
 @probe("authorize-repeated-parameter", needs=ASKING)
 def requests_with_repeated_parameters(client: ProbeClient) -> Parts:
-    """Gives a parameter twice, with another value."""
+    """Repeats each parameter in turn with another value."""
     pairs = parameters(client.app)
     for name, text in (
         ("client_id", client.app.client_id or ""),
@@ -401,14 +405,14 @@ def requests_with_repeated_parameters(client: ProbeClient) -> Parts:
     needs=GRANTED,
 )
 def approved_requests(client: ProbeClient) -> Parts:
-    """Lets a person approve good requests that differ in what hardly matters."""
+    """Lets a person approve valid requests: with unknown parameters, an empty state and no state."""
     yield decide(client, parameters(client.app, nonce="n", prompt="login"))
     yield decide(client, parameters(client.app, state=""))
     yield decide(client, parameters(client.app, state=None))
 
 
 RESERVED: Final = "Aa+b%2B%20c#d;e:/?[]@!$'()*,\"<>|~_東京🎭" + "0123456789abcdef" * 20
-"""A state with what has a meaning in URLs and in HTML, other scripts, and longer than a column may be."""
+"""A state with characters that URLs and HTML reserve, other scripts, and over 255 characters."""
 
 
 @probe("state-echoed", needs=(*ASKING, "tokens", "denial"))
@@ -419,7 +423,7 @@ def state_of_reserved_characters(client: ProbeClient) -> Parts:
         yield decide(client, parameters(client.app, state=RESERVED))
 
 
-# The form of an error on a redirect of the authorization server (RFC 6749, 4.1.2.1, 4.2.2.1).
+# How the authorization server puts an error into a redirect (RFC 6749, 4.1.2.1, 4.2.2.1).
 
 REGISTERED: Final = frozenset(
     {
@@ -442,13 +446,13 @@ REGISTERED: Final = frozenset(
         "invalid_target",  # RFC 8707, 2
     }
 )
-"""Codes of the register of OAuth parameters for errors of the authorization endpoint."""
+"""Error codes that the IANA registry lists for the authorization endpoint."""
 
 PARTS: Final = {"code": "query", "token": "fragment"}
-"""The part of the redirect that holds the response to each response type, and so its error."""
+"""Response type to the part of the redirect URI that holds its response, errors included."""
 
+# Characters that RFC 6749, 4.1.2.1 excludes from error_description.
 _UNDESCRIBABLE: Final = re.compile(r"[^\x20-\x21\x23-\x5b\x5d-\x7e]")
-
 
 _WITH_ERROR = (is_redirect, answers_request, redirect_has("error"))
 
@@ -462,7 +466,7 @@ def error_code_is_registered(exchange: Exchange, _history: History) -> CheckResu
 
 @check("authorize-error-form", when=_WITH_ERROR)
 def error_stands_where_the_response_would(exchange: Exchange, history: History) -> CheckResult:
-    """An error stands in the query for ``code``, and in the fragment for ``token``."""
+    """An error is in the query for ``code``, and in the fragment for ``token``."""
     pairs = request_of(exchange, history).request.pairs
     types = [text for name, text in pairs if name == "response_type"]
     part = PARTS.get(types[0]) if len(types) == 1 else None
@@ -475,13 +479,13 @@ def error_stands_where_the_response_would(exchange: Exchange, history: History) 
 
 @check("authorize-error-form", when=[*_WITH_ERROR, redirect_has("error_description")])
 def error_is_described_in_ascii(exchange: Exchange, _history: History) -> CheckResult:
-    """A description has printable ASCII without quotation marks and backslashes."""
+    """A description consists of printable ASCII without quotation marks and backslashes."""
     description = exchange.redirect_parameters["error_description"]
     wrong = sorted(set(_UNDESCRIBABLE.findall(description)))
     return expect(not wrong, 'printable ASCII without " and \\', as_json(wrong))
 
 
-# What is wanted of every exchange that meets the conditions.
+# Rules that demand one outcome wherever their conditions hold.
 
 of_authorize = demands(AUTHORIZE)
 of_authorize(

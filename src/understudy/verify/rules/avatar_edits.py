@@ -107,7 +107,7 @@ def update_is_carried_out(exchange: Exchange, history: History) -> CheckResult:
 
 @check("avatar-patch-rating-and-alt-text", on=[LIST_AVATARS], when=[lists_updated_avatar])
 def update_is_listed(exchange: Exchange, history: History) -> CheckResult:
-    """The list has what the last update returned."""
+    """The list shows the avatar as the last update returned it."""
     before = proven(last_update(exchange, history))
     listed = avatar_in(exchange, before.value)
     returned = before.json_object
@@ -122,7 +122,7 @@ def update_is_listed(exchange: Exchange, history: History) -> CheckResult:
     when=[*_SOUND, changes_a_member, keeps_a_member, avatar_was_seen],
 )
 def update_keeps_other_members(exchange: Exchange, history: History) -> CheckResult:
-    """An update keeps what it does not name (RFC 5789, 2)."""
+    """An update keeps the members that its body leaves out (RFC 5789, 2)."""
     return _expect_kept(exchange, history)
 
 
@@ -133,7 +133,7 @@ def update_keeps_other_members(exchange: Exchange, history: History) -> CheckRes
     is_choice=True,
 )
 def update_of_nothing_succeeds(exchange: Exchange, history: History) -> CheckResult:
-    """An update that names nothing succeeds, and changes nothing."""
+    """An update with an empty object succeeds, and changes nothing."""
     return _expect_kept(exchange, history)
 
 
@@ -187,7 +187,7 @@ def updates_of_avatar(client: ProbeClient) -> Parts:
     needs=("owner", "writes", "uploads"),
 )
 def text_alternatives_that_bite(client: ProbeClient) -> Parts:
-    """Sets text alternatives that something may change, and a valid one beside an unknown rating."""
+    """Sets text alternatives that servers often alter, and a valid one beside an unknown rating."""
     path = f"/me/avatars/{an_avatar(client)}"
     for text in (BITING[0], f"{BITING[1]} {BITING[2]}"):
         yield client.send("PATCH", path, "owner", json={"alt_text": text})
@@ -202,12 +202,11 @@ def two_updates_at_once(client: ProbeClient) -> None:
     path = f"/me/avatars/{an_avatar(client)}"
     client.send("PATCH", path, "owner", json={"rating": "G", "alt_text": "Understudy"})
     changes = ({"rating": "PG"}, {"alt_text": "Understudy at once"})
-    client.send_together("PATCH", path, "owner", *({"json": each} for each in changes))
+    client.send_together("PATCH", path, "owner", *({"json": change} for change in changes))
     avatars(client)
 
 
-# Deleting an avatar, and avatars that do not exist or are another account's (interface, as
-# above).
+# Deleting an avatar, and avatars that do not exist or belong to another account.
 
 
 def last_deletion(exchange: Exchange, history: History) -> Exchange | None:
@@ -265,7 +264,7 @@ def deletion_has_no_content(exchange: Exchange, _history: History) -> CheckResul
 
 @check("avatar-delete-no-content", on=[LIST_AVATARS], when=[succeeded, something_was_deleted])
 def deleted_avatar_is_not_listed(exchange: Exchange, history: History) -> CheckResult:
-    """A deleted avatar is not listed any more."""
+    """A deleted avatar is no longer listed."""
     before = proven(last_deletion(exchange, history))
     is_listed = before.value in ids_in(exchange)
     return expect(not is_listed, "a list without it", "it is still listed", before)
@@ -277,9 +276,9 @@ def deleted_avatar_is_not_listed(exchange: Exchange, history: History) -> CheckR
     when=[was_deleted, is_sound_change, may_manage],
 )
 def deleted_avatar_cannot_be_changed(exchange: Exchange, history: History) -> CheckResult:
-    """A deleted avatar is neither updated nor assigned."""
+    """An update or an assignment of a deleted avatar is refused."""
     actual = f"status {exchange.status}"
-    deletions = (each for each in history.of(DELETE_AVATAR) if each.value == exchange.value)
+    deletions = (before for before in history.of(DELETE_AVATAR) if before.value == exchange.value)
     return expect(exchange.response.is_refusal, "a refusal", actual, next(deletions, None))
 
 
@@ -289,7 +288,7 @@ def deleted_avatar_cannot_be_changed(exchange: Exchange, history: History) -> Ch
     when=[shows_selection, something_was_deleted, selected_avatar_was_deleted],
 )
 def nothing_takes_its_place(exchange: Exchange, history: History) -> CheckResult:
-    """Where the selected avatar was deleted, no other is selected in its place."""
+    """After the selected avatar was deleted, no other avatar is selected in its place."""
     before, deleted = (
         list_with_deleted_selected(exchange, history),
         last_deletion(exchange, history),
@@ -306,7 +305,7 @@ def nothing_takes_its_place(exchange: Exchange, history: History) -> CheckResult
     needs=("owner", "writes"),
 )
 def changes_of_unknown_avatars(client: ProbeClient) -> Parts:
-    """Changes, deletes and assigns an avatar that does not exist, also for an unknown address."""
+    """Updates, deletes and assigns an avatar that does not exist, also to an unknown address."""
     yield client.send("PATCH", f"/me/avatars/{MADE_UP}", "owner", json={"rating": "G"})
     yield client.send("PATCH", f"/me/avatars/{MADE_UP}", "owner", json={"rating": "M"})
     yield client.send("DELETE", f"/me/avatars/{MADE_UP}", "owner")
@@ -324,7 +323,7 @@ def changes_of_unknown_avatars(client: ProbeClient) -> Parts:
     needs=("owner", "writes", "uploads"),
 )
 def deletion_twice(client: ProbeClient) -> Parts:
-    """Deletes an avatar, lists both accounts', and deletes, updates and assigns it again."""
+    """Deletes an avatar, lists the avatars of both accounts, and deletes, updates and assigns it again."""
     image = id_of(upload(client, picture(), select_avatar="false"))
     avatars(client)
     if client.has("other"):
@@ -346,7 +345,7 @@ def deletion_twice(client: ProbeClient) -> Parts:
     needs=("owner", "writes", "uploads", "hashes"),
 )
 def deletion_of_selected_avatar(client: ProbeClient) -> None:
-    """Sets an avatar for each address, lists, deletes it, lists again, and looks the person up."""
+    """Deletes an avatar that was set for every address; lists before and after, and looks the person up."""
     hashes = client.known.own_hashes
     image = id_of(upload(client, picture(), select_avatar="true"))
     for hash_ in hashes[1:]:
@@ -365,7 +364,7 @@ def deletion_of_selected_avatar(client: ProbeClient) -> None:
     needs=("owner", "other", "writes", "uploads"),
 )
 def changes_by_other_account(client: ProbeClient) -> Parts:
-    """Lets another account change, assign and delete an avatar of the test account."""
+    """Has another account update, assign and delete an avatar of the test account."""
     image = an_avatar(client)
     client.recall("/me/avatars", "owner")
     yield client.send("PATCH", f"/me/avatars/{image}", "other", json={"rating": "X"})
@@ -405,7 +404,7 @@ two_errors(
 
 @experiment("avatar-body-both-wrong", needs=UPLOADING, requests=5, undo=DELETED)
 def updates_with_errors(client: ProbeClient) -> None:
-    """Gives an unknown avatar a rating, an avatar an unknown one, and an unknown one an unknown one."""
+    """Updates an unknown avatar, sets an unknown rating, and makes both errors in one request."""
     avatar = an_avatar(client)
     for image, rating in ((MADE_UP, "G"), (avatar, "M"), (MADE_UP, "M")):
         client.send("PATCH", f"/me/avatars/{image}", "owner", json={"rating": rating})
@@ -413,14 +412,14 @@ def updates_with_errors(client: ProbeClient) -> None:
 
 @experiment("avatar-email-both-unknown", needs=(*UPLOADING, "hashes"), requests=5, undo=DELETED)
 def assignments_of_unknowns(client: ProbeClient) -> None:
-    """Assigns an unknown avatar, one for an unknown address, and an unknown one for an unknown address."""
+    """Assigns an unknown avatar, assigns to an unknown address, and makes both errors in one request."""
     avatar, own, unknown = an_avatar(client), client.known.own_hashes[0], made_up_hash(6)
     for image, hash_ in ((MADE_UP, own), (avatar, unknown), (MADE_UP, unknown)):
         path = f"/me/avatars/{image}/email"
         client.send("POST", path, "owner", json={"email_hash": hash_})
 
 
-# What is wanted of every exchange that meets the conditions.
+# Rules that demand one outcome wherever their conditions hold.
 
 of_update_avatar = demands(UPDATE_AVATAR)
 of_update_avatar("avatar-patch-members", [has_unknown_member, may_manage, is_live], expect_refused)

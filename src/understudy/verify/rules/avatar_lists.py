@@ -49,7 +49,7 @@ from understudy.verify.history import History, avatars_in, made_up_hash, profile
 from understudy.verify.pictures import an_avatar, avatars, picture, upload
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
-from understudy.verify.rules.avatar_uploads import SURELY_TAKEN_UPLOAD, last_upload
+from understudy.verify.rules.avatar_uploads import SAFE_UPLOAD, last_upload
 from understudy.verify.rules.profiles import expect_fit
 from understudy.verify.switches import by_success, reading, status_of
 from understudy.verify.value_texts import as_pairs, differing_pairs, in_parts
@@ -102,7 +102,7 @@ def ratings_are_known(exchange: Exchange, _history: History) -> CheckResult:
 
 @check("avatar-list-of-caller", on=[LIST_AVATARS], when=[succeeded, is_list])
 def list_is_of_the_account(exchange: Exchange, history: History) -> CheckResult:
-    """The list holds all of the account's avatars, each once, and no other."""
+    """The list holds every avatar of the account exactly once, and no other."""
     listed, account = ids_in(exchange), exchange.identity.account
     foreign = [image for image in listed if history.owner_of(image) not in {None, account}]
     gone = [image for image in listed if history.is_gone(str(image))]
@@ -137,13 +137,13 @@ was_mentioned_before = found(
 def avatar_has_one_address(exchange: Exchange, history: History) -> CheckResult:
     """An avatar has the same address in every response, apart from a signature in its query."""
     before = proven(mention_before(exchange, history))
-    one, other = _addresses(before), _addresses(exchange)
-    differing = differing_pairs(one, other, sorted(one.keys() & other.keys()))
+    earlier, now = _addresses(before), _addresses(exchange)
+    differing = differing_pairs(earlier, now, sorted(earlier.keys() & now.keys()))
     return expect(not differing, "one address for each avatar", as_pairs(differing), before)
 
 
 def _addresses(exchange: Exchange) -> dict[str, str]:
-    """Returns the address of each avatar by its id, without a query."""
+    """Returns avatar ids to image URLs, without the query, which can hold a signature."""
     return {
         str(avatar.get("image_id")): str(avatar.get("image_url")).partition("?")[0]
         for avatar in avatars_in(exchange)
@@ -152,14 +152,14 @@ def _addresses(exchange: Exchange) -> dict[str, str]:
 
 @check("avatar-selected-for-email", on=[LIST_AVATARS], when=[holds_avatars, names_address])
 def selection_is_stated(exchange: Exchange, _history: History) -> CheckResult:
-    """For an address, each avatar says whether it is selected, and one is at most."""
+    """In a list for an address, each avatar states whether it is selected, and at most one is."""
     marks = [avatar.get("selected") for avatar in avatars_in(exchange)]
     is_stated = all(isinstance(mark, bool) for mark in marks) and marks.count(True) <= 1
     return expect(is_stated, "each says whether it is selected, one at most", marks)
 
 
 def other_view_of_selection(exchange: Exchange, history: History) -> Exchange | None:
-    """Returns the profile beside a list for its primary address, or the other way round.
+    """Returns the profile that belongs to a list for its primary address, or the list to a profile.
 
     None where the resources may have changed in between.
     """
@@ -174,12 +174,12 @@ def other_view_of_selection(exchange: Exchange, history: History) -> Exchange | 
 
 
 def _selected(listed: Exchange) -> list[Mapping[str, Any]]:
-    """Returns the avatar that a list marks as selected, if everybody may see it."""
-    return [each for each in avatars_in(listed) if each["selected"] and each.get("rating") == "G"]
+    """Returns the selected avatar in a list; empty unless it is rated G, as profiles show no other."""
+    return [item for item in avatars_in(listed) if item["selected"] and item.get("rating") == "G"]
 
 
 def is_profile(exchange: Exchange) -> bool:
-    """Returns True if an exchange reads or returns a profile."""
+    """Returns whether the operation of an exchange returns a profile."""
     return exchange.operation in PROFILES
 
 
@@ -214,7 +214,7 @@ def profile_shows_selected_avatar(exchange: Exchange, history: History) -> Check
     needs=("owner",),
 )
 def lists_for_every_address(client: ProbeClient) -> Parts:
-    """Lists the avatars for an unknown address, for each own one and for none."""
+    """Lists the avatars without an address, for an unknown, for each own and for an empty address."""
     yield avatars(client)
     yield avatars(client, made_up_hash(4))
     for hash_ in client.known.own_hashes:
@@ -224,7 +224,7 @@ def lists_for_every_address(client: ProbeClient) -> Parts:
 
 @probe("avatar-list-of-caller", needs=("owner", "other"))
 def lists_of_both_accounts(client: ProbeClient) -> None:
-    """Lists the avatars of two accounts, which share none."""
+    """Lists the avatars of two accounts, which must have none in common."""
     client.recall("/me/avatars", "owner", is_lasting=True)
     avatars(client, who="other")
 
@@ -237,7 +237,7 @@ def list_for_address_of_other(client: ProbeClient) -> None:
 
 @probe("avatar-selected-for-email", needs=("owner", "writes", "uploads", "hashes"))
 def profile_of_selected_avatar(client: ProbeClient) -> None:
-    """Selects an avatar for the primary address, changes its text, and looks at the profile."""
+    """Selects an avatar for the primary address, changes its text, and reads the profile."""
     path, primary = f"/me/avatars/{an_avatar(client)}", client.known.own_hashes[0]
     client.recall("/me/profile", "owner")
     client.send("POST", f"{path}/email", "owner", json={"email_hash": primary})
@@ -246,12 +246,11 @@ def profile_of_selected_avatar(client: ProbeClient) -> None:
     client.get("/me/profile", "owner")
 
 
-# Judges which avatar is selected for an e-mail address (interface, Authenticated avatar
-# operations).
+# Which avatar is selected for an e-mail address (interface, Authenticated avatar operations).
 
 
 def last_assignment(exchange: Exchange, history: History) -> Exchange | None:
-    """Returns the newest assignment for the address of a list, if it must still be in force.
+    """Returns the newest assignment to the address of a list, if it must still be in force.
 
     None where an avatar was uploaded or deleted since, as that may change what is selected.
     """
@@ -307,10 +306,9 @@ makes_no_choice = tells(
 def list_before(exchange: Exchange, history: History) -> Exchange | None:
     """Returns the list for the same address before an upload, if it says what was selected."""
     before = history.avatars_before(exchange)
-    is_twin = before is not None and address_of(before) == address_of(exchange)
-    if before is None or not is_twin or not shows_selection(before, history):
+    if before is None or address_of(before) != address_of(exchange):
         return None
-    return before
+    return before if shows_selection(before, history) else None
 
 
 selection_was_seen = found(list_before, "the list for the same address was seen just before")
@@ -329,7 +327,7 @@ def follows_upload(exchange: Exchange, history: History) -> bool:
 
 @check("select-avatar", on=[UPLOAD_AVATAR], when=[makes_a_choice, states_whether_selected])
 def choice_is_followed(exchange: Exchange, _history: History) -> CheckResult:
-    """An uploaded avatar is selected just if select_avatar is true."""
+    """An uploaded avatar is selected if and only if select_avatar is true."""
     choice = exchange.request.query["select_avatar"] == "true"
     return expect_equal(exchange.json_object["selected"], choice, "selected")
 
@@ -340,7 +338,7 @@ def choice_is_followed(exchange: Exchange, _history: History) -> CheckResult:
     when=[makes_no_choice, states_whether_selected, selection_was_seen],
 )
 def first_avatar_is_selected(exchange: Exchange, history: History) -> CheckResult:
-    """Without a choice, an uploaded avatar is selected just if none was for the address."""
+    """Without select_avatar, an uploaded avatar is selected only if the address had none selected."""
     before = proven(list_before(exchange, history))
     had_one = any(avatar.get("selected") for avatar in avatars_in(before))
     return expect_equal(exchange.json_object["selected"], not had_one, "selected", before)
@@ -348,7 +346,7 @@ def first_avatar_is_selected(exchange: Exchange, history: History) -> CheckResul
 
 @check("select-avatar", on=[LIST_AVATARS], when=[follows_upload])
 def list_agrees_with_upload(exchange: Exchange, history: History) -> CheckResult:
-    """The list shows a new avatar as the response to its upload did."""
+    """The list states the same selection of a new avatar as the response to its upload."""
     before = proven(last_upload(exchange, history))
     listed = avatar_in(exchange, str(before.json_object.get("image_id"))).get("selected")
     return expect_equal(listed, before.json_object.get("selected"), "selected in the list", before)
@@ -356,14 +354,14 @@ def list_agrees_with_upload(exchange: Exchange, history: History) -> CheckResult
 
 @check("avatar-email-assign", on=[SET_AVATAR], when=[names_own_address, may_manage, is_live])
 def assignment_has_no_content(exchange: Exchange, _history: History) -> CheckResult:
-    """Setting an own avatar for an own address succeeds and has no body."""
+    """Assigning an own avatar to an own address succeeds without a body."""
     is_right = exchange.response.is_success and not exchange.response.body
     return expect(is_right, "success without content", f"status {exchange.status}")
 
 
 @check("avatar-email-assign", on=[LIST_AVATARS], when=[shows_selection, avatar_was_assigned])
 def assigned_avatar_is_selected(exchange: Exchange, history: History) -> CheckResult:
-    """The avatar that was set for an address is the one selected for it."""
+    """The avatar that was assigned to an address is selected for it."""
     before = proven(last_assignment(exchange, history))
     deletion = history.last(DELETE_AVATAR, account=exchange.identity.account)
     causes = (deletion, before, *latest_attempts(before, history))
@@ -372,7 +370,7 @@ def assigned_avatar_is_selected(exchange: Exchange, history: History) -> CheckRe
 
 @probe("select-avatar", needs=("owner", "writes", "uploads", "two_emails"))
 def uploads_with_every_choice(client: ProbeClient) -> Parts:
-    """Uploads with every choice of select_avatar, for an address with an avatar and without."""
+    """Uploads with and without select_avatar, for the primary and for another own address."""
     second = {"selected_email_hash": client.known.own_hashes[-1]}
     for address in ({}, second):
         for choice in (None, "true", None if address else "false"):
@@ -393,7 +391,7 @@ def uploads_with_every_choice(client: ProbeClient) -> Parts:
     needs=("owner", "writes", "uploads", "hashes"),
 )
 def assignments_of_avatar(client: ProbeClient) -> Parts:
-    """Sets an avatar for an address twice, lists, and tries others that are refused."""
+    """Assigns an avatar to an address twice, lists, and tries assignments that must be refused."""
     path = f"/me/avatars/{an_avatar(client)}/email"
     last = client.known.own_hashes[-1]
     client.send("POST", path, "owner", json={"email_hash": last})
@@ -415,7 +413,7 @@ reading(
 reading("avatar-email-status", on=[SET_AVATAR], when=[succeeded], read=status_of)
 
 
-# What is wanted of every exchange that meets the conditions.
+# Rules that demand one outcome wherever their conditions hold.
 
 demands(UPDATE_AVATAR)("rating-values", [names_unknown_rating], expect_refused)
 of_list_avatars = demands(LIST_AVATARS)
@@ -425,7 +423,7 @@ of_list_avatars(
 )
 demands(UPLOAD_AVATAR)(
     "unknown-selected-email-hash",
-    [names_foreign_address, *SURELY_TAKEN_UPLOAD],
+    [names_foreign_address, *SAFE_UPLOAD],
     expect_status,
     403,
 )

@@ -64,22 +64,22 @@ from understudy.verify.switches import (
 )
 from understudy.verify.value_texts import as_json
 
-TAKEN = frozenset({"JPEG", "PNG", "GIF"})
-SURELY_TAKEN = 64 * 1024
-"""Bytes that an upload may have at every deployment: the interface gives no limit."""
+ACCEPTED_FORMATS = frozenset({"JPEG", "PNG", "GIF"})
+SAFE_SIZE = 64 * 1024
+"""Bytes of a file that every deployment must accept; small, since the interface states no limit."""
 
-SURELY_TAKEN_SIDE = 512
-"""Pixels that a picture may be wide at every deployment: the interface gives no limit."""
+SAFE_SIDE = 512
+"""Pixels of a picture's longer side that every deployment must accept; the interface states no limit."""
 
-SURELY_OWNED = 50
-"""Avatars that an account may have at every deployment: the interface gives no limit."""
+SAFE_COUNT = 50
+"""Avatars of an account that every deployment must allow; the interface states no limit."""
 
 LARGEST = 10_000_000
-"""Bytes that an upload may have by the rule; it leaves open sizes between this and TOO_LARGE."""
+"""Bytes of a file that the rule allows; sizes up to TOO_LARGE are left open: 10 MB or 10 MiB."""
 
 TOO_LARGE = 10 * 1024 * 1024
 ENVELOPE = 4096
-"""Bytes that a multipart body has around its file, at most."""
+"""Most bytes that a multipart body adds to its file."""
 
 
 class File(NamedTuple):
@@ -88,9 +88,9 @@ class File(NamedTuple):
     Attributes:
         field: Name of its field.
         size: In bytes.
-        form: ``PNG`` and such; empty for what is not a picture.
-        is_square: Whether it is as wide as it is high.
-        side: Pixels of its longer side; 0 for what is not a picture.
+        form: Picture format, such as ``PNG``; empty if the file is not a picture.
+        is_square: Whether the picture is as wide as it is high.
+        side: Pixels of the longer side; 0 if the file is not a picture.
     """
 
     field: str
@@ -100,9 +100,9 @@ class File(NamedTuple):
     side: int = 0
 
 
-@lru_cache(maxsize=8)  # bodies can have ten megabytes, and are asked about while they are judged
+@lru_cache(maxsize=8)  # a dozen conditions parse the same body, of up to ten megabytes
 def only_file(content_type: str, body: bytes) -> File | None:
-    """Returns the only file of a multipart body; None where there is not just one."""
+    """Returns the file of a multipart body; None unless the body has exactly one part."""
     parts = parts_of(body, content_type)
     if len(parts) != 1:
         return None
@@ -112,11 +112,11 @@ def only_file(content_type: str, body: bytes) -> File | None:
 
 
 def _form_of(content: bytes) -> tuple[str, int, int]:
-    """Returns the format of a picture, with its width and height."""
+    """Returns format, width and height of a picture; empty and zeros if it cannot be decoded."""
     try:
         with Image.open(BytesIO(content)) as image:
             size, form = image.size, image.format or ""
-            image.load()
+            image.load()  # a truncated picture fails only here
     except (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError):
         return "", 0, 0
     return form, *size
@@ -144,23 +144,24 @@ selection_is_in_order = tells(
 
 
 def query_is_in_order(exchange: Exchange, history: History) -> bool:
-    """Tells whether the query names no address but an own one, and true or false, if anything."""
+    """Tells whether the query has only valid values: an own address, and true or false."""
     hash_ = address_of(exchange)
     is_own = exchange.identity.account == "own" and hash_ in own_hashes(exchange, history)
     return (not hash_ or is_own) and selection_is_in_order(exchange, history)
 
 
-is_of_taken_type = tells(
-    "the file is a PNG, JPEG or GIF", lambda it, history: proven(file_in(it, history)).form in TAKEN
+is_of_accepted_type = tells(
+    "the file is a PNG, JPEG or GIF",
+    lambda it, history: proven(file_in(it, history)).form in ACCEPTED_FORMATS,
 )
-is_of_other_type = unless(is_of_taken_type, "the file is not a PNG, JPEG or GIF")
+is_of_other_type = unless(is_of_accepted_type, "the file is not a PNG, JPEG or GIF")
 has_few_bytes = tells(
     "the file has so few bytes that every deployment takes them",
-    lambda it, history: proven(file_in(it, history)).size <= SURELY_TAKEN,
+    lambda it, history: proven(file_in(it, history)).size <= SAFE_SIZE,
 )
 is_narrow = tells(
     "the picture is so narrow that every deployment takes it",
-    lambda it, history: proven(file_in(it, history)).side <= SURELY_TAKEN_SIDE,
+    lambda it, history: proven(file_in(it, history)).side <= SAFE_SIDE,
 )
 is_small = tells(
     "the file and its picture are small enough for every deployment",
@@ -168,7 +169,7 @@ is_small = tells(
 )
 is_large = tells(
     "the file is larger than that, and within the limit of the rule",
-    lambda it, history: SURELY_TAKEN < proven(file_in(it, history)).size <= LARGEST,
+    lambda it, history: SAFE_SIZE < proven(file_in(it, history)).size <= LARGEST,
 )
 is_square = tells(
     "the picture is square", lambda it, history: proven(file_in(it, history)).is_square
@@ -198,20 +199,20 @@ def uploaded_avatar_is_alive(exchange: Exchange, history: History) -> bool:
 def leaves_room(exchange: Exchange, history: History) -> bool:
     """Tells whether the account is not known to have as many avatars as a deployment may allow."""
     owned = avatars_owned(exchange, history)
-    return owned is None or owned < SURELY_OWNED
+    return owned is None or owned < SAFE_COUNT
 
 
 _ONE_FILE = (may_manage, query_is_in_order, sends_one_file, is_small, leaves_room)
-SURELY_TAKEN_UPLOAD: Final = (
+SAFE_UPLOAD: Final = (
     may_manage,
     selection_is_in_order,
     sends_one_file,
-    is_of_taken_type,
+    is_of_accepted_type,
     is_small,
     is_square,
 )
-"""The conditions of an upload that no deployment refuses for its file."""
-_ALLOWED = (is_of_taken_type, is_square, document_allows)
+"""Conditions of an upload whose file every deployment must accept."""
+_ALLOWED = (is_of_accepted_type, is_square, document_allows)
 _GOOD = (*_ONE_FILE, *_ALLOWED)
 
 
@@ -223,7 +224,7 @@ def good_picture_is_accepted(exchange: Exchange, _history: History) -> CheckResu
 
 @check("avatar-upload-returns-avatar", on=[UPLOAD_AVATAR], when=_GOOD)
 def upload_returns_new_avatar(exchange: Exchange, history: History) -> CheckResult:
-    """An upload returns a new avatar."""
+    """An upload returns the avatar, with an id that no avatar had before."""
     image_id = exchange.json_object.get("image_id")
     is_new = isinstance(image_id, str) and history.owner_of(image_id) is None
     actual = f"status {exchange.status}, {as_json(image_id)}"
@@ -241,7 +242,7 @@ def uploaded_avatar_is_listed(exchange: Exchange, history: History) -> CheckResu
 
 
 def upload_behind(exchange: Exchange, history: History) -> Exchange | None:
-    """Returns the upload whose picture an address must show: its own, or the one assigned last."""
+    """Returns the upload whose picture a URL must show: that of the avatar, or of the profile's avatar."""
     url = exchange.request.url
     for before in history.of(UPLOAD_AVATAR):
         if before.response.is_success and before.json_object.get("image_url") == url:
@@ -253,7 +254,7 @@ def upload_behind(exchange: Exchange, history: History) -> Exchange | None:
 
 
 def _assigned_before(own: Exchange, history: History) -> Exchange | None:
-    """Returns the upload that was assigned to the primary address right before a profile was read."""
+    """Returns the upload assigned to the primary address, if no avatar changed before the profile was read."""
     changes = (SET_AVATAR, DELETE_AVATAR, UPLOAD_AVATAR)
     last = next((each for each in history.of(*changes) if each.identity.account == "own"), None)
     if last is None or last.operation != SET_AVATAR or not last.response.is_success:
@@ -268,7 +269,7 @@ def _assigned_before(own: Exchange, history: History) -> Exchange | None:
     when=[is_get, succeeded, found(upload_behind, "the address is of a picture that was uploaded")],
 )
 def address_shows_what_was_uploaded(exchange: Exchange, history: History) -> CheckResult:
-    """The address of an avatar shows the picture that was uploaded, however it is encoded now."""
+    """The URL of an avatar shows the uploaded picture, though perhaps encoded anew."""
     before = proven(upload_behind(exchange, history))
     parts = parts_of(before.request.body, before.request.header("content-type"))
     is_right = look_alike(parts[0][1], exchange.response.body) if parts else True
@@ -288,11 +289,11 @@ def address_shows_what_was_uploaded(exchange: Exchange, history: History) -> Che
     needs=("owner", "writes", "uploads", "hashes"),
 )
 def pictures_at_their_addresses(client: ProbeClient) -> Parts:
-    """Uploads two pictures, looks at both, and at the profile's before and after an assignment.
+    """Fetches two uploaded pictures, and the profile's picture after each of them was assigned.
 
-    The second is requested as a range of all its bytes, as players of media do.
+    The second is requested as a range of all its bytes, as media players do.
     """
-    uploads = [upload(client, patterned(each), select_avatar="false") for each in (1, 2)]
+    uploads = [upload(client, patterned(seed), select_avatar="false") for seed in (1, 2)]
     for uploaded, headers in zip(uploads, ({}, {"range": "bytes=0-"}), strict=True):
         url = str(uploaded.json_object.get("image_url", ""))
         if url.startswith("http"):
@@ -311,7 +312,7 @@ def pictures_at_their_addresses(client: ProbeClient) -> Parts:
     needs=("owner", "other", "writes", "uploads"),
 )
 def one_picture_of_two_accounts(client: ProbeClient) -> Parts:
-    """Uploads the same picture to two accounts, deletes the one, and lists the other."""
+    """Uploads the same picture to two accounts, deletes one copy, and reads the other account's."""
     others = upload(client, patterned(3), "other", select_avatar="false")
     own = upload(client, patterned(3), select_avatar="false")
     yield avatars(client, who="other")
@@ -333,7 +334,7 @@ def one_picture_of_two_accounts(client: ProbeClient) -> Parts:
     needs=("owner", "writes", "uploads"),
 )
 def uploads_of_every_type(client: ProbeClient) -> Parts:
-    """Uploads a PNG, a JPEG and a GIF, whatever type the part claims, and lists them."""
+    """Uploads a PNG, a JPEG and a GIF, all declared as PNG, and lists them."""
     yield upload(client, picture("PNG"), select_avatar="false")
     for form in ("JPEG", "GIF"):
         upload(client, picture(form), select_avatar="false")
@@ -348,7 +349,7 @@ def uploads_of_every_type(client: ProbeClient) -> Parts:
     needs=("owner", "writes", "uploads"),
 )
 def uploads_that_are_refused(client: ProbeClient) -> Parts:
-    """Uploads what is not a picture, a BMP, and two pictures that are not square."""
+    """Uploads a text, a BMP, and two pictures that are not square."""
     yield upload(client, picture(size=(SIDE, SIDE // 2)), select_avatar="false")
     yield upload(client, b"an understudy is not a picture", select_avatar="false")
     yield upload(client, picture("BMP", size=(96, 96)), select_avatar="false")
@@ -357,7 +358,7 @@ def uploads_that_are_refused(client: ProbeClient) -> Parts:
 
 @probe("avatar-upload-multipart", needs=("owner", "writes", "uploads"))
 def uploads_without_multipart(client: ProbeClient) -> Parts:
-    """Uploads the bytes alone, and JSON."""
+    """Uploads JSON, and a body that is declared as image/png instead of multipart."""
     headers = {"content-type": "image/png"}
     yield client.send("POST", "/me/avatars", "owner", json={"data": "a"})
     yield client.send("POST", "/me/avatars", "owner", form={"data": "a"}, headers=headers)
@@ -378,7 +379,13 @@ sends_webp = tells(
 avatars_are_counted = found(avatars_owned, "it is known how many avatars the account has")
 
 
-_TAKEN_FILE: Final = (may_manage, query_is_in_order, sends_one_file, is_of_taken_type, is_square)
+_ACCEPTED_FILE: Final = (
+    may_manage,
+    query_is_in_order,
+    sends_one_file,
+    is_of_accepted_type,
+    is_square,
+)
 
 reading("avatar-upload-status", on=[UPLOAD_AVATAR], when=[succeeded], read=status_of)
 reading(
@@ -391,19 +398,19 @@ reading(
 number_reading(
     "upload-size-limit",
     UPLOAD_AVATAR,
-    when=[*_TAKEN_FILE, is_narrow],
+    when=[*_ACCEPTED_FILE, is_narrow],
     number=lambda exchange, history: proven(file_in(exchange, history)).size,
 )
 number_reading(
     "upload-largest-side",
     UPLOAD_AVATAR,
-    when=[*_TAKEN_FILE, has_few_bytes],
+    when=[*_ACCEPTED_FILE, has_few_bytes],
     number=lambda exchange, history: proven(file_in(exchange, history)).side,
 )
 number_reading(
     "avatars-most",
     UPLOAD_AVATAR,
-    when=[*_TAKEN_FILE, is_small, avatars_are_counted],
+    when=[*_ACCEPTED_FILE, is_small, avatars_are_counted],
     number=lambda exchange, history: proven(avatars_owned(exchange, history)) + 1,
 )
 number_reading(
@@ -416,7 +423,7 @@ number_reading(
 
 @experiment("upload-image-types", needs=UPLOADING, requests=2, undo=DELETED)
 def upload_of_webp(client: ProbeClient) -> None:
-    """Uploads a WebP picture, which is deleted again if it is taken."""
+    """Uploads a WebP picture; undoing the run deletes it if it was accepted."""
     upload(client, picture("WEBP"), select_avatar="false")
 
 
@@ -433,7 +440,7 @@ def upload_of_webp(client: ProbeClient) -> None:
     sends_bytes=True,
 )
 def upload_of_size(client: ProbeClient, size: int) -> None:
-    """Uploads a picture of so many bytes, and deletes it again if it is taken."""
+    """Uploads a picture padded to this many bytes, and deletes it if it was accepted."""
     content = picture()
     _upload_and_delete(client, content + bytes(size - len(content)))
 
@@ -449,7 +456,7 @@ def upload_of_size(client: ProbeClient, size: int) -> None:
     undo=DELETED,
 )
 def upload_of_width(client: ProbeClient, side: int) -> None:
-    """Uploads a picture that is so many pixels wide, and deletes it again if it is taken."""
+    """Uploads a picture with this many pixels a side, and deletes it if it was accepted."""
     _upload_and_delete(client, plain_picture(side))
 
 
@@ -461,19 +468,21 @@ def upload_of_one_more(client: ProbeClient, _number: int) -> None:
 
 
 def _upload_and_delete(client: ProbeClient, content: bytes) -> None:
-    """Uploads a picture, and deletes it at once, so that the account is not filled up by trials."""
+    """Uploads a picture, and deletes it at once, so that trials do not fill the account."""
     uploaded = upload(client, content, select_avatar="false")
     if uploaded.response.is_success:
         client.send("DELETE", f"/me/avatars/{id_of(uploaded)}", "owner")
 
 
-# What is wanted of every exchange that meets the conditions.
+# Rules that demand one outcome wherever their conditions hold.
 
 of_upload_avatar = demands(UPLOAD_AVATAR)
 of_upload_avatar("avatar-upload-multipart", [may_manage, is_not_multipart], expect_refused)
 of_upload_avatar("avatar-upload-status", [succeeded], expect_status, 200)
 of_upload_avatar("upload-image-types", [*_ONE_FILE, is_of_other_type], expect_status, 400)
-of_upload_avatar("upload-square", [*_ONE_FILE, is_of_taken_type, is_not_square], expect_status, 400)
+of_upload_avatar(
+    "upload-square", [*_ONE_FILE, is_of_accepted_type, is_not_square], expect_status, 400
+)
 of_upload_avatar(
     "upload-size-limit",
     [may_manage, query_is_in_order, sends_one_file, is_large, *_ALLOWED],

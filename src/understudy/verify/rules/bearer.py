@@ -1,4 +1,4 @@
-"""Whose request it is: bearer tokens, API keys and scopes (interface, Bearer tokens; RFC 6750)."""
+"""Authentication by bearer tokens, API keys and scopes (interface, Bearer tokens; RFC 6750)."""
 
 from collections.abc import Callable, Mapping
 from itertools import islice
@@ -48,16 +48,16 @@ from understudy.verify.switches import (
 )
 from understudy.verify.value_texts import MANGLED, NEARLY, as_json
 
-# Tells which scopes open an operation of the account, as far as the interface or facts say. The
-# interface names the scope that edits, and ``auth`` for everything (Scopes); which scopes open
-# what is read is not shown (Bearer tokens, 6), so facts of a deployment decide there.
+# The interface says that changes require the manage scope, and every operation ``auth`` (Scopes). It
+# does not show which scopes reading requires (Bearer tokens, 6): the facts learnt about a deployment
+# decide that, and without them an assumption does.
 
 SCOPE_RULES: Final[Mapping[str, str]] = {
     OWN_PROFILE: "scope-of-own-profile",
     LIST_AVATARS: "scope-of-avatar-list",
     ASSOCIATED_EMAIL: "scope-of-associated-email",
 }
-"""Operation that reads the account to the rule that assumes which scopes open it."""
+"""Operation that reads the account to the rule that assumes the scopes which it requires."""
 
 ALONE: Final = frozenset({AUTH})
 READING: Final = frozenset({AUTH, READ_PROFILE})
@@ -68,7 +68,7 @@ _OPENED_BY: Final[Mapping[str, tuple[frozenset[str], ...]]] = {
     "any": (READING, MANAGING),
     "auth": (ALONE,),
 }
-"""Option of the rules' switches to the sets of scopes of which each is enough."""
+"""Option of these rules' switches to the sets of scopes, each of which suffices."""
 
 
 def has_the_scopes(exchange: Exchange, history: History) -> bool:
@@ -81,7 +81,7 @@ def lacks_a_scope(exchange: Exchange, history: History) -> bool:
     """Tells whether the token lacks a scope that the operation needs."""
     rule = SCOPE_RULES.get(exchange.operation)
     if history.facts and rule is not None and rule not in history.facts:
-        return AUTH not in (exchange.identity.scopes or ())  # the rest was not learnt
+        return AUTH not in (exchange.identity.scopes or ())  # only auth is known to be required
     return not has_the_scopes(exchange, history)
 
 
@@ -123,10 +123,10 @@ has_profile = tells(
 is_oauth = tells("the token is an OAuth token", lambda it, _: it.identity.kind == "oauth")
 
 
-def has_known_scopes(exchange: Exchange, history: History) -> bool:
-    """Tells whether a token is known to have the scopes of its authorization request.
+def scopes_are_known(exchange: Exchange, history: History) -> bool:
+    """Tells whether the token's scopes are known.
 
-    One of which ``/oauth2/token-info`` said otherwise has others, whoever is to blame for that.
+    Those of its authorization request are, unless ``/oauth2/token-info`` lists others.
     """
     scopes = exchange.identity.scopes
     if scopes is None or exchange.identity.account != GRANTEE:
@@ -137,7 +137,6 @@ def has_known_scopes(exchange: Exchange, history: History) -> bool:
     return True
 
 
-scopes_are_known = tells("the token's scopes are known", has_known_scopes)
 lacks_auth = tells(
     "the token lacks the scope auth", lambda it, _: AUTH not in (it.identity.scopes or frozenset())
 )
@@ -157,13 +156,13 @@ has_no_oauth_token = tells(
 @check("bearer-header", on=[OWN_PROFILE], when=[has_profile, may_read])
 def bearer_token_counts(exchange: Exchange, _history: History) -> CheckResult:
     """A token that may read is valid in the Authorization header."""
-    counts = exchange.status not in {UNAUTHORIZED, FORBIDDEN}
-    return expect(counts, "success, since the token is valid", exchange.status)
+    is_accepted = exchange.status not in {UNAUTHORIZED, FORBIDDEN}
+    return expect(is_accepted, "success, since the token is valid", exchange.status)
 
 
 @check("invalid-token-refused", on=[LOOKUP], when=[token_is_invalid, is_public_profile])
 def invalid_token_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """An invalid token is refused even where none is needed (RFC 6750, 3)."""
+    """An invalid token is refused even where no token is required (RFC 6750, 3)."""
     challenge = exchange.response.header("www-authenticate")
     is_right = exchange.status == UNAUTHORIZED and challenge
     return expect(
@@ -178,7 +177,7 @@ def invalid_token_is_refused(exchange: Exchange, _history: History) -> CheckResu
     is_choice=True,
 )
 def missing_scope_is_reported(exchange: Exchange, _history: History) -> CheckResult:
-    """A token without the operation's scopes is refused as such (RFC 6750, 3.1)."""
+    """A token without the operation's scopes gets 403 ``insufficient_scope`` (RFC 6750, 3.1)."""
     code = exchange.json_object.get("code")
     is_right = exchange.status == FORBIDDEN and code == "insufficient_scope"
     actual = f"status {exchange.status}, code {as_json(code)}"
@@ -193,17 +192,17 @@ def missing_scope_is_reported(exchange: Exchange, _history: History) -> CheckRes
     is_choice=True,
 )
 def scopes_suffice(exchange: Exchange, _history: History) -> CheckResult:
-    """A token with the operation's scopes is not refused for want of one."""
+    """A token with the operation's scopes does not get ``insufficient_scope``."""
     is_lacking = exchange.json_object.get("code") == "insufficient_scope"
-    if exchange.operation == OWN_PROFILE:  # which nothing else can make fail
+    if exchange.operation == OWN_PROFILE:  # has no parameters, so nothing else can make it fail
         return expect(exchange.status == OK, "status 200", f"status {exchange.status}")
     return expect(not is_lacking, "scopes that suffice", exchange.status)
 
 
 def refusal_of_token(exchange: Exchange, history: History) -> Exchange | None:
-    """Returns the last use of the same token before, if it was refused as invalid.
+    """Returns the previous use of the token, if it was refused as invalid.
 
-    A deployment that refuses the scheme in lower case has not refused the token.
+    Compares the header as sent: refusing ``bearer`` in lower case is not refusing the token.
     """
     credentials = exchange.request.header("authorization") if exchange.request.token else ""
     for before in history.near(*ME) if credentials else ():
@@ -227,14 +226,14 @@ def refused_token_opens_nothing(exchange: Exchange, history: History) -> CheckRe
 
 @probe("invalid-token-refused", "profile-lookup-other-refusals", needs=("slug",))
 def lookups_with_invalid_tokens(client: ProbeClient) -> Parts:
-    """Looks up with tokens that were never issued, some of them nearly, and with an expired one."""
+    """Looks a profile up with a made-up token, altered copies of a valid one, and an expired one."""
     for who in filter(client.has, ("wrong", "expired", *MANGLED)):
         yield client.get(f"/profiles/{client.known.slug}", who)
 
 
 @probe("invalid-token-unknown-profile", needs=("slug",))
 def lookup_of_unknown_with_invalid_token(client: ProbeClient) -> None:
-    """Looks up with an invalid token, an unknown identifier, and this with that."""
+    """Looks up with an invalid token, with an unknown identifier, and with both."""
     unknown = f"/profiles/{MADE_UP}-slug"
     client.recall(f"/profiles/{client.known.slug}", "wrong", is_lasting=True)
     client.recall(unknown, is_lasting=True)
@@ -243,7 +242,7 @@ def lookup_of_unknown_with_invalid_token(client: ProbeClient) -> None:
 
 @probe("bearer-header", "me-needs-oauth-token", "error-shape", needs=("owner",))
 def tokens_elsewhere(client: ProbeClient) -> Parts:
-    """Sends a good token in every way that does not count."""
+    """Sends a valid token in places and schemes in which the API must not accept it."""
     token = client.token("owner") or ""
     yield client.get("/me/profile", headers={"authorization": f"Token {token}"})
     yield client.get("/me/profile", headers={"authorization": token})
@@ -257,7 +256,7 @@ def tokens_elsewhere(client: ProbeClient) -> Parts:
 
 @probe("me-needs-oauth-token", "error-shape", "error-members", "error-invalid-token")
 def reads_without_oauth_token(client: ProbeClient) -> Parts:
-    """Reads the account without a token that opens it."""
+    """Reads the account with an invalid token, an API key, an expired token, and anonymously."""
     for path in ("/me/profile", "/me/avatars"):
         for who in ("wrong", "api_key", "expired"):
             if client.has(who):
@@ -267,7 +266,7 @@ def reads_without_oauth_token(client: ProbeClient) -> Parts:
 
 @probe("me-needs-oauth-token", needs=("writes",))
 def changes_without_oauth_token(client: ProbeClient) -> Parts:
-    """Tries every change with every credential that opens nothing, and the update with any token."""
+    """Tries each change without a valid OAuth token, and the profile update with a made-up one."""
     for who in ("anonymous", "api_key", "expired", *MANGLED):
         if client.has(who):
             yield from _every_change(client, who)
@@ -276,7 +275,7 @@ def changes_without_oauth_token(client: ProbeClient) -> Parts:
 
 @probe("me-needs-oauth-token", needs=("owner",))
 def reads_with_mangled_tokens(client: ProbeClient) -> Parts:
-    """Reads the account with tokens that are nearly the owner's."""
+    """Reads the account with altered copies of the owner's token, an expired one, and an API key."""
     address = {"email_hash": made_up_hash(1)}
     for who in filter(client.has, (*MANGLED, "expired", "api_key")):
         yield client.get("/me/associated-email", who, address)
@@ -296,7 +295,7 @@ def reads_of_two_accounts_at_once(client: ProbeClient) -> Parts:
 
 @probe("scope-per-operation", "error-missing-scope", "error-members", needs=("auth_only",))
 def reads_without_scope(client: ProbeClient) -> Parts:
-    """Reads with a token that lets its owner sign in and no more."""
+    """Reads with a token that has the scope ``auth`` alone."""
     yield client.get("/me/profile", "auth_only")
     yield client.get("/me/avatars", "auth_only")
     yield client.get("/me/associated-email", "auth_only", {"email_hash": made_up_hash(1)})
@@ -312,14 +311,14 @@ def reads_without_auth(client: ProbeClient) -> Parts:
 
 @probe("scope-per-operation", needs=("reader",))
 def reads_with_scope(client: ProbeClient) -> Parts:
-    """Reads with a token that may do just that."""
+    """Reads with a token that has exactly the scopes for reading."""
     yield client.get("/me/profile", "reader")
     yield client.get("/me/avatars", "reader")
 
 
 @probe("scope-per-operation", needs=("writes",))
 def changes_without_scope(client: ProbeClient) -> Parts:
-    """Tries every change with tokens that may only read, only sign in, or not even that."""
+    """Tries each change with tokens that lack the manage scope, the read scope too, or ``auth``."""
     for who in ("reader", "auth_only", "no_auth"):
         if client.has(who):
             yield from _every_change(client, who)
@@ -327,16 +326,16 @@ def changes_without_scope(client: ProbeClient) -> Parts:
 
 @probe("scope-per-operation", needs=("owner", "reader", "writes"))
 def update_without_scope(client: ProbeClient) -> None:
-    """Tries an update with a token that may only read, and looks for what it changed."""
+    """Tries an update with a token that can only read; reads the profile before and after."""
     client.recall("/me/profile", "owner")
     client.send("PATCH", "/me/profile", "reader", json={"job_title": "nowhere"})
     client.get("/me/profile", "owner")
 
 
 def _every_change(client: ProbeClient, who: str) -> Parts:
-    """Tries every change; what is carried out sets what is set already, and is of the run's avatar.
+    """Tries each change in a way that does no harm: with current values, on an avatar of this run.
 
-    An avatar that exists shows who compares the avatar before the token.
+    The avatar exists, so that a server that looks it up before it checks the token is found.
     """
     is_uploading = client.has("owner") and client.target.permit.uploads
     image = an_avatar(client) if is_uploading else MADE_UP
@@ -354,10 +353,10 @@ def _every_change(client: ProbeClient, who: str) -> Parts:
     deleted = client.send("DELETE", f"/me/avatars/{image}", who)
     yield deleted
     if deleted.response.is_success and is_uploading:
-        client.send("DELETE", f"/me/avatars/{image}", "owner")  # so that it is known to be gone
+        client.send("DELETE", f"/me/avatars/{image}", "owner")  # records that it is gone
 
 
-# Scopes that open what is read of the account (interface, Bearer tokens, 6: not shown).
+# Scopes that reading the account requires (interface, Bearer tokens, 6: not shown).
 
 
 has_no_scope_but_to_manage = tells(
@@ -370,7 +369,7 @@ _MANAGING = (is_oauth, has_no_scope_but_to_manage, scopes_are_needed)
 
 
 def token_of(client: ProbeClient, *scopes: str) -> str:
-    """Returns a new token that has these scopes."""
+    """Obtains a token with these scopes by the code grant."""
     changes = {f"scope[{index}]": scope for index, scope in enumerate(scopes)}
     redirect_code = code(client, **{"scope[1]": None, **changes})
     return token_in(client, post(client, form_of(client.app, redirect_code)), scopes)
@@ -396,7 +395,7 @@ def ask_about_address(client: ProbeClient, who: str) -> None:
     needs=GRANTED,
 )
 def reads_with_manage_scope(client: ProbeClient) -> None:
-    """Reads with a token that has the manage scope, and not the read scope."""
+    """Reads with a token that has the manage scope, but not the read scope."""
     token = token_of(client, AUTH, MANAGE_PROFILE)
     read_profile(client, token)
     list_avatars(client, token)
@@ -432,12 +431,12 @@ two_errors(
     },
 )
 
-# Which scopes open an operation shows only where scopes are checked at all, which a refusal for want
-# of one has shown.
+# An operation's required scopes show only at a deployment that checks scopes at all. A refusal for a
+# missing scope proves that it does.
 
 
-def _is_lacking(exchange: Exchange, history: History) -> bool:
-    """Tells whether an OAuth token with known scopes was refused for want of one."""
+def _is_refused_for_scope(exchange: Exchange, history: History) -> bool:
+    """Returns whether an OAuth token with known scopes was refused for a missing scope."""
     is_known = is_oauth(exchange, history) and exchange.identity.scopes is not None
     is_sound = names_editable_only(exchange, history) and has_texts_only(exchange, history)
     is_refused = is_known and is_sound and exchange.response.is_refusal
@@ -445,9 +444,9 @@ def _is_lacking(exchange: Exchange, history: History) -> bool:
 
 
 def scopes_are_checked(exchange: Exchange, history: History) -> bool:
-    """Tells whether this or an earlier request was refused for want of a scope."""
-    earlier = (exchange, *history.of(*SCOPE_RULES, UPDATE_PROFILE))
-    return any(_is_lacking(each, history) for each in earlier)
+    """Tells whether this or an earlier request was refused for a missing scope."""
+    exchanges = (exchange, *history.of(*SCOPE_RULES, UPDATE_PROFILE))
+    return any(_is_refused_for_scope(each, history) for each in exchanges)
 
 
 has_auth_alone = tells(
@@ -480,19 +479,19 @@ for _operation, _rule in SCOPE_RULES.items():
 
 @experiment("scope-of-own-profile", needs=GRANTED, requests=8, undo=ISSUED)
 def own_profile_without_read_scope(client: ProbeClient) -> None:
-    """Reads the own profile with a token that can sign in alone, and with one that can manage alone."""
+    """Reads the own profile with a token of scope ``auth`` alone, and with one of ``auth`` and manage."""
     _with_lesser_scopes(client, read_profile)
 
 
 @experiment("scope-of-avatar-list", needs=GRANTED, requests=8, undo=ISSUED)
 def avatars_without_read_scope(client: ProbeClient) -> None:
-    """Lists the avatars with the same two tokens."""
+    """Lists the avatars with a token of scope ``auth`` alone, and with one of ``auth`` and manage."""
     _with_lesser_scopes(client, list_avatars)
 
 
 @experiment("scope-of-associated-email", needs=GRANTED, requests=8, undo=ISSUED)
 def address_without_read_scope(client: ProbeClient) -> None:
-    """Asks about an e-mail address with the same two tokens."""
+    """Asks about an address with a token of scope ``auth`` alone, and with one of ``auth`` and manage."""
     _with_lesser_scopes(client, ask_about_address)
 
 
@@ -501,7 +500,7 @@ def _with_lesser_scopes(client: ProbeClient, read: Callable[[ProbeClient, str], 
     read(client, token_of(client, AUTH, MANAGE_PROFILE))
 
 
-# What is wanted of every exchange that meets the conditions.
+# Rules that demand one outcome wherever their conditions hold.
 
 of_own_profile = demands(OWN_PROFILE)
 of_own_profile("bearer-header", [sends_token_elsewhere], expect_refused)

@@ -71,13 +71,13 @@ from understudy.verify.value_texts import nearly_in_form
 
 GRANTED = ("auth_url", "app", "tokens", "approval")
 LONG: Final = timedelta(days=1)
-"""Whatever lifetime a deployment gives a code, it has ended by then."""
+"""An age at which a code has expired, whatever lifetime the deployment gives it."""
 
 BITS: Final = 128  # RFC 6749, 10.10
 
 
 def _issued(exchange: Exchange, history: History) -> list[str]:
-    """Returns the codes and tokens that a response issues, as far as they are not masked."""
+    """Returns the codes and tokens that a response issues, without masked ones."""
     if exchange.site != "authorization":
         return []
     is_back = is_redirect(exchange, history)
@@ -96,7 +96,7 @@ request_was_seen = tells(
 
 
 def code_is_made_up(exchange: Exchange, history: History) -> bool:
-    """Tells whether the code is made up, or nearly one that was issued."""
+    """Tells whether the code is made up, or an altered copy of an issued one."""
     code = exchange.request.form.get("code", "")
     return history.is_made_up(code) or history.issued_nearly(code) is not None
 
@@ -115,12 +115,12 @@ code_is_nearly_over = tells(
 
 
 UNSPENT: Final = (*FITTING, has_neither_challenge_nor_verifier, code_is_unspent)
-"""Conditions of a form in which only the age of the code decides."""
+"""Conditions of a token request that only the age of its code can make fail."""
 
 
 @check("code-in-query", when=[is_redirect, redirect_has("code"), request_was_seen])
 def code_is_in_query(exchange: Exchange, _history: History) -> CheckResult:
-    """The code is once in the query of the redirect, and not in the fragment, which scripts can read."""
+    """The code is in the query of the redirect, once, and not in the fragment, which scripts read."""
     in_query = "code" in dict(parse_qsl(exchange.location.query))
     count = [name for name, _ in exchange.redirect_pairs].count("code")
     actual = "it is there twice" if in_query else "it is in the fragment"
@@ -129,13 +129,13 @@ def code_is_in_query(exchange: Exchange, _history: History) -> CheckResult:
 
 @check("code-unguessable", when=[issues_something])
 def secrets_are_unguessable(exchange: Exchange, history: History) -> CheckResult:
-    """A code or token is so long that it cannot be guessed."""
+    """A code or token has so much entropy that it cannot be guessed."""
     weakest = min(_bits(text) for text in _issued(exchange, history))
     return expect(weakest >= BITS, f"{BITS} bits", f"{weakest:.0f} bits at most")
 
 
 def _bits(text: str) -> float:
-    """Returns how many bits a text can hold: its length, times what its letters are chosen from."""
+    """Estimates the entropy of a text from its length and alphabet; 0 if few letters recur."""
     kinds = (
         (16, set("0123456789abcdef")),
         (36, set("0123456789abcdefghijklmnopqrstuvwxyz")),
@@ -156,7 +156,7 @@ def fresh_code_gives_token(exchange: Exchange, history: History) -> CheckResult:
 
 @check("code-lifetime", on=[TOKEN], when=[*UNSPENT, code_is_nearly_over])
 def code_lasts_ten_minutes(exchange: Exchange, history: History) -> CheckResult:
-    """A code lasts nearly ten minutes, whatever was issued since."""
+    """A code is accepted for nearly ten minutes, even if newer ones were issued."""
     newest = next((each for each in history.of(AUTHORIZE) if is_granted(each)), None)
     issued = (redirect_of(exchange, history), newest)
     return expect_token(exchange, "a token within ten minutes", *issued)
@@ -209,7 +209,7 @@ def code_redeemed_twice(client: ProbeClient) -> Parts:
     needs=GRANTED,
 )
 def code_redeemed_with_wrong_fields(client: ProbeClient) -> Parts:
-    """Redeems a code with another redirect URI, a space after the secret or it, nearly it; then as it is."""
+    """Redeems a code with wrong redirect URIs, with a wrong secret, altered, and then correctly."""
     spare = spare_code(client)
     uri = client.app.redirect_uri or ""
     for other in (f"{uri}/", f"{uri}?understudy=1", None):
@@ -224,7 +224,7 @@ def code_redeemed_with_wrong_fields(client: ProbeClient) -> Parts:
 
 @probe("code-lifetime", "code-time-limited", needs=(*GRANTED, "clock"))
 def codes_that_grow_old(client: ProbeClient) -> None:
-    """Redeems one code just within ten minutes, one at ten, and one a day later."""
+    """Redeems one code just within ten minutes, one after exactly ten, and one a day later."""
     codes = [code(client) for _ in range(3)]
     client.advance(timedelta(minutes=9, seconds=50))
     post(client, form_of(client.app, codes[0]))
@@ -234,14 +234,14 @@ def codes_that_grow_old(client: ProbeClient) -> None:
     post(client, form_of(client.app, codes[2]))
 
 
-# Judges what a code is bound to: one use, one client, one redirect URI, one verifier. (interface,
-# Code grant; RFC 6749, 4.1.2 and 4.1.3; RFC 7636, 4.6)
+# A code is bound to one use, one client, one redirect URI and one verifier (interface, Code grant;
+# RFC 6749, 4.1.2 and 4.1.3; RFC 7636, 4.6).
 
-AS_LIBRARIES_POST: Final = {
+_LIBRARY_HEADERS: Final = {
     "content-type": "application/x-www-form-urlencoded; charset=UTF-8",
     "accept": "application/json, text/plain, */*",
 }
-"""Headers of a form as libraries of browsers write them."""
+"""Headers that HTTP libraries in browsers send with a form."""
 
 VERIFIER = "understudy-verifier-understudy-verifier-0123456"
 
@@ -255,20 +255,20 @@ def challenge_of(verifier: str, method: str) -> str:
 
 
 def resent_code_of(exchange: Exchange, history: History) -> list[Exchange]:
-    """Returns the requests that redeem the code again that a token was issued for."""
+    """Returns the later requests with the code that this exchange's token was issued for."""
     issued = issue_of(exchange, history)
     spent = issued.request.form.get("code") if issued else None
     if issued is None or spent is None:
         return []
     return [
-        it
-        for it in history.of(TOKEN)
-        if it.number > issued.number and it.request.form.get("code") == spent
+        later
+        for later in history.of(TOKEN)
+        if later.number > issued.number and later.request.form.get("code") == spent
     ]
 
 
 def replay_of(exchange: Exchange, history: History) -> Exchange | None:
-    """Returns the second exchange of the code that a token was issued for."""
+    """Returns a later redemption of the token's code that had all else right."""
     return next((it for it in resent_code_of(exchange, history) if fits(it, history)), None)
 
 
@@ -280,13 +280,12 @@ code_is_of_other_client = unless(code_is_clients, "the code was given to another
 
 
 def attempt_of_other(exchange: Exchange, history: History) -> Exchange | None:
-    """Returns an earlier attempt of another client to redeem the code."""
+    """Returns an earlier attempt by another client to redeem the code."""
     form = exchange.request.form
     for before in history.of(TOKEN):
-        other = before.request.form
-        if other.get("code") == form.get("code") and other.get("client_id") != form.get(
-            "client_id"
-        ):
+        tried = before.request.form
+        is_same_code = tried.get("code") == form.get("code")
+        if is_same_code and tried.get("client_id") != form.get("client_id"):
             return before
     return None
 
@@ -328,7 +327,7 @@ _UNSPENT = (*FITTING, code_is_unspent, code_is_fresh, verifier_is_readable)
 
 @check("code-single-use", on=[TOKEN], when=[code_is_spent, is_clean])
 def spent_code_is_refused(exchange: Exchange, history: History) -> CheckResult:
-    """A code is redeemed once (RFC 6749, 4.1.2)."""
+    """A code can be redeemed only once (RFC 6749, 4.1.2)."""
     error = exchange.json_object.get("error")
     is_right = error == "invalid_grant" and exchange.response.is_refusal
     spent = redemptions(exchange, history)[0]
@@ -337,7 +336,7 @@ def spent_code_is_refused(exchange: Exchange, history: History) -> CheckResult:
 
 @check("code-replay-revokes", on=[*ME, TOKEN_INFO], when=[code_was_replayed])
 def replay_revokes_token(exchange: Exchange, history: History) -> CheckResult:
-    """Redeeming a code again revokes the token that it gave (RFC 6749, 4.1.2), for everything."""
+    """Redeeming a code again revokes its token, at every endpoint (RFC 6749, 4.1.2)."""
     issued, replay = issue_of(exchange, history), replay_of(exchange, history)
     is_revoked = exchange.response.is_refusal
     return expect(is_revoked, "a refusal after a replay", exchange.status, issued, replay)
@@ -362,14 +361,14 @@ def code_of_other_client_is_refused(exchange: Exchange, history: History) -> Che
     is_choice=True,
 )
 def attempt_of_other_client_spends_nothing(exchange: Exchange, history: History) -> CheckResult:
-    """A code that another client tried still gives a token to its own client."""
+    """A code that another client tried to redeem still gives a token to its own client."""
     before = proven(attempt_of_other(exchange, history))
     return expect_token(exchange, "still good for its own", before)
 
 
 @probe("code-bound-to-client", needs=(*GRANTED, "other_app"))
 def code_redeemed_by_another_client(client: ProbeClient) -> Parts:
-    """Lets another application redeem a code, and then its own."""
+    """Redeems a code as another application, and then as the application that it was issued to."""
     issued = code(client)
     other = client.target.other_application
     yield post(client, form_of(other, issued))
@@ -387,19 +386,19 @@ def code_redeemed_twice_at_once(client: ProbeClient) -> None:
 
 _WRONG_PROOFS: Final[Mapping[str, tuple[Mapping[str, str | None], ...]]] = {
     "S256": (
-        {"code_verifier": VERIFIER.replace("-v", "-V")},  # its beginning says that it is made up
+        {"code_verifier": VERIFIER.replace("-v", "-V")},  # keeps the prefix of made-up values
         {"code_verifier": VERIFIER, "client_secret": None},
     ),
     "plain": ({}, {"code_verifier": f"{VERIFIER} "}, {"code_verifier": VERIFIER[:-1]}),
 }
-"""Method of a challenge to fields that prove too little; a verifier stands in for no secret."""
+"""Challenge method to form fields that must not suffice; a verifier does not replace the secret."""
 
 
 @probe("pkce-honoured", "token-client-credentials", needs=GRANTED)
 def codes_redeemed_with_verifiers(client: ProbeClient) -> Parts:
-    """Redeems codes with no verifier, nearly the right one, it alone, and one without a challenge.
+    """Redeems codes with wrong verifiers and the right one, and a code that has no challenge.
 
-    The code without a challenge is the last that was issued, when the others are redeemed.
+    The latter is issued second, so that a server that keeps only the newest challenge is found.
     """
     plain = None
     for method, wrong in _WRONG_PROOFS.items():
@@ -409,17 +408,17 @@ def codes_redeemed_with_verifiers(client: ProbeClient) -> Parts:
         for changes in wrong:
             yield post(client, form_of(client.app, issued, **changes))
         form = form_of(client.app, issued, code_verifier=VERIFIER)
-        yield post(client, form, headers=AS_LIBRARIES_POST)
+        yield post(client, form, headers=_LIBRARY_HEADERS)
     yield post(client, form_of(client.app, plain or code(client), code_verifier=VERIFIER))
 
 
 _LIFETIME: Final = "code-lifetime"
 _CLOSE: Final = 2.0
-"""Seconds around the end of a code in which the way of a request decides whether it counts."""
+"""Seconds around a code's expiry in which network delay decides whether it is still valid."""
 
 
 def _lifetime_tried(exchange: Exchange, history: History) -> int | None:
-    """Returns the shortest lifetime by which a code of this age still counts."""
+    """Returns the shortest lifetime with which a code of this age is valid; None if too close to tell."""
     age, step = age_of_code(exchange, history).total_seconds(), range_of(_LIFETIME).step
     is_close = abs(age - round(age / step) * step) < _CLOSE
     return None if is_close else ceil(age / step) * step
@@ -442,13 +441,13 @@ number_reading(
     undo=f"{PUT_BACK}; {ISSUED}",
 )
 def code_of_age(client: ProbeClient, lifetime: int) -> None:
-    """Redeems a code that is valid if codes live so many seconds, and not if they live a step less."""
+    """Redeems a code at an age that is valid with this lifetime, and not with one a step shorter."""
     granted = code(client)
     client.advance(timedelta(seconds=lifetime - range_of(_LIFETIME).step / 2))
     post(client, form_of(client.app, granted))
 
 
-# What is wanted of every exchange that meets the conditions.
+# Rules that demand one outcome wherever their conditions hold.
 
 of_token = demands(TOKEN)
 of_token(

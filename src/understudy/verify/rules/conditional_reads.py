@@ -1,4 +1,4 @@
-"""Judges that 304 is sent for what the client has, and that a tag names one content (RFC 9110, 8.8 and 13.1)."""
+"""Conditional requests: when 304 may be sent, and what an entity tag identifies (RFC 9110, 8.8, 13.1)."""
 
 from typing import Final
 
@@ -24,11 +24,11 @@ from understudy.verify.rules.equivalent_requests import MADE_UP_TAG, response_me
 
 SINCE: Final = "if-modified-since"
 LONG_AGO: Final = "Thu, 01 Jan 1970 00:00:00 GMT"
-"""A date since when every response was modified."""
+"""A date before every modification, so that the server must send the content."""
 
 
 names_a_tag = tells(
-    "the request names the tag or the date of a response that the client has",
+    "the request is conditional on a tag or a date",
     lambda it, _: bool(it.request.header("if-none-match") or it.request.header(SINCE)),
 )
 
@@ -38,9 +38,9 @@ names_a_tag = tells(
     when=[is_get, names_a_tag, found(same_request_before, "the client has read the same before")],
 )
 def only_what_the_client_has_is_left_out(exchange: Exchange, history: History) -> CheckResult:
-    """304 says that the client has the response; not that another client has, or had before an edit."""
+    """304 is sent only if the client has the current response; not another's, nor one before an edit."""
     before = proven(same_request_before(exchange, history))
-    has_tag = any(
+    is_held = any(
         before.response.header(held)
         and before.response.header(held) in exchange.request.header(name)
         for held, name in (("etag", "if-none-match"), ("last-modified", SINCE))
@@ -56,9 +56,9 @@ def only_what_the_client_has_is_left_out(exchange: Exchange, history: History) -
         if edit.response.is_success
         for name, value in changes_in(edit).items()
     )
-    is_right = exchange.status != NOT_MODIFIED or (has_tag and not is_old)
+    is_right = exchange.status != NOT_MODIFIED or (is_held and not is_old)
     steps = (before, *latest_attempts(before, history))
-    return expect(is_right, "the content, which is not the client's", "status 304", *steps)
+    return expect(is_right, "the content, which the client does not have", "status 304", *steps)
 
 
 @check(
@@ -71,20 +71,20 @@ def only_what_the_client_has_is_left_out(exchange: Exchange, history: History) -
     ],
 )
 def nobody_has_what_is_made_up(exchange: Exchange, _history: History) -> CheckResult:
-    """A made-up tag is not answered by 304; by GET and HEAD, of operations and pictures."""
+    """A request with a made-up tag gets the content, not 304; of operations and of pictures."""
     is_right = exchange.status != NOT_MODIFIED
     return expect(is_right, "the content, as its tag is made up", "status 304")
 
 
 has_tag = tells(
-    "the response has a tag, by which a client knows it",
+    "the response has an entity tag",
     lambda it, _: it.response.is_success and bool(it.response.header("etag")),
 )
 
 
 @check(CONDITIONAL, when=[is_get, has_tag])
 def one_tag_is_of_one_content(exchange: Exchange, history: History) -> CheckResult:
-    """Responses at one address that have the same tag say the same (RFC 9110, 8.8.1)."""
+    """Responses for one URL with the same tag have the same content (RFC 9110, 8.8.1)."""
     tag, url = exchange.response.header("etag"), exchange.request.url
     other = next(
         (
@@ -103,7 +103,7 @@ def one_tag_is_of_one_content(exchange: Exchange, history: History) -> CheckResu
 
 @probe("conditional-reads", needs=("owner", "other", "writes", "slug"))
 def reads_with_the_tag_of_another(client: ProbeClient) -> Parts:
-    """Reads with the tag that another client was given, or a made-up one, a date, a tag before an edit."""
+    """Reads with another client's tag, a made-up tag, a date, and a tag from before an edit."""
     before: dict[str, str] = {}
     lookup = f"/profiles/{client.known.slug}"
     for path, other in (("/me/profile", "other"), ("/me/avatars", "other"), (lookup, "anonymous")):

@@ -49,7 +49,7 @@ from understudy.verify.value_texts import as_json
 
 
 def _decision_in(exchange: Exchange, history: History) -> str:
-    """Returns what a request itself decides, as a deployment for tests may allow."""
+    """Returns the decision in the query, as test deployments can accept it; empty if there is none."""
     app = history.target.application
     names = set(exchange.request.query)
     for word, shortcut in (("approve", app.approve), ("deny", app.deny)):
@@ -66,7 +66,7 @@ is_consent_page = tells(
 
 
 def ends_valid_request(exchange: Exchange, history: History) -> bool:
-    """Tells whether the exchange belongs to an authorization request in order."""
+    """Tells whether the exchange belongs to a valid authorization request."""
     authorization = history.request_behind(exchange)
     if authorization is None or application_of(authorization, history) is None:
         return False
@@ -82,18 +82,18 @@ def is_denial(exchange: Exchange, history: History) -> bool:
 
 
 def page_behind(exchange: Exchange, history: History) -> Exchange | None:
-    """Returns the page of consent on which the token of a request was approved."""
+    """Returns the consent page on which the token of a request was approved."""
     issue = issue_of(exchange, history)
     redirect = history.redirect_with(issue.request.form.get("code")) if issue else None
     authorization = history.request_behind(redirect) if redirect else None
     if redirect is None or authorization is None:
         return None
     pages = (
-        each
-        for each in reversed(history.exchanges)
-        if each.source == redirect.source
-        and authorization.number <= each.number < redirect.number
-        and is_consent_page(each, history)
+        page
+        for page in reversed(history.exchanges)
+        if page.source == redirect.source
+        and authorization.number <= page.number < redirect.number
+        and is_consent_page(page, history)
     )
     return next(pages, None)
 
@@ -127,7 +127,7 @@ def consent_is_requested(exchange: Exchange, _history: History) -> CheckResult:
     when=[client_and_redirect_match, is_sound, is_consent_page],
 )
 def page_names_application_and_scopes(exchange: Exchange, history: History) -> CheckResult:
-    """The page of consent names the application, and has a line for each scope."""
+    """The consent page names the application, and has a line for each scope."""
     app, page = proven(application_of(exchange, history)), _text_of(exchange)
     lacking = [scope for scope in scopes(exchange) if scope not in page]
     lines = len(re.findall(r"<li\b", page))
@@ -140,7 +140,7 @@ def page_names_application_and_scopes(exchange: Exchange, history: History) -> C
 
 @check("consent-by-person", on=[TOKEN_INFO], when=[succeeded, was_approved_by_names])
 def token_has_only_approved_scopes(exchange: Exchange, history: History) -> CheckResult:
-    """A token has no scope that the page of consent did not list."""
+    """A token has no scope that the consent page did not list."""
     page = proven(page_behind(exchange, history))
     listed = _profile_scopes_in(_text_of(page))
     granted = _profile_scopes_in(str(exchange.json_object.get("scope")))
@@ -179,7 +179,7 @@ other_person_approved = found(info_of_other_person, "another person approved ano
 
 @check("consent-by-person", on=[TOKEN_INFO], when=[succeeded, other_person_approved])
 def token_is_of_who_approved(exchange: Exchange, history: History) -> CheckResult:
-    """A token is of the account that approved, whoever owns the application (RFC 6749, 1.1)."""
+    """A token belongs to the person who approved it, not to the application's owner (RFC 6749, 1.1)."""
     other = proven(info_of_other_person(exchange, history))
     user, others = (each.json_object.get("user_id") for each in (exchange, other))
     actual = f"user_id {as_json(user)} for both"
@@ -188,7 +188,7 @@ def token_is_of_who_approved(exchange: Exchange, history: History) -> CheckResul
 
 @check("denial-access-denied", when=[is_denial, ends_valid_request])
 def denial_is_redirected(exchange: Exchange, _history: History) -> CheckResult:
-    """A denial is redirected with ``access_denied``, and gives nothing."""
+    """A denial redirects with ``access_denied``, and grants nothing."""
     location = exchange.response.header("location")
     is_right = "access_denied" in location and not is_granted(exchange)
     return expect(is_right, "access_denied on the redirect", _shown(exchange))
@@ -208,7 +208,7 @@ def _shown(exchange: Exchange) -> str:
 
 @check("authorize-page-not-framed", on=[AUTHORIZE], when=[is_page])
 def page_is_protected(exchange: Exchange, _history: History) -> CheckResult:
-    """A page of the flow can be neither framed, stored nor leaked, and holds no script."""
+    """A page of the flow has no script, and cannot be framed, stored or leaked in a referrer."""
     header, page = exchange.response.header, _text_of(exchange).lower()
     is_framed = "frame-ancestors 'none'" not in header("content-security-policy")
     wrong = {
@@ -230,7 +230,7 @@ def page_is_protected(exchange: Exchange, _history: History) -> CheckResult:
     needs=("auth_url", "app", "tokens", "denial"),
 )
 def denied_requests(client: ProbeClient) -> Parts:
-    """Lets a person deny both flows."""
+    """Has a person deny a request for a code and a request for a token."""
     yield decide(client, parameters(client.app), "deny")
     changes = {"state": STATE + "~", "response_type": "token"}
     yield decide(client, parameters(client.app, **changes), "deny")
@@ -242,7 +242,7 @@ def denied_requests(client: ProbeClient) -> Parts:
     needs=("auth_url", "app", "tokens", "password"),
 )
 def pages_of_two_flows(client: ProbeClient) -> Parts:
-    """Opens the page in two browsers, lets two people approve, tries to edit, and denies."""
+    """Has two people approve at once in two browsers, uses the tokens, and denies a third request."""
     other, app = client.target.other_application, client.app
     wider = {"state": "second", "scope[2]": MANAGE_PROFILE}
     second_client = replace(client, source=f"{client.source}, second browser")
@@ -265,7 +265,7 @@ def pages_of_two_flows(client: ProbeClient) -> Parts:
 
 
 def _edits_nothing(client: ProbeClient, token: str) -> Parts:
-    """Sets a field to the value that it has, where the account of whoever signed in may be changed."""
+    """Writes a field's current value back, if the run may change any account."""
     if client.target.writes != "full":
         return
     location = client.get("/me/profile", token).json_object.get("location")

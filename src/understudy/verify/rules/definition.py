@@ -42,7 +42,7 @@ def _version(exchange: Exchange) -> str:
 
 @check("semantic-version", on=[DOCUMENT], when=[succeeded])
 def version_is_semantic(exchange: Exchange, history: History) -> CheckResult:
-    """The version is a semantic one; the mock's own is that of the interface."""
+    """The version is a semantic version; the mock's is exactly that of the interface."""
     version = _version(exchange)
     is_right = _SEMANTIC.fullmatch(version) and (version == OURS or not history.target.is_mock)
     return expect(is_right, f"a semantic version, such as {OURS}", version)
@@ -50,7 +50,7 @@ def version_is_semantic(exchange: Exchange, history: History) -> CheckResult:
 
 @check("base-address-major", on=[DOCUMENT], when=[succeeded])
 def base_address_ends_in_major_version(exchange: Exchange, history: History) -> CheckResult:
-    """The addresses that are served and published end in the major version."""
+    """The base URL in use and the published server URLs end in the major version."""
     major = _version(exchange).partition(".")[0]
     listed = exchange.json_object.get("servers") or []
     servers = [server.get("url", "") for server in listed if isinstance(server, dict)]
@@ -61,7 +61,7 @@ def base_address_ends_in_major_version(exchange: Exchange, history: History) -> 
 
 @check("published-document", on=[DOCUMENT], when=[is_get, accepts_anything])
 def definition_is_openapi(exchange: Exchange, history: History) -> CheckResult:
-    """The definition is OpenAPI 3 and has the lookup; the mock's own has every operation."""
+    """The definition is OpenAPI 3 and declares the lookup; the mock's declares every operation."""
     paths = exchange.json_object.get("paths")
     published = {
         key_of(method.upper(), path)
@@ -82,7 +82,7 @@ def definition_is_openapi(exchange: Exchange, history: History) -> CheckResult:
 
 @check("unknown-response-members", on=[DOCUMENT], when=[succeeded, has_schemas])
 def schemas_of_responses_are_open(exchange: Exchange, _history: History) -> CheckResult:
-    """No schema of a response refuses further members, so that the service can grow."""
+    """No response schema forbids additional members, so that the service can add some later."""
     used = _used_by_responses(exchange.json_object)
     closed = [
         name for name, schema in _schemas(exchange).items() if name in used and _is_closed(schema)
@@ -91,7 +91,7 @@ def schemas_of_responses_are_open(exchange: Exchange, _history: History) -> Chec
 
 
 def _used_by_responses(document: Mapping[str, Any]) -> set[str]:
-    """Returns the names of the components that responses refer to, at any depth."""
+    """Returns the names of the components that responses reference, directly or through others."""
     pending = [part["responses"] for part in objects_in(document) if "responses" in part]
     names: set[str] = set()
     while pending:

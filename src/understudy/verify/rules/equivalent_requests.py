@@ -1,9 +1,8 @@
-"""Judges that a request in another dress gets the same answer (RFC 9110; 9112; 3986; 7578).
+"""Judges that equivalent requests get equivalent responses (RFC 9110; 9112; 3986; 7578).
 
-The same request can be written in many ways that mean the same: chunked, with a charset, with
-percent-encoded letters. A check finds the plain request that an exchange repeats by the normal form
-of both, so that recorded traffic is judged too; and the probes repeat in another dress what
-succeeded, with a dress for each operation that the seed draws.
+One request can be written in many equivalent ways: chunked, with a charset, with percent-encoded
+letters. A check finds the earlier request that an exchange repeats by their common normal form, so
+that recorded traffic is judged too. The probes rewrite requests that succeeded, and send them again.
 """
 
 import json
@@ -53,16 +52,16 @@ from understudy.verify.value_texts import as_json, as_pairs, in_parts
 
 HEAD_IS_NOT_SERVED: Final = frozenset({405, 501})
 
-_DRESS: Final = frozenset(
+_NEUTRAL_HEADERS: Final = frozenset(
     {"accept", "accept-encoding", "authorization", "content-length", "content-type", "user-agent"}
     | {"transfer-encoding", "host", "connection"}
 )
-"""Headers that may differ between two requests of one meaning; all others are part of it."""
+"""Headers that may differ between equivalent requests; all others are part of the normal form."""
 
 _JSON: Final = "application/json"
 _ANY_PICTURE: Final = "image/avif, image/*;q=0.8, text/html;q=0.1"
 MADE_UP_TAG: Final = '"understudy-made-up"'
-"""A tag that no response has, so that it leaves nothing out (RFC 9110, 13.1.2)."""
+"""An entity tag that no response has, so that the content must be sent (RFC 9110, 13.1.2)."""
 _TAGGED: Final = ("if-none-match", MADE_UP_TAG)
 _CHARSET: Final = re.compile(r" *; *charset=\"?utf-8\"?", re.IGNORECASE)
 _BOUNDARY: Final = re.compile(r"boundary=\"?([^\";]+)\"?", re.IGNORECASE)
@@ -75,7 +74,7 @@ DECLARED: Final[Mapping[str, frozenset[str]]] = {
     ASSOCIATED_EMAIL: frozenset({"email_hash"}),
     QR_CODE: frozenset({"size", "version", "utm_medium", "utm_campaign", "type"}),
 }
-"""Operation to its query parameters; any other one changes nothing (interface, Versioning)."""
+"""Operation to its query parameters; all others must be ignored (interface, Versioning)."""
 
 
 def unknown_parameters(exchange: Exchange) -> list[str]:
@@ -85,13 +84,13 @@ def unknown_parameters(exchange: Exchange) -> list[str]:
     return [name for name in names if declared is not None and name not in declared]
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=1024)  # each exchange is compared with up to 60 earlier ones
 def normal_form(request: Request, unknown: frozenset[str] = frozenset()) -> tuple[object, ...]:
-    """Returns what a request means, however it is written; headers that negotiate are left out.
+    """Returns a value that all equivalent requests share, and no others.
 
     Args:
         request: The request.
-        unknown: Names of query parameters that mean nothing.
+        unknown: Names of query parameters to leave out, as the operation does not declare them.
     """
     parts = urlsplit(request.url)
     path = with_plain_letters(parts.path)
@@ -101,7 +100,7 @@ def normal_form(request: Request, unknown: frozenset[str] = frozenset()) -> tupl
         content_type = _BOUNDARY.sub("boundary", content_type)
         body = _FILE_NAME.sub(b"", request.body.replace(boundary[1].encode(), b""))
     headers = [(name.lower(), text) for name, text in request.headers]
-    others = sorted(it for it in headers if it[0] not in _DRESS and it != _TAGGED)
+    others = sorted(pair for pair in headers if pair[0] not in _NEUTRAL_HEADERS and pair != _TAGGED)
     accepted = request.header("accept") or "*/*"
     if "*/*" not in accepted and accepted not in {_JSON, _ANY_PICTURE}:
         others.append(("accept", accepted))
@@ -114,7 +113,7 @@ def normal_form(request: Request, unknown: frozenset[str] = frozenset()) -> tupl
 
 
 def _meant(request: Request) -> object:
-    """Returns a body as it is read: JSON without its spelling, the fields of a form, or bytes."""
+    """Returns the content of a body: JSON in one spelling, the fields of a form, or the bytes."""
     if request.json is not NO_JSON:
         return json.dumps(request.json, sort_keys=True)
     return request.form_pairs or request.body
@@ -125,15 +124,15 @@ def _meaning_of(exchange: Exchange) -> tuple[object, ...]:
 
 
 def plain_request(exchange: Exchange, history: History) -> Exchange | None:
-    """Returns the request before that an exchange repeats in the fewest other dresses at once.
+    """Returns the earlier request that an exchange repeats; of several, the most similar one.
 
-    It succeeded, or is refused and repeated by HEAD; and nothing was written since that could change
-    the response. An update may be repeated after others, as it says itself what it leads to.
+    It succeeded, or was refused and is repeated by HEAD; and no write since can have changed the
+    response. Updates in between do not matter to an update, whose own body decides its response.
     """
-    reads = (*history.near(*_READS), history.last(DOCUMENT))  # which no write changes
-    near = history.near(exchange.operation) if exchange.operation else filter(None, reads)
-    alike = [before for before in near if _is_repeated(exchange, before, history)]
-    return min(alike, key=lambda before: len(dresses_of(exchange, before)), default=None)
+    reads = (*history.near(*_READS), history.last(DOCUMENT))  # the document never changes
+    recent = history.near(exchange.operation) if exchange.operation else filter(None, reads)
+    alike = [before for before in recent if _is_repeated(exchange, before, history)]
+    return min(alike, key=lambda before: len(rewritten_parts(exchange, before)), default=None)
 
 
 def _is_repeated(exchange: Exchange, before: Exchange, history: History) -> bool:
@@ -147,11 +146,11 @@ def _is_repeated(exchange: Exchange, before: Exchange, history: History) -> bool
     is_plain = is_json and not unknown_parameters(before)
     if not is_plain or _meaning_of(before) != _meaning_of(exchange):
         return False
-    if exchange.site == "authorization":  # a code works once, and a page is of its browser
+    if exchange.site == "authorization":  # codes work once, and a page belongs to its browser
         is_token = before.operation == TOKEN and request.form.get("grant_type") == "password"
         return is_token or before.operation == TOKEN_INFO
     if exchange.operation == UPLOAD_AVATAR and not leaves_room(exchange, history):
-        return False  # a deployment may bound how many avatars an account has
+        return False  # a deployment may limit the avatars of an account
     is_update = exchange.operation in UPDATES and not history.is_gone(exchange.value)
     return is_update or before.operation in _LASTING or history.still_since(before)
 
@@ -162,38 +161,38 @@ _LASTING: Final = frozenset({DOCUMENT, QR_CODE})
 """The operations whose responses no write of verify changes."""
 
 _READS: Final = tuple(each for each in (*RESOURCE, TOKEN_INFO) if each.startswith("GET"))
-"""The operations that HEAD may ask for too, which no document names."""
+"""The operations that HEAD can request too; HEAD itself is no operation of a document."""
 
-_repeats = found(plain_request, "the same request succeeded before in another dress")
+_repeats = found(plain_request, "the same request succeeded before in another form")
 
 
 Part = Callable[[Exchange], object]
 
 
-def dresses_of(exchange: Exchange, before: Exchange) -> list[str]:
-    """Returns the rules of the parts that two requests of one meaning write otherwise."""
-    return [rule for rule, part in DRESSES.items() if part(before) != part(exchange)]
+def rewritten_parts(exchange: Exchange, before: Exchange) -> list[str]:
+    """Returns the rules whose parts two equivalent requests write differently."""
+    return [rule for rule, part in WRITTEN_PARTS.items() if part(before) != part(exchange)]
 
 
 def _differs(rule: str) -> Condition:
-    """Returns the condition that the part of a rule is written otherwise than before.
+    """Returns the condition that the request writes the part of this rule differently than before.
 
-    The same answer to several parts at once keeps the rule of each; of another answer none is known to
-    be the reason, and the probe repeats the request in each alone.
+    Where several parts differ, the same response confirms the rule of each. Another response could
+    come from any of them, so none is judged, and the probe repeats the request with each alone.
     """
 
     def differs(exchange: Exchange, history: History) -> bool:
         before = proven(plain_request(exchange, history))
-        dresses = dresses_of(exchange, before)
-        if before.request.method != exchange.request.method or rule not in dresses:
+        rewritten = rewritten_parts(exchange, before)
+        if before.request.method != exchange.request.method or rule not in rewritten:
             return False
-        return dresses == [rule] or is_answered_alike(exchange, before)
+        return rewritten == [rule] or is_answered_alike(exchange, before)
 
     return tells("the same request succeeded before and was written otherwise", differs)
 
 
 def _address(exchange: Exchange) -> object:
-    """Returns path and query as they are written, without parameters that mean nothing."""
+    """Returns path and query as written, without undeclared parameters."""
     unknown, parts = unknown_parameters(exchange), urlsplit(exchange.request.url)
     return parts.path, [
         pair
@@ -211,7 +210,7 @@ def _negotiation(exchange: Exchange) -> object:
 
 
 def _content(exchange: Exchange) -> object:
-    """Returns how content is written, without what differs between uploads that mean the same."""
+    """Returns body and content headers as written; no multipart body, as boundaries always differ."""
     request = exchange.request
     body = b"" if media_type(request.headers).startswith("multipart/") else request.body
     return body, *(request.header(name) for name in ("content-type", "transfer-encoding"))
@@ -222,7 +221,7 @@ def _scheme(exchange: Exchange) -> object:
 
 
 def answers_alike(exchange: Exchange, history: History) -> CheckResult:
-    """Returns whether a request gets the answer that it got in another dress."""
+    """Judges whether a request gets the same response as the equivalent one before."""
     before = proven(plain_request(exchange, history))
     is_same = is_answered_alike(exchange, before)
     actual = f"status {exchange.status}, before {before.status}"
@@ -230,12 +229,12 @@ def answers_alike(exchange: Exchange, history: History) -> CheckResult:
         meant = response_meaning(before), response_meaning(exchange)
         is_json = NO_JSON not in (before.body, exchange.body)
         actual = as_pairs({"the body": meant}) if is_json else "another body"
-    actual += "".join(f", sent with {it}" for it in _other_headers(exchange, before))
+    actual += "".join(f", sent with {header}" for header in _other_headers(exchange, before))
     return expect(is_same, f"the answer as before, status {before.status}", actual, before)
 
 
 def _other_headers(exchange: Exchange, before: Exchange) -> Iterator[str]:
-    """Yields the headers that the request before has not, without credentials and lengths."""
+    """Yields the headers that the request before lacks, without credentials and lengths."""
     others = dict(before.request.headers)
     for name, text in exchange.request.headers:
         if others.get(name) != text and name not in {"content-length", "authorization"}:
@@ -243,7 +242,7 @@ def _other_headers(exchange: Exchange, before: Exchange) -> Iterator[str]:
 
 
 def is_answered_alike(exchange: Exchange, before: Exchange) -> bool:
-    """Tells whether two requests of one meaning have the same status, and say the same."""
+    """Returns whether two equivalent requests got the same status and equivalent content."""
     if exchange.status != before.status:
         return False
     if exchange.request.method == "GET":
@@ -254,7 +253,7 @@ def is_answered_alike(exchange: Exchange, before: Exchange) -> bool:
 
 
 def response_meaning(exchange: Exchange) -> object:
-    """Returns what a response says, without addresses of pictures, which may be signed."""
+    """Returns the content of a response for comparison, without picture URLs, which may be signed."""
     if exchange.response.media_type.startswith("image/"):
         return picture_of(exchange)[:2]
     return exchange.response.body if exchange.body is NO_JSON else _unordered(exchange.body)
@@ -272,27 +271,27 @@ def _unordered(value: Any) -> object:
     return value
 
 
-DRESSES: Final[Mapping[str, Part]] = {
+WRITTEN_PARTS: Final[Mapping[str, Part]] = {
     "equivalent-address": _address,
     "equivalent-headers": _negotiation,
     "bearer-scheme-any-case": _scheme,
     "equivalent-content": _content,
     "unknown-query-parameters-accepted": unknown_parameters,
 }
-"""Rule to the part of a request that it says may be written otherwise."""
+"""Rule to the part of a request that it allows to be written in several ways."""
 
 
-def _named(name: str) -> Judge:
+def _judge_named(name: str) -> Judge:
     def judge(exchange: Exchange, history: History) -> CheckResult:
-        """A request gets the answer that it got in another dress."""
+        """A request gets the same response as the equivalent one before."""
         return answers_alike(exchange, history)
 
     judge.__name__ = name.replace("-", "_")
     return judge
 
 
-for _rule in DRESSES:
-    check(_rule, when=[_repeats, _differs(_rule)])(_named(_rule))
+for _rule in WRITTEN_PARTS:
+    check(_rule, when=[_repeats, _differs(_rule)])(_judge_named(_rule))
 
 
 is_head = tells("the method is HEAD", lambda it, _: it.request.method == "HEAD")
@@ -313,39 +312,39 @@ def head_is_a_method(exchange: Exchange, history: History) -> CheckResult:
 def head_is_a_get_without_content(exchange: Exchange, history: History) -> CheckResult:
     """HEAD has the status and the headers of GET, and no content (RFC 9110, 9.3.2)."""
     before = proven(plain_request(exchange, history))
-    one, other = before.response, exchange.response
+    get, head = before.response, exchange.response
     differing = [
         name
         for name in ("content-type", "content-length")
-        if one.header(name) and other.header(name) not in {"", one.header(name)}
+        if get.header(name) and head.header(name) not in {"", get.header(name)}
     ]
-    is_right = other.status == one.status and not other.body and not differing
+    is_right = head.status == get.status and not head.body and not differing
     parts = in_parts(
-        another=differing, with_a_body_of=[f"{len(other.body)} bytes"][: len(other.body)]
+        another=differing, with_a_body_of=[f"{len(head.body)} bytes"][: len(head.body)]
     )
-    actual = f"status {other.status}, {parts}"
-    return expect(is_right, f"status {one.status} and the headers of GET", actual, before)
+    actual = f"status {head.status}, {parts}"
+    return expect(is_right, f"status {get.status} and the headers of GET", actual, before)
 
 
-# The probes. Each repeats what succeeded, in several dresses at once.
+# The probes. Each repeats a request that succeeded, rewritten in several parts at once.
 
-Dress = Callable[[Request], Request]
+Rewrite = Callable[[Request], Request]
 
 
-def _with(name: str, text: str) -> Dress:
-    def dressed(request: Request) -> Request:
+def _with(name: str, text: str) -> Rewrite:
+    def rewritten(request: Request) -> Request:
         others = tuple(pair for pair in request.headers if pair[0] != name)
         return replace(request, headers=(*others, (name, text)))
 
-    return dressed
+    return rewritten
 
 
-def _by_scheme(scheme: str) -> Dress:
+def _by_scheme(scheme: str) -> Rewrite:
     return lambda request: _with("authorization", f"{scheme} {request.token}")(request)
 
 
 def _with_source(request: Request) -> Request:
-    """Adds what an official client adds to every lookup."""
+    """Adds the query parameter that an official client sends with every lookup."""
     return replace(request, url=f"{request.url}?source=understudy")
 
 
@@ -356,13 +355,13 @@ def _percent_encoded(request: Request) -> Request:
 
 
 def _encoded_name(request: Request) -> Request:
-    """Encodes a letter of the resource and not of an identifier, which commands read anew."""
+    """Encodes a letter of the resource's name; a finding's commands insert the identifier anew."""
     url = request.url.replace("/me/avatars", "/me/%61vatars", 1)
     return replace(request, url=url.replace("/profile", "/pr%6ffile", 1))
 
 
 def _encoded_query(request: Request) -> Request:
-    """Encodes the first letter of each name and value, but of a token, which commands read anew."""
+    """Encodes the first letter of each name and value; not of a token, which commands insert anew."""
     address, mark, query = request.url.partition("?")
     encoded = re.sub(
         r"(^|&|(?<!token)=)([A-Za-z0-9])", lambda it: f"{it[1]}%{ord(it[2]):02x}", query
@@ -371,7 +370,7 @@ def _encoded_query(request: Request) -> Request:
 
 
 def _capital_name(request: Request) -> Request:
-    """Writes the name of the header with the token in capitals."""
+    """Writes the name of the Authorization header in capitals."""
     headers = tuple((n.upper() if n == "authorization" else n, t) for n, t in request.headers)
     return replace(request, headers=headers)
 
@@ -387,7 +386,7 @@ def _capital_type(request: Request) -> Request:
 
 
 def _escaped(request: Request) -> Request:
-    """Writes JSON in lines and with escapes, in names too; a form with %20 and an encoded name."""
+    """Writes JSON indented and with escapes, in names too; a form with %20 and an encoded name."""
     if request.json is NO_JSON:
         body = request.body.replace(b"+", b"%20").replace(b"grant_type", b"gr%61nt%5Ftype")
         return replace(request, body=body)
@@ -400,18 +399,18 @@ def _as_head(request: Request) -> Request:
     return replace(request, method="HEAD")
 
 
-def _turned(request: Request) -> Request:
+def _reordered(request: Request) -> Request:
     address, mark, query = request.url.partition("?")
     return replace(request, url=f"{address}{mark}{'&'.join(reversed(query.split('&')))}")
 
 
-def _typed(parameter: str) -> Dress:
-    """Returns the dress that adds a parameter to the type of the content (RFC 9110, 5.6.6)."""
+def _typed(parameter: str) -> Rewrite:
+    """Returns a rewrite that adds a parameter to the content type (RFC 9110, 5.6.6)."""
     return lambda it: _with("content-type", it.header("content-type") + parameter)(it)
 
 
 def _quoted_boundary(request: Request) -> Request:
-    """Uses a boundary that needs its quotes (RFC 2046, 5.1.1), and a file's name as people have it."""
+    """Uses a boundary that must be quoted (RFC 2046, 5.1.1), and a file name beyond ASCII."""
     plain = proven(_BOUNDARY.search(request.header("content-type")))[1]
     body = request.body.replace(plain.encode(), _SPECIAL_BOUNDARY.encode())
     body = _FILE_NAME.sub('; filename="Pórt 🎭; (1)"'.encode(), body)
@@ -437,28 +436,28 @@ _LOWER, _UPPER = _by_scheme("bearer"), _by_scheme("BEARER")
 _CHARSET_ADDED, _CHARSET_SPACED = _typed("; charset=utf-8"), _typed(' ;charset="UTF-8"')
 
 
-def _again(
-    client: ProbeClient, exchange: Exchange, *dresses: Dress, other: Exchange | None = None
+def _repeat(
+    client: ProbeClient, exchange: Exchange, *rewrites: Rewrite, other: Exchange | None = None
 ) -> Exchange:
-    """Sends a request once more in several dresses at once; in each alone where that differs.
+    """Repeats a request with all rewrites at once; if the response differs, with each alone.
 
     Args:
-        client: Sends it.
-        exchange: What was answered to the plain request.
-        dresses: How to write it otherwise.
-        other: An update of the same members, sent before each alone so that each must show.
+        client: Sends the requests.
+        exchange: The plain request and its response.
+        rewrites: Changes to the request that keep it equivalent.
+        other: Another update of the same members, sent in between so that each repetition shows.
     """
     request = exchange.request
-    for dress in dresses:
-        request = dress(request)
-    again = client.gateway.send(request, client.source)
-    if is_answered_alike(again, exchange) or not dresses[1:]:
-        return again
-    for dress in dresses:
+    for rewrite in rewrites:
+        request = rewrite(request)
+    repeated = client.gateway.send(request, client.source)
+    if is_answered_alike(repeated, exchange) or not rewrites[1:]:
+        return repeated
+    for rewrite in rewrites:
         if other is not None:
             client.gateway.send(other.request, client.source)
-        client.gateway.send(dress(exchange.request), client.source)
-    return again
+        client.gateway.send(rewrite(exchange.request), client.source)
+    return repeated
 
 
 @probe(
@@ -466,15 +465,15 @@ def _again(
     *("bearer-scheme-any-case", "unknown-query-parameters-accepted", "conditional-reads"),
     needs=("slug",),
 )
-def reads_in_another_dress(client: ProbeClient) -> Parts:
-    """Reads with an encoded letter, other headers and an unknown parameter, and by HEAD."""
+def equivalent_reads(client: ProbeClient) -> Parts:
+    """Repeats reads with an encoded letter, other headers and an unknown parameter, and by HEAD."""
     slug, address = (
         client.known.slug,
         {"email_hash": (*client.known.own_hashes, made_up_hash(1))[0]},
     )
     code = {"size": "160", "version": "1"}
     as_owner, all_of_it = (_UPPER, _spaced, _AS_JSON, _encoded_name), (_encoded_query, _TAG)
-    reads: tuple[tuple[str, str, Mapping[str, str], Sequence[Dress], Sequence[Dress]], ...] = (
+    reads: tuple[tuple[str, str, Mapping[str, str], Sequence[Rewrite], Sequence[Rewrite]], ...] = (
         (f"/profiles/{slug}", "owner", {}, (_percent_encoded, _with_source, _LOWER), as_owner[:2]),
         (f"/profiles/{slug}", "anonymous", {}, (_percent_encoded, _with_source), ()),
         ("/me/profile", "owner", {}, (_LOWER, _with_source, _TAG), (*as_owner, _capital_name)),
@@ -490,52 +489,52 @@ def reads_in_another_dress(client: ProbeClient) -> Parts:
             f"/qr-code/{slug}",
             "anonymous",
             code,
-            (_turned, _percent_encoded),
+            (_reordered, _percent_encoded),
             (*all_of_it, _AS_ANY_PICTURE),
         ),
     )
-    if client.has("owner"):  # what the public reads differs in nothing that a dress changes
+    if client.has("owner"):  # the anonymous lookup would test nothing more
         reads = (reads[0], *reads[2:])
     for place, (path, who, query, special, more) in enumerate(reads):
         if not client.has(who):
             continue
         coded = (_GZIP, _IDENTITY) if (client.seed + place) % 2 else (_IDENTITY, _GZIP)
-        for dresses in ((_AS_LIBRARIES, coded[0], *special), (coded[1], *more)):
+        for rewrites in ((_AS_LIBRARIES, coded[0], *special), (coded[1], *more)):
             plain = client.recall(path, who, query, is_lasting=query is code)
-            yield _again(client, plain, *dresses)
+            yield _repeat(client, plain, *rewrites)
         plain = client.recall(path, who, query, is_lasting=query is code)
-        yield _again(client, plain, _as_head, _TAG)
-    yield _again(client, client.recall("/openapi", is_lasting=True), _as_head)
+        yield _repeat(client, plain, _as_head, _TAG)
+    yield _repeat(client, client.recall("/openapi", is_lasting=True), _as_head)
 
 
 @probe("equivalent-content", needs=("owner", "writes"))
-def update_in_another_dress(client: ProbeClient) -> None:
-    """Updates the profile twice, and then as at first: with a charset, escapes, and chunked."""
+def equivalent_update(client: ProbeClient) -> None:
+    """Repeats an update after another one: with a charset, with escapes, and chunked."""
     first, other = (update(client, location=text) for text in ("Pórt 🎭", "Understudy"))
-    dresses = (_CHARSET_ADDED, _chunked, _AS_LIBRARIES, _LOWER, _escaped)
-    _again(client, first, *dresses, other=other)
+    rewrites = (_CHARSET_ADDED, _chunked, _AS_LIBRARIES, _LOWER, _escaped)
+    _repeat(client, first, *rewrites, other=other)
 
 
 @probe(
     *("equivalent-content", "equivalent-address", "avatar-urls-resolve", "avatar-email-assign"),
     needs=("owner", "writes", "uploads", "hashes"),
 )
-def avatar_writes_in_another_dress(client: ProbeClient) -> Parts:
-    """Uploads, rates and assigns as before: chunked, with a charset and a quoted boundary."""
+def equivalent_avatar_writes(client: ProbeClient) -> Parts:
+    """Repeats an upload, an update and an assignment: chunked, with a charset, with a quoted boundary."""
     uploaded = [upload(client, patterned(4), select_avatar="false")]
-    uploaded.append(_again(client, uploaded[0], _quoted_boundary, _chunked, _AS_LIBRARIES))
+    uploaded.append(_repeat(client, uploaded[0], _quoted_boundary, _chunked, _AS_LIBRARIES))
     url = str(uploaded[1].json_object.get("image_url", ""))
     yield client.get(url) if url.startswith("http") else None
     paths = [f"/me/avatars/{id_of(each)}" for each in uploaded]
     ratings = ({"rating": "PG"}, {"rating": "R"})
     rated, other = (client.send("PATCH", paths[0], "owner", json=each) for each in ratings)
-    yield _again(client, rated, _CHARSET_SPACED, _chunked, _capital_type, other=other)
+    yield _repeat(client, rated, _CHARSET_SPACED, _chunked, _capital_type, other=other)
     address = client.known.own_hashes[-1]
     assigned, other = (
         client.send("POST", f"{path}/email", "owner", json={"email_hash": address})
         for path in paths
     )
-    yield _again(client, assigned, _CHARSET_ADDED, _chunked, _percent_encoded, other=other)
+    yield _repeat(client, assigned, _CHARSET_ADDED, _chunked, _percent_encoded, other=other)
     yield avatars(client, address)
 
 
@@ -543,13 +542,13 @@ def avatar_writes_in_another_dress(client: ProbeClient) -> Parts:
     *("equivalent-content", "equivalent-headers", "equivalent-address", "head-like-get"),
     needs=("app", "password", "tokens", "auth_url"),
 )
-def token_requests_in_another_dress(client: ProbeClient) -> Parts:
-    """Requests tokens with a charset, chunked, and as libraries accept; asks in another order."""
+def equivalent_token_requests(client: ProbeClient) -> Parts:
+    """Repeats a token request with a charset and chunked, and a validation in another order."""
     plain = post(client, password_form(client.app, scope=" ".join(SCOPES)))
-    # Capitals alone: who looks for a form by its letters would not see the charset behind them.
-    yield _again(client, plain, _CHARSET_ADDED, _chunked, _AS_LIBRARIES, _escaped)
-    yield _again(client, plain, _capital_type)
+    # Alone, as a server that does not know the media type in capitals never reads its charset.
+    yield _repeat(client, plain, _CHARSET_ADDED, _chunked, _AS_LIBRARIES, _escaped)
+    yield _repeat(client, plain, _capital_type)
     query = {"client_id": client.app.client_id, "token": token_in(client, plain)}
     described = client.auth("GET", "/oauth2/token-info", query=query)
-    yield _again(client, described, _turned, _AS_LIBRARIES, _GZIP, _encoded_query)
-    yield _again(client, described, _as_head)
+    yield _repeat(client, described, _reordered, _AS_LIBRARIES, _GZIP, _encoded_query)
+    yield _repeat(client, described, _as_head)

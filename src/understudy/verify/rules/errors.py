@@ -1,7 +1,7 @@
 """The form of errors: status, code and body (interface, Errors; RFC 9110).
 
-Every check here is the same comparison, so that a check is one call: the rule, the status and the
-code, the operations, and what makes that error the only one that fits.
+Most checks here are one call of ``_check_error``: the rule, the status and code, the operations, and
+the conditions under which this error is the only possible one.
 """
 
 from collections.abc import Sequence
@@ -58,10 +58,10 @@ from understudy.verify.probing import Parts, probe
 from understudy.verify.rules.avatar_edits import does_not_exist, has_unknown_member
 from understudy.verify.rules.avatar_lists import names_foreign_address
 from understudy.verify.rules.avatar_uploads import (
-    SURELY_TAKEN,
+    SAFE_SIZE,
     file_in,
     is_not_square,
-    is_of_taken_type,
+    is_of_accepted_type,
     is_small,
     is_square,
     query_is_in_order,
@@ -80,7 +80,7 @@ from understudy.verify.value_texts import as_json
 
 FORBIDDEN: Final = 403
 _PLAIN: Final = (OWN_PROFILE, LIST_AVATARS)
-"""Operations of the account with which nothing but the credentials can be wrong."""
+"""Operations of the account that need no input, so that only the credentials can be wrong."""
 
 _PLAIN_NUMBER: Final = 2**31 - 1
 _NO_SIZE: Final = "understudy"
@@ -88,12 +88,12 @@ _ONE_FILE: Final = (may_manage, query_is_in_order, sends_one_file)
 
 
 is_of_no_picture_type = tells(
-    "the file is of a type that no reading takes: a BMP, or no picture",
+    "the file is a BMP or no picture, which no deployment accepts",
     lambda it, history: proven(file_in(it, history)).form in {"", "BMP"},
 )
 is_not_small = tells(
     "the file is so large that a deployment may refuse it",
-    lambda it, history: proven(file_in(it, history)).size > SURELY_TAKEN,
+    lambda it, history: proven(file_in(it, history)).size > SAFE_SIZE,
 )
 size_is_a_word = tells(
     "the size is a word", lambda it, _: it.request.query.get("size", "").isalpha()
@@ -101,7 +101,7 @@ size_is_a_word = tells(
 
 
 def is_one_number(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the body has one value, a number or boolean that no limit of a server refuses."""
+    """Tells whether the body has one value, a boolean or a number of 32 bits."""
     values = list(changes_in(exchange).values())
     return len(values) == 1 and isinstance(values[0], int) and abs(values[0]) <= _PLAIN_NUMBER
 
@@ -109,14 +109,14 @@ def is_one_number(exchange: Exchange, _history: History) -> bool:
 def _check_error(
     rule: str, form: str, *, on: Sequence[str], when: Sequence[Condition], name: str = ""
 ) -> None:
-    """Registers a check that a refusal has this status and this code, and the reading of what it has.
+    """Registers a check that a refusal has this status and code, and a reading of the actual ones.
 
     Args:
         rule: Id of the rule.
         form: The status and the code, as ``error_form`` returns them.
         on: The operations that it judges.
         when: What must hold of the request, so that nothing else is wrong with it.
-        name: Name of the check, where the rule has another one; that of the rule without it.
+        name: Name of the check if the rule already has one of this kind; by default the rule's.
     """
 
     def has_form(exchange: Exchange, _history: History) -> CheckResult:
@@ -179,13 +179,13 @@ _check_error(
     "error-picture-shape",
     "400 uncropped_image",
     on=[UPLOAD_AVATAR],
-    when=[*_ONE_FILE, is_small, is_of_taken_type, is_not_square],
+    when=[*_ONE_FILE, is_small, is_of_accepted_type, is_not_square],
 )
 _check_error(
     "error-upload-size",
     "413 image_too_large",
     on=[UPLOAD_AVATAR],
-    when=[*_ONE_FILE, is_not_small, is_of_taken_type, is_square],
+    when=[*_ONE_FILE, is_not_small, is_of_accepted_type, is_square],
 )
 _check_error(
     "error-invalid-member",
@@ -216,14 +216,14 @@ _check_error(
 
 @probe("error-invalid-parameter", needs=("slug",))
 def code_with_a_word_as_size(client: ProbeClient) -> None:
-    """Requests a QR code whose size is a word."""
+    """Requests a QR code with a word as its size."""
     client.get(f"/qr-code/{client.known.slug}", query={"size": _NO_SIZE})
 
 
 # Bodies of responses: JSON, and errors in the interface's shape (interface, Errors).
 
 ERRORS = 400
-"""The least status of an error."""
+"""The lowest status code of an error."""
 
 PREVIEW = 80
 """Bytes of a body that a finding shows."""
@@ -253,27 +253,27 @@ def _shown(exchange: Exchange) -> str:
     when=[has_body],
 )
 def body_is_json(exchange: Exchange, _history: History) -> CheckResult:
-    """A body is JSON, and says so in its content type."""
+    """A body is JSON, and its content type declares it."""
     is_typed = is_json(exchange.response.media_type)
     return expect(is_typed and exchange.body is not NO_JSON, "a body of JSON", _shown(exchange))
 
 
 @check("error-members", on=RESOURCE, when=[is_error, is_json_object], is_shape=True)
 def error_has_its_members(exchange: Exchange, _history: History) -> CheckResult:
-    """An error has its message, and a code that is a text."""
+    """An error has a message, and a code that is a string."""
     error = fault(exchange.body, "Error")
     return expect(not error, "error as a text, and code as one", error)
 
 
 @check("error-shape", when=[is_of_resource_api, is_error], is_shape=True)
 def error_is_json_with_a_message(exchange: Exchange, _history: History) -> CheckResult:
-    """Whatever the resource API refuses, it says why under ``error`` in JSON."""
+    """Every error of the resource API is JSON with a message under ``error``."""
     message = exchange.json_object.get("error")
     is_right = isinstance(message, str) and exchange.response.media_type == "application/json"
     return expect(is_right, "JSON with a message under error", _shown(exchange))
 
 
-# Judges what HTTP demands of credentials and of refusals (RFC 9110, 11.1, 15.5.2 and 15.5.6).
+# What HTTP demands of refusals (RFC 9110, 11.1, 15.5.2 and 15.5.6).
 
 UNAUTHORIZED: Final = 401
 METHOD_NOT_ALLOWED: Final = 405
@@ -281,7 +281,7 @@ METHOD_NOT_ALLOWED: Final = 405
 
 @check("unauthorized-challenge", on=RESOURCE, when=[status_is(UNAUTHORIZED)])
 def refusal_has_challenge(exchange: Exchange, _history: History) -> CheckResult:
-    """A 401 names the scheme of the credentials that are taken (RFC 9110, 15.5.2)."""
+    """A 401 names an accepted authentication scheme in WWW-Authenticate (RFC 9110, 15.5.2)."""
     challenge = exchange.response.header("www-authenticate")
     scheme = challenge.partition(" ")[0].lower()
     is_right = scheme == "bearer" if exchange.operation in {*ME, LOOKUP} else bool(challenge)
@@ -290,7 +290,7 @@ def refusal_has_challenge(exchange: Exchange, _history: History) -> CheckResult:
 
 @check("method-not-allowed-allow", when=[status_is(METHOD_NOT_ALLOWED)])
 def refusal_names_methods(exchange: Exchange, _history: History) -> CheckResult:
-    """A 405 names the methods that the path takes, and the refused one is not among them."""
+    """A 405 lists the methods of the path in Allow, without the refused one (RFC 9110, 15.5.6)."""
     allowed = exchange.response.header("allow")
     names = {name.strip() for name in allowed.split(",")}
     is_right = bool(allowed) and exchange.request.method not in names
@@ -299,12 +299,12 @@ def refusal_names_methods(exchange: Exchange, _history: History) -> CheckResult:
 
 @probe("unauthorized-challenge", "me-needs-oauth-token", "error-no-token", "head-like-get")
 def reads_without_credentials(client: ProbeClient) -> Parts:
-    """Reads the avatars and the own profile without credentials, and asks for the headers alone."""
+    """Reads the avatars and the own profile without credentials, the latter by HEAD too."""
     yield client.get("/me/avatars")
     yield [client.send(method, "/me/profile") for method in ("GET", "HEAD")]
 
 
 @probe("method-not-allowed-allow", needs=("writes",))
 def method_that_a_profile_does_not_take(client: ProbeClient) -> None:
-    """Sends PUT for a profile that does not exist, so that nothing changes where it is taken."""
+    """Sends PUT for a profile that does not exist, so that nothing changes where PUT is allowed."""
     client.send("PUT", f"/profiles/{MADE_UP}-slug")

@@ -1,4 +1,4 @@
-"""Judges who is found by which identifier, with what status, and where addresses lead (interface)."""
+"""Profile lookups: identifiers, statuses, and the URLs in responses (interface)."""
 
 import re
 from typing import Any, Final
@@ -48,26 +48,26 @@ PARTIAL: Final = 206
 STATED: Final = frozenset({200, 404, 429, 500})  # interface, Endpoints
 ALSO: Final = frozenset({400, 401, 403})
 OF_HTTP: Final = frozenset({406, 414, 431})
-"""Statuses that refuse a request which is wrong as HTTP."""
+"""Statuses by which HTTP itself lets any server refuse a request."""
 
 _OF_PICTURES: Final = frozenset({"avatar_url", "avatar_alt_text", "header_image"})
-"""Members that may differ by the address looked up, or be signed for each response."""
+"""Members that may differ with the identifier, or hold a URL that is signed for each response."""
 
 
-def _spelled(mail: str) -> str:
+def _normalised(mail: str) -> str:
     return mail.strip().lower()
 
 
 def is_hash_of_unusual_spelling(exchange: Exchange, history: History) -> bool:
-    """Tells whether the hash is of a known address that has another spelling than usual."""
+    """Tells whether the hash is of a known address with capitals or spaces."""
     known = history.known
-    unusual = [mail for mail in (*known.emails, *known.other_emails) if mail != _spelled(mail)]
+    unusual = [mail for mail in (*known.emails, *known.other_emails) if mail != _normalised(mail)]
     identifier = exchange.value or exchange.request.query.get("email_hash", "")
     return identifier in {email_hash(mail) for mail in unusual}
 
 
 def is_own_address(exchange: Exchange, history: History) -> bool:
-    """Tells whether an account names an address of its own."""
+    """Tells whether the account asks about an address of its own."""
     return exchange.request.query.get("email_hash") in own_hashes(exchange, history)
 
 
@@ -78,7 +78,7 @@ sends_no_invalid_credentials = tells(
 
 
 def _account_of(exchange: Exchange, history: History) -> str | None:
-    """Returns which test account a profile must be of."""
+    """Returns the test account that a profile must belong to; None if that is not known."""
     if exchange.operation != LOOKUP:
         return exchange.identity.account
     if history.is_own(exchange.value):
@@ -126,7 +126,7 @@ same_client_found_by_other_name = found(
 
 
 def is_part_of_a_name(exchange: Exchange, history: History) -> bool:
-    """Tells whether the identifier is a part of the account's slug or of a hash of it, or a pattern of one."""
+    """Tells whether the identifier is a part of the account's slug or hash, or a pattern for it."""
     known, text = history.known, exchange.value
     names = {name for name in (known.slug, *known.own_hashes) if name}
     part = text.removesuffix("_").removesuffix(".json")
@@ -151,7 +151,7 @@ _BY_KNOWN_NAME = (is_public_profile, credentials_are_certain, sends_no_invalid_c
 
 @check("email-hash-normalised", on=[LOOKUP], when=[is_hash_of_unusual_spelling])
 def unusual_spelling_is_found(exchange: Exchange, _history: History) -> CheckResult:
-    """An address in another spelling is found by the hash of its usual one."""
+    """An address with capitals or spaces is found by the hash of its normalised form."""
     return expect(exchange.status == OK, "the address is found", exchange.status)
 
 
@@ -161,7 +161,7 @@ def unusual_spelling_is_found(exchange: Exchange, _history: History) -> CheckRes
     when=[is_hash_of_unusual_spelling, is_own_address],
 )
 def unusual_spelling_is_associated(exchange: Exchange, _history: History) -> CheckResult:
-    """An own address in another spelling is associated by the hash of its usual one."""
+    """An own address with capitals or spaces is associated by the hash of its normalised form."""
     return expect_equal(exchange.json_object.get("associated"), expected=True, what="associated")
 
 
@@ -185,14 +185,14 @@ def every_name_finds_one_person(exchange: Exchange, history: History) -> CheckRe
     when=[*_BY_KNOWN_NAME, holds_profile, same_client_found_by_other_name],
 )
 def every_name_finds_one_profile(exchange: Exchange, history: History) -> CheckResult:
-    """A client is given the same profile by each hash and by the slug, apart from the picture.
+    """A client gets the same profile by each hash and by the slug, apart from the picture.
 
-    Each e-mail address may have an avatar of its own.
+    Pictures may differ, since an avatar can be selected for each e-mail address.
     """
     before = proven(found_by_same_client(exchange, history))
-    one, other = profile_in(before), profile_in(exchange)
-    names = sorted({*one, *other} - _OF_PICTURES)
-    differing = as_pairs(differing_pairs(one, other, names), before.value, exchange.value)
+    earlier, now = profile_in(before), profile_in(exchange)
+    names = sorted({*earlier, *now} - _OF_PICTURES)
+    differing = as_pairs(differing_pairs(earlier, now, names), before.value, exchange.value)
     return expect(not differing, "one profile by every name", differing, before)
 
 
@@ -207,7 +207,7 @@ def hash_is_of_primary_address(exchange: Exchange, history: History) -> CheckRes
 
 @check("profile-by-hash-or-slug", on=[LOOKUP], when=[is_part_of_a_name, credentials_are_certain])
 def part_of_a_name_finds_nobody(exchange: Exchange, history: History) -> CheckResult:
-    """A profile is found by a whole hash or slug, not by what is nearly one."""
+    """A profile is found by its whole hash or slug only, not by a part or a pattern."""
     profile, primary = profile_in(exchange), history.known.own_hashes[:1]
     is_own = bool(profile) and profile.get("hash") in primary
     return expect(not is_own, "no profile for what is nearly its slug or hash", profile.get("hash"))
@@ -215,7 +215,7 @@ def part_of_a_name_finds_nobody(exchange: Exchange, history: History) -> CheckRe
 
 @check("profile-private", on=[LOOKUP], when=[is_private_profile, credentials_are_certain])
 def private_profile_is_its_owners(exchange: Exchange, _history: History) -> CheckResult:
-    """A private profile is given to its owner, and refused to everybody else."""
+    """A private profile is returned to its owner, and refused to everybody else."""
     is_owner = exchange.identity.account == "private"
     return expect_status(exchange, 200) if is_owner else expect_status(exchange, 403)
 
@@ -259,9 +259,9 @@ def lookups_of_other_account(client: ProbeClient) -> Parts:
 
 @probe("email-hash-normalised", needs=("other_emails",))
 def lookups_of_unusual_spellings(client: ProbeClient) -> Parts:
-    """Looks up by the hash of each address that is written in capitals."""
+    """Looks up by the hash of each known address that has capitals or spaces."""
     for email in (*client.known.emails, *client.known.other_emails):
-        if email != _spelled(email):
+        if email != _normalised(email):
             yield client.get(f"/profiles/{email_hash(email)}")
 
 
@@ -286,7 +286,7 @@ def lookups_of_unknown_identifiers(client: ProbeClient) -> Parts:
 
 @probe("profile-by-hash-or-slug", needs=("slug", "hashes"))
 def lookups_by_parts_of_a_name(client: ProbeClient) -> Parts:
-    """Looks up by the beginning of the slug and of a hash, a pattern of the slug, and it with an ending."""
+    """Looks up by a part of the slug and of a hash, a pattern for the slug, and the slug with .json."""
     part = (client.known.slug or "")[:-1]
     nearly = (part or MADE_UP, f"{part}_", f"{client.known.slug}.json")
     yield [client.get(f"/profiles/{identifier}") for identifier in nearly]
@@ -305,7 +305,7 @@ def lookups_of_private_profile(client: ProbeClient) -> Parts:
 
 
 def addresses_in(profile: Any) -> list[tuple[str, str]]:
-    """Returns the URLs of a profile that the service itself serves, with their names."""
+    """Returns the URLs in a profile that the service itself serves, each with its member's name."""
     addresses = [(name, str(profile.get(name) or "")) for name in ("avatar_url", "profile_url")]
     header = re.search(r"url\(['\"]?([^'\")]+)", str(profile.get("header_image", "")))
     addresses += [("header_image", header[1])] if header else []
@@ -316,7 +316,7 @@ def addresses_in(profile: Any) -> list[tuple[str, str]]:
 
 
 def _name_in(exchange: Exchange, url: str) -> str:
-    """Returns under which name a response holds a URL; empty where it does not."""
+    """Returns the name of the member of a response that holds a URL; empty if none does."""
     if any(avatar.get("image_url") == url for avatar in avatars_in(exchange)):
         return "image_url"
     addresses = addresses_in(profile_in(exchange))
@@ -330,7 +330,7 @@ def named_in(exchange: Exchange, history: History) -> Exchange | None:
 
 
 is_of_no_operation = tells(
-    "an anonymous client requests what is not an operation",
+    "an anonymous client requests a URL that is no operation",
     lambda it, _: not it.operation and it.identity.kind == "none",
 )
 
@@ -340,7 +340,7 @@ was_named = found(named_in, "an earlier response holds the URL")
 
 @check("avatar-urls-resolve", when=[is_of_no_operation, is_get, was_named])
 def address_leads_to_what_it_names(exchange: Exchange, history: History) -> CheckResult:
-    """The profile's URL leads to its page, and every other one to a picture."""
+    """The profile's URL leads to its page, and every other URL in a response to a picture."""
     before = proven(named_in(exchange, history))
     is_success = exchange.response.is_success
     if _name_in(before, exchange.request.url) == "profile_url":
@@ -352,7 +352,7 @@ def address_leads_to_what_it_names(exchange: Exchange, history: History) -> Chec
 
 
 def _is_declared(exchange: Exchange) -> bool:
-    """Tells whether a part was requested, and says which it is (RFC 9110, 15.3.7.1); the whole need not."""
+    """Returns whether a 206 was requested and states its range (RFC 9110, 15.3.7.1); True otherwise."""
     last = len(exchange.response.body) - 1
     part = re.fullmatch(rf"bytes 0-{last}/(\d+|\*)", exchange.response.header("content-range"))
     return exchange.status != PARTIAL or bool(part and exchange.request.header("range"))
@@ -360,7 +360,7 @@ def _is_declared(exchange: Exchange) -> bool:
 
 @probe("avatar-urls-resolve", needs=("slug",))
 def addresses_of_profile(client: ProbeClient) -> Parts:
-    """Follows the URLs in a profile that the service itself serves, one of each kind."""
+    """Fetches the URLs in a profile that the service itself serves, one of each kind."""
     able = (who for who in ("owner", "api_key") if client.has(who))
     who = next(able, "anonymous")
     profile = profile_in(client.recall(f"/profiles/{client.known.slug}", who, is_lasting=True))
@@ -370,7 +370,7 @@ def addresses_of_profile(client: ProbeClient) -> Parts:
 
 @probe("avatar-urls-resolve", "conditional-reads", needs=("owner",))
 def address_of_avatar(client: ProbeClient) -> None:
-    """Follows the URL of the first avatar, with a tag that no response has."""
+    """Fetches the URL of the first avatar, with a made-up entity tag."""
     for avatar in avatars_in(client.recall("/me/avatars", "owner", is_lasting=True))[:1]:
         client.get(str(avatar.get("image_url")), headers={"if-none-match": MADE_UP_TAG})
 
@@ -378,7 +378,7 @@ def address_of_avatar(client: ProbeClient) -> None:
 # Query parameters that are repeated or empty.
 
 SIZES: Final = (96, 120)
-"""Pixels of the two sizes of one request."""
+"""The two sizes, in pixels, of a request that repeats the parameter."""
 
 
 def repeats_a_size(exchange: Exchange, _history: History) -> bool:
@@ -395,14 +395,14 @@ has_empty_size = tells(
 
 @probe("query-parameter-repeated", needs=("slug",))
 def code_with_two_sizes(client: ProbeClient) -> None:
-    """Requests a QR code of two sizes."""
+    """Requests a QR code with the parameter ``size`` sent twice."""
     first, last = (fitting(client, size) for size in SIZES)
     client.get(f"/qr-code/{client.known.slug}", query=[("size", first), ("size", last)])
 
 
 @probe("query-parameter-empty", needs=("slug",))
 def code_with_an_empty_size(client: ProbeClient) -> None:
-    """Requests a QR code of an empty size."""
+    """Requests a QR code with an empty ``size``."""
     client.get(f"/qr-code/{client.known.slug}", query=[("size", "")])
 
 
@@ -456,7 +456,7 @@ def lookup_by_md5(client: ProbeClient) -> None:
     client.get(f"/profiles/{md5_of(client.known.emails[0])}")
 
 
-# What is wanted of every exchange that meets the conditions.
+# Rules that demand one outcome wherever their conditions hold.
 
 demands(LOOKUP)(
     "profile-unknown-404",

@@ -31,7 +31,7 @@ def _hash(exchange: Exchange) -> str:
 
 
 def _is_associated(exchange: Exchange, history: History) -> bool | None:
-    """Returns whether the hash must be the account's; None where that is not known."""
+    """Returns whether the hash must be associated with the account; None if that is not known."""
     hash_, known = _hash(exchange), history.known
     is_known = history.is_made_up(hash_) or hash_ in {*known.own_hashes, *known.others_hashes}
     return hash_ in own_hashes(exchange, history) if is_known else None
@@ -52,7 +52,7 @@ names_no_address = tells(
 
 @check("own-profile-disabled-404", on=[OWN_PROFILE], when=[is_disabled])
 def disabled_profile_is_not_found(exchange: Exchange, _history: History) -> CheckResult:
-    """An account whose profile is disabled gets a 404 with the code ``disabled``."""
+    """An account with a disabled profile gets 404 with the code ``disabled``."""
     code = exchange.json_object.get("code")
     is_right = exchange.status == NOT_FOUND and code == "disabled"
     return expect(
@@ -66,7 +66,7 @@ def disabled_profile_is_not_found(exchange: Exchange, _history: History) -> Chec
     when=[is_of_test_accounts, may_read, address_is_known],
 )
 def own_addresses_are_associated(exchange: Exchange, history: History) -> CheckResult:
-    """Just the account's own addresses are associated with it."""
+    """Only the account's own addresses are associated with it."""
     wanted = _is_associated(exchange, history)
     return expect_equal(exchange.json_object.get("associated"), wanted, "associated")
 
@@ -86,7 +86,7 @@ def disabled_profile(client: ProbeClient) -> None:
 
 @probe("associated-email", "associated-response-members", needs=("owner", "hashes"))
 def addresses_of_account(client: ProbeClient) -> Parts:
-    """Asks about every address of the account, one of the other's, and an unknown one."""
+    """Asks about every address of the account, one of the other account, and an unknown one."""
     foreign = [*client.known.others_hashes[:1], made_up_hash(3)]
     for hash_ in (*client.known.own_hashes, *foreign):
         yield client.get("/me/associated-email", "owner", {"email_hash": hash_})
@@ -94,7 +94,7 @@ def addresses_of_account(client: ProbeClient) -> Parts:
 
 @probe("associated-email", needs=("other", "other_hashes"))
 def addresses_of_other_account(client: ProbeClient) -> Parts:
-    """Asks the same as the other account."""
+    """Asks, as the other account, about its own addresses and one of the test account."""
     for hash_ in (*client.known.others_hashes, *client.known.own_hashes[:1]):
         yield client.get("/me/associated-email", "other", {"email_hash": hash_})
 
@@ -109,7 +109,7 @@ def own_profile_of_other_account(client: ProbeClient) -> None:
 
 @probe("associated-email-hash-required", needs=("owner",))
 def no_address(client: ProbeClient) -> None:
-    """Asks about no address."""
+    """Asks without naming an address."""
     client.get("/me/associated-email", "owner")
 
 
@@ -118,7 +118,7 @@ reading(
 )
 
 
-# What is wanted of every exchange that meets the conditions.
+# Rules that demand one outcome wherever their conditions hold.
 
 demands(ASSOCIATED_EMAIL)(
     "associated-email-hash-required", [may_read, names_no_address], expect_refused

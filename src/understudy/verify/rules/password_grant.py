@@ -40,7 +40,7 @@ def names_person(exchange: Exchange, _history: History) -> bool:
 
 
 def owner_is_known(exchange: Exchange, history: History) -> bool:
-    """Tells whether the target names the application's owner, who has one password."""
+    """Tells whether the target names the application's owner, who uses no two-step authentication."""
     app = proven(authenticated_client(exchange, history))
     return app.username is not None and not app.application_password
 
@@ -80,7 +80,7 @@ has_no_array = tells(
 
 
 WHOLE = (names_person, client_is_proven, is_clean)
-"""Conditions of a password grant with which nothing but the person can be wrong."""
+"""Conditions of a password grant in which only user name and password can be wrong."""
 
 
 @check("password-grant-two-step-error", on=[TOKEN], when=[*WHOLE, owner_uses_two_steps, is_owner])
@@ -92,7 +92,7 @@ def account_password_has_its_own_error(exchange: Exchange, _history: History) ->
 
 @check("password-grant-scopes", on=[TOKEN], when=[*WHOLE, holds_token, has_no_array])
 def token_has_requested_scopes(exchange: Exchange, _history: History) -> CheckResult:
-    """A token has the requested scopes, and all where none was requested."""
+    """A token has the requested scopes, and all scopes if none was requested."""
     wanted = set(exchange.request.form.get("scope", "").split()) or set(SCOPES)
     granted = set(str(exchange.json_object.get("scope")).split())
     return expect(granted == wanted, as_json(wanted), sorted(granted))
@@ -114,7 +114,7 @@ def token_has_requested_scopes(exchange: Exchange, _history: History) -> CheckRe
     needs=("auth_url", "app", "tokens", "password"),
 )
 def password_of_owner(client: ProbeClient) -> Parts:
-    """Uses the password grant as the owner, with scopes and without, and with the password in spaces."""
+    """Uses the password grant as the owner, with and without scopes, and with spaces in the password."""
     yield post(client, password_form(client.app))
     yield post(client, password_form(client.app, password=f" {client.app.password} "))
     yield post(client, password_form(client.app, scope=""))
@@ -131,7 +131,7 @@ def password_of_owner(client: ProbeClient) -> Parts:
     needs=("auth_url", "app", "tokens", "password"),
 )
 def nearly_right_secrets(client: ProbeClient) -> Parts:
-    """Uses the password grant with an empty secret or password, or nearly the right one, or its name."""
+    """Uses the password grant with empty or altered secrets and passwords, and an altered grant type."""
     for name, right in password_form(client.app):
         if name in {"client_secret", "password"}:
             for wrong in ("", *nearly_in_form(right)):
@@ -171,7 +171,7 @@ reading(
 )
 
 
-# What is wanted of every exchange that meets the conditions.
+# Rules that demand one outcome wherever their conditions hold.
 
 of_token = demands(TOKEN)
 of_token(

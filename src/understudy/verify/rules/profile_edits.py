@@ -72,11 +72,11 @@ from understudy.verify.switches import (
 from understudy.verify.value_texts import as_json, as_pairs
 
 TOLERANCE: Final = timedelta(seconds=2)
-"""Between two edits whose times must differ, as times have whole seconds."""
+"""Time between two edits whose timestamps must differ, as they have whole seconds."""
 
 
 def last_edit_is_over(exchange: Exchange, history: History) -> bool:
-    """Tells whether the last edit, if any, was some seconds before."""
+    """Tells whether the last edit, if any, was at least two seconds before."""
     earlier = _instant(
         profile_in(proven(history.profile_before(exchange))).get("last_profile_edit")
     )
@@ -89,7 +89,7 @@ def last_edit_is_over(exchange: Exchange, history: History) -> bool:
     when=[*SOUND, keeps_something, profile_was_read],
 )
 def update_keeps_what_it_does_not_name(exchange: Exchange, history: History) -> CheckResult:
-    """An update keeps what it does not name (rule 1)."""
+    """An update keeps the members that its body leaves out (rule 1)."""
     before = proven(history.profile_before(exchange))
     if not exchange.response.is_success:
         return expect(condition=False, expected="success", actual=f"status {exchange.status}")
@@ -121,7 +121,7 @@ def profile_shows_the_update(exchange: Exchange, history: History) -> CheckResul
 def _causes(
     exchange: Exchange, history: History, before: Exchange, wrong: Iterable[str]
 ) -> tuple[Exchange | None, ...]:
-    """Returns the earlier requests that can have caused wrong values after an update."""
+    """Returns the earlier requests that may explain wrong values after an update."""
     return same_request_before(exchange, history, before), update_before(before, history, wrong)
 
 
@@ -164,7 +164,7 @@ def update_is_carried_out(exchange: Exchange, history: History) -> CheckResult:
     values = as_pairs(wrong, "should be")
     actual = f"status {exchange.status}; {values}" if values else f"status {exchange.status}"
     before = update_before(exchange, history, wanted)
-    set_before = before and update_before(before, history, wrong)  # what the newest one unset
+    set_before = before and update_before(before, history, wrong)  # the update that this one undid
     return expect(is_right, f"{as_json(list(wanted))} changed", actual, before, set_before)
 
 
@@ -174,7 +174,7 @@ def update_is_carried_out(exchange: Exchange, history: History) -> CheckResult:
     when=[*SOUND, changes_something, succeeded, profile_was_read, last_edit_is_over],
 )
 def update_moves_last_edit(exchange: Exchange, history: History) -> CheckResult:
-    """An update moves the time of the last edit."""
+    """An update advances the time of the last edit."""
     before = proven(history.profile_before(exchange))
     earlier = _instant(profile_in(before).get("last_profile_edit"))
     later = _instant(exchange.json_object.get("last_profile_edit"))
@@ -200,7 +200,7 @@ def _instant(value: object) -> datetime | None:
 )
 def edits_of_each_member(client: ProbeClient) -> Parts:
     """Changes each member alone, reads it back as owner and anonymously, and unsets it."""
-    # An avatar that changed since the profile was read last may show in it.
+    # Read anew, since an avatar that changed after the last read may show in the profile.
     client.recall("/me/profile", "owner")
     yield update(client, **{EDITABLE[0]: "Understudy"})
     update(client, **{EDITABLE[1]: "Understudy"})
@@ -221,7 +221,7 @@ def edits_of_each_member(client: ProbeClient) -> Parts:
     needs=("owner", "writes", "slug"),
 )
 def edit_of_two_members(client: ProbeClient) -> None:
-    """Sets a member and unsets another, reads them back, and sets what is set already."""
+    """Sets a member and unsets another, reads both back, and repeats the update."""
     update(client, job_title="Understudy", company="")
     client.get(f"/profiles/{client.known.slug}")
     client.get("/me/profile", "owner")
@@ -237,19 +237,19 @@ EDGES: Final = {
     "job_title": "R&D <lead> &amp; d'O''Brien \\n 100%41 %s ",
     "company": "A+B=C; #D_E, **a name** that goes\N{ZERO WIDTH SPACE} on beyond a column of 64 letters ",
 }
-"""Texts with what shortcuts lose: other scripts, signs of HTML, SQL and URLs, zero, spaces, length.
+"""Texts that careless code alters: other scripts, HTML, SQL and URL syntax, zero, spaces, length.
 
-Some of it typesetters and templates replace: dashes, dots, smileys, brackets, braces, ligatures;
-some is equivalent to what is kept instead: letters with an accent of their own, ends of lines.
+Typographic filters and templates replace some characters: dashes, dots, smileys, brackets, braces,
+ligatures. Unicode and line-end normalisation replace others: combining accents, CR LF.
 """
 
 LITERALS: Final = ("null", "false", "None", "[]", "007")
-"""Texts that a loose conversion takes for something else than a text."""
+"""Texts that a loose conversion turns into another type."""
 
 
 @probe("profile-patch-seven-fields", needs=("owner", "writes", "slug"))
 def edits_with_unusual_texts(client: ProbeClient) -> Parts:
-    """Sets each member to a text at the edges of what is usual, and reads them back."""
+    """Sets each member to a text that careless code alters, and reads them back."""
     longest = client.inputs.longest
     texts = {name: EDGES[name][: longest.get(name)] for name in EDITABLE}
     long = {name: text for name, text in texts.items() if len(text) > LONG}
@@ -264,7 +264,7 @@ def two_edits_at_once(client: ProbeClient) -> None:
     """Updates two members by two requests at the same moment, and reads both back."""
     client.recall("/me/profile", "owner")
     changes = ({"job_title": "Understudy at once"}, {"company": "Understudy at once"})
-    client.send_together("PATCH", "/me/profile", "owner", *({"json": each} for each in changes))
+    client.send_together("PATCH", "/me/profile", "owner", *({"json": body} for body in changes))
     client.get("/me/profile", "owner")
 
 
@@ -274,7 +274,7 @@ def two_edits_at_once(client: ProbeClient) -> None:
     needs=("owner", "other", "writes", "slug", "other_slug"),
 )
 def edits_of_two_accounts_at_once(client: ProbeClient) -> None:
-    """Lets two accounts update their profiles at the same moment, and reads both back."""
+    """Updates the profiles of two accounts at the same moment, and reads both back."""
     changes = (
         {"who": "owner", "json": {"company": "One of two at once"}},
         {"who": "other", "json": {"company": "Another at once"}},
@@ -300,7 +300,7 @@ def edit_of_nothing(client: ProbeClient) -> None:
     when=[*ABLE, names_others, succeeded, profile_was_read],
 )
 def other_members_stay(exchange: Exchange, history: History) -> CheckResult:
-    """No other member than the seven is changed (rule 3)."""
+    """An update changes no member beyond the seven (rule 3)."""
     before = proven(history.profile_before(exchange))
     others = [name for name in changes_in(exchange) if name not in EDITABLE]
     changed = differing(exchange, before, others)
@@ -313,7 +313,7 @@ def other_members_stay(exchange: Exchange, history: History) -> CheckResult:
     when=[last_update_named_others, *BEFORE_AND_AFTER],
 )
 def other_members_are_read_unchanged(exchange: Exchange, history: History) -> CheckResult:
-    """After an update that names other members than the seven, those read as before (rule 3)."""
+    """After an update that names members beyond the seven, those read as before (rule 3)."""
     before = proven(profile_before_update(exchange, history))
     update = last_update(exchange, history)
     others = [name for name in changes_in(proven(update)) if name not in EDITABLE]
@@ -327,7 +327,7 @@ def other_members_are_read_unchanged(exchange: Exchange, history: History) -> Ch
     when=[last_update_named_others, *BEFORE_AND_AFTER],
 )
 def update_of_other_members_changes_nothing(exchange: Exchange, history: History) -> CheckResult:
-    """After an update that names another member, nothing is changed."""
+    """An update that names a member beyond the seven changes nothing."""
     return _expect_unchanged(exchange, history)
 
 
@@ -337,7 +337,7 @@ def update_of_other_members_changes_nothing(exchange: Exchange, history: History
     when=[last_update_was_refused, *BEFORE_AND_AFTER],
 )
 def refused_update_changes_nothing(exchange: Exchange, history: History) -> CheckResult:
-    """An update that is refused is carried out in no part (RFC 5789, 2)."""
+    """A refused update changes nothing, not even in part (RFC 5789, 2)."""
     return _expect_unchanged(exchange, history)
 
 
@@ -347,7 +347,7 @@ def refused_update_changes_nothing(exchange: Exchange, history: History) -> Chec
     when=[last_update_had_other_value, *BEFORE_AND_AFTER],
 )
 def update_with_other_value_changes_nothing(exchange: Exchange, history: History) -> CheckResult:
-    """After an update with a value that is not a text, nothing is changed."""
+    """An update with a value that is not a string changes nothing."""
     return _expect_unchanged(exchange, history)
 
 
@@ -366,7 +366,7 @@ def sends_json_that_is_no_object(exchange: Exchange, history: History) -> bool:
 
 @probe("json-bodies", needs=("owner", "writes"))
 def edits_without_an_object(client: ProbeClient) -> Parts:
-    """Sends an update that ends too early, and one that is a list."""
+    """Sends an update in truncated JSON, and one that is a list."""
     yield client.send("PATCH", "/me/profile", "owner", malformed=b'{"location": "now')
     yield client.send("PATCH", "/me/profile", "owner", json=["location"])
 
@@ -378,7 +378,7 @@ def edits_without_an_object(client: ProbeClient) -> Parts:
     needs=("owner", "writes"),
 )
 def edits_of_other_members(client: ProbeClient) -> Parts:
-    """Tries to change what is not among the seven members, alone and beside one that is."""
+    """Tries to change members beyond the seven, alone and together with one of the seven."""
     changes: list[dict[str, object]] = [
         {"timezone": "Etc/UTC"},
         {"location": "nowhere", "hash": made_up_hash(2)},
@@ -400,21 +400,21 @@ def edits_with_other_types(client: ProbeClient) -> Parts:
         yield client.get("/me/profile", "owner") if is_read else exchange
 
 
-# Judges which of two errors of an update is refused (interface, Errors: not shown).
+# Which of two errors in one update is reported (interface, Errors: not shown).
 
 NOT_PERMITTED = (is_oauth, scopes_are_known, is_of_test_accounts, lacks_scope_to_change, has_object)
 INVALID = (names_editable_only, is_one_number, document_allows_no_such)
-"""Conditions of an update that is refused for its value alone, which is a number."""
+"""Conditions of an update in which only the value, a number, is wrong."""
 
 
 def send_number(client: ProbeClient, who: str) -> None:
-    """Sends an update whose one value is a number."""
+    """Sends an update with a number for a text."""
     client.send("PATCH", "/me/profile", who, json={"job_title": 7})
 
 
 @probe("scope-body-both-wrong", needs=("reader", "writes"))
 def invalid_update_without_scope(client: ProbeClient) -> None:
-    """Sends an invalid update with a token that may only read."""
+    """Sends an invalid update with a token that can only read."""
     send_number(client, "reader")
 
 
@@ -444,18 +444,18 @@ two_errors(
     undo="the profile is restored",
 )
 def profile_updates_with_errors(client: ProbeClient) -> None:
-    """Sends an update with a token that may only read, an invalid one, and an invalid one so."""
+    """Sends an update with a read-only token, an invalid update, and one with both errors."""
     client.send("PATCH", "/me/profile", "reader", json={"job_title": "nowhere"})
     send_number(client, "owner")
     send_number(client, "reader")
 
 
 def _register_length(member: str, alike: str) -> None:
-    """Registers the reading and the experiment of how long the text of a member may be.
+    """Registers the reading and the experiment that find the longest text a member accepts.
 
     Args:
-        member: The member; an update sets it to a plain text, and nothing else.
-        alike: Id of the rule on another member, which often has the same bound.
+        member: Name of the member.
+        alike: Id of the rule on a member that is likely to have the same limit; empty for none.
     """
     rule = length_rule(member)
 
@@ -500,10 +500,10 @@ for _before, _member in pairwise(("", *EDITABLE)):
     _register_length(_member, length_rule(_before) if _before else "")
 
 
-# What is wanted of every exchange that meets the conditions.
+# Rules that demand one outcome wherever their conditions hold.
 
 of_update_profile = demands(UPDATE_PROFILE)
-# Another deployment may bound it.
+# A choice, since another deployment may limit the length.
 of_update_profile(
     "profile-patch-seven-fields", [*TEXTS, has_long_text], expect_accepted, is_choice=True
 )

@@ -1,4 +1,4 @@
-"""Judges the members of a profile and of its parts: type and form (interface, Profile)."""
+"""Types and formats of the members of a profile (interface, Profile)."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -34,7 +34,7 @@ from understudy.verify.shapes import OPTIONAL, fault
 from understudy.verify.value_texts import as_json, in_parts
 
 SLACK: Final = timedelta(minutes=10)
-"""The difference that is allowed between clocks."""
+"""Allowed difference between the clocks of deployment and verify."""
 
 MAY_BE_NULL: Final = frozenset({"last_profile_edit", "registration_date"})
 EMPTY: Final[tuple[object, ...]] = (None, "", [], {})
@@ -156,7 +156,7 @@ def last_edit_is_in_utc(exchange: Exchange, _history: History) -> CheckResult:
 
 
 def _now(exchange: Exchange, which: Callable[[datetime, datetime], datetime] = max) -> datetime:
-    """Returns when a response was sent: the later of its Date and the deployment's time, or the earlier."""
+    """Returns when a response was sent: its Date or the deployment's clock, whichever is later by default."""
     with suppress(ValueError):
         stated = parsedate_to_datetime(exchange.response.header("date") or "-")
         return which(stated.astimezone(UTC), exchange.at.astimezone(UTC))
@@ -165,13 +165,13 @@ def _now(exchange: Exchange, which: Callable[[datetime, datetime], datetime] = m
 
 @check("last-edit-utc", on=PROFILES, when=[profile_has("last_profile_edit")])
 def last_edit_is_not_ahead(exchange: Exchange, _history: History) -> CheckResult:
-    """No edit is later than the response that tells of it: the local time is not labelled UTC."""
+    """The last edit is not after the response, as it would be if local time were labelled UTC."""
     return _expect_past(exchange, [profile_in(exchange)["last_profile_edit"]])
 
 
 @check("last-edit-utc", on=[UPDATE_PROFILE], when=[succeeded, edits_something])
 def last_edit_is_this_edit(exchange: Exchange, history: History) -> CheckResult:
-    """Right after an edit, the time of the last edit is that of the response."""
+    """The response to an edit has the current time as that of the last edit."""
     value, before = profile_in(exchange).get("last_profile_edit"), history.profile_before(exchange)
     is_kept = before is not None and profile_in(before).get("last_profile_edit") == value
     return _expect_recent(exchange, value, before if is_kept else None)
@@ -179,12 +179,12 @@ def last_edit_is_this_edit(exchange: Exchange, history: History) -> CheckResult:
 
 @check("avatar-members", on=[UPLOAD_AVATAR], when=[holds_avatars])
 def upload_is_now(exchange: Exchange, _history: History) -> CheckResult:
-    """The time of a new avatar is that of the response, in whatever zone it is written."""
+    """The response to an upload has the current time as that of the avatar."""
     return _expect_recent(exchange, exchange.json_object.get("updated_date"))
 
 
 def _expect_recent(exchange: Exchange, value: object, *evidence: Exchange | None) -> CheckResult:
-    """Returns whether a time is not much earlier than a response; one in another form is judged elsewhere."""
+    """Expects a time not much before the response; other checks judge malformed times."""
     since = _now(exchange, min) - SLACK
     is_old = _UTC.fullmatch(str(value)) and _is_instant(str(value))
     is_old = is_old and datetime.fromisoformat(str(value)) < since
@@ -193,7 +193,7 @@ def _expect_recent(exchange: Exchange, value: object, *evidence: Exchange | None
 
 @check("avatar-members", on=[UPDATE_AVATAR], when=[holds_avatars])
 def no_change_goes_back(exchange: Exchange, history: History) -> CheckResult:
-    """A change of an avatar is not earlier than its upload or its last change."""
+    """The time of an avatar's change is not before that of its upload or previous change."""
     image, text = (str(exchange.json_object.get(each)) for each in ("image_id", "updated_date"))
     changes = history.of(UPLOAD_AVATAR, UPDATE_AVATAR)
     same = (each for each in changes if each.json_object.get("image_id") == image)
@@ -206,7 +206,7 @@ def no_change_goes_back(exchange: Exchange, history: History) -> CheckResult:
 
 @check("avatar-members", on=AVATARS, when=[holds_avatars])
 def no_change_is_ahead(exchange: Exchange, history: History) -> CheckResult:
-    """No change of an avatar is later than the response that tells of it."""
+    """The last change of an avatar is not after the response."""
     dates = [avatar.get("updated_date") for avatar in avatars_in(exchange)]
     changed = history.last(UPLOAD_AVATAR, UPDATE_AVATAR, account=exchange.identity.account)
     return _expect_past(exchange, dates, changed)
@@ -223,7 +223,7 @@ def _expect_past(
 
 @check("registration-date-shapes", on=PROFILES, when=[profile_has("registration_date")])
 def registration_is_not_ahead(exchange: Exchange, _history: History) -> CheckResult:
-    """Nobody registers later than the response that tells of it."""
+    """The registration is not after the response."""
     return _expect_past(exchange, [profile_in(exchange)["registration_date"]])
 
 
@@ -231,7 +231,7 @@ def registration_is_not_ahead(exchange: Exchange, _history: History) -> CheckRes
     "registration-date-shapes", on=PROFILES, when=[profile_has("registration_date")], is_shape=True
 )
 def registration_date_is_a_date(exchange: Exchange, _history: History) -> CheckResult:
-    """The registration date is a date, or a date and time; the interface has both."""
+    """The registration date is a date, or a date and time; the interface shows both."""
     value = profile_in(exchange)["registration_date"]
     error = fault(value, "Profile", "properties", "registration_date")
     is_right = not error and (_is_date(value) or _is_instant(value))
@@ -276,17 +276,17 @@ def lookups_of_known_people(client: ProbeClient) -> Parts:
         yield [client.get(f"/profiles/{slug}", who) for who in (*with_token[:1], "anonymous")]
 
 
-# Judges the parts of a profile: accounts, links, languages, wallets (interface, Resources).
+# The parts of a profile: accounts, links, languages, wallets (interface, Resources).
 
 _ZONE: Final = re.compile(
     r"[A-Z][A-Za-z_]+(/[A-Za-z0-9_+-]+){1,2}|[A-Z][A-Za-z-]+|[A-Z]{3}\d[A-Z]{3}|GMT[+-]?0",
     re.ASCII,
 )
-"""Names of the IANA database: an area and a place, or one of its old names, such as UTC."""
+"""Matches time zones as the IANA database names them: area and place, or an old name such as UTC."""
 
 
 def items_of(profile: Mapping[str, Any], *places: str) -> list[Any]:
-    """Returns what a profile lists in some places, such as ``payments.links``; what is not a list is an item."""
+    """Returns the items at some paths of a profile, such as ``payments.links``; a lone value is one item."""
     items: list[Any] = []
     for place in places:
         value: Any = profile
@@ -297,20 +297,20 @@ def items_of(profile: Mapping[str, Any], *places: str) -> list[Any]:
 
 
 def lists(*places: str) -> Condition:
-    """Returns the condition that a profile lists at least one item in some places."""
+    """Returns the condition that a profile has at least one item at these paths."""
     words = f"the profile lists {' or '.join(places)}"
     return tells(words, lambda it, _: bool(items_of(profile_in(it), *places)))
 
 
 def expect_fit(values: Iterable[Any], schema: str) -> CheckResult:
-    """Returns the result that each value must fit a schema of the interface."""
+    """Expects each value to be valid against a schema of the interface."""
     wrong = [text for text in (fault(value, schema) for value in values) if text]
     return expect(not wrong, f"as the interface has {schema}", wrong)
 
 
 @check("language-positions", on=PROFILES, when=[lists("languages")])
 def languages_have_places(exchange: Exchange, _history: History) -> CheckResult:
-    """One language at most is the primary one, and no two have the same position."""
+    """At most one language is the primary one, and no two have the same position."""
     items = items_of(profile_in(exchange), "languages")
     languages = [each for each in items if isinstance(each, dict)]
     primary = sum(each.get("is_primary") is True for each in languages)
@@ -322,7 +322,7 @@ def languages_have_places(exchange: Exchange, _history: History) -> CheckResult:
 
 @check("timezone-name", on=PROFILES, when=[profile_has("timezone")], is_shape=True)
 def timezone_is_named_in_iana_style(exchange: Exchange, _history: History) -> CheckResult:
-    """A time zone is named as the IANA database does, and not as an offset from UTC."""
+    """A time zone is a name of the IANA database, not an offset from UTC."""
     name = profile_in(exchange)["timezone"]
     is_named = isinstance(name, str) and _ZONE.fullmatch(name)
     return expect(is_named, "a name such as Europe/Lisbon or UTC", name)
@@ -341,7 +341,7 @@ def _expect_items(exchange: Exchange, schema: str, *places: str) -> CheckResult:
     return expect_fit(items_of(profile_in(exchange), *places), schema)
 
 
-# What is wanted of every exchange that meets the conditions.
+# Rules that demand one outcome wherever their conditions hold.
 
 of_profiles = demands(*PROFILES)
 for _rule, _schema, *_places in (

@@ -1,7 +1,4 @@
-"""QR codes: that there is one, of the right size and look, and that it points to the profile.
-
-(interface, Public and optionally authenticated; Limits)
-"""
+"""QR codes: size, look and URL (interface, Public and optionally authenticated; Limits)."""
 
 import re
 from typing import Final
@@ -51,14 +48,14 @@ from understudy.verify.value_texts import BITING, as_json
 
 PNG: Final = b"\x89PNG\r\n\x1a\n"
 COMMON: Final = 480
-"""Pixels up to which a deployment must draw the requested size: bounds are not shown."""
+"""Largest size, in pixels, that every deployment must draw as requested: the bounds are not shown."""
 
 LARGE: Final = 320
-"""Pixels at which every code can be read."""
+"""Size, in pixels, at which a decoder can read every code."""
 
 
 def profile_behind(exchange: Exchange, history: History) -> Exchange | None:
-    """Returns a response that holds the profile that a code is of."""
+    """Returns an earlier response with the profile that a code must point to."""
     for before in history.of(*PROFILES):
         profile = profile_in(before)
         if profile and exchange.value in {before.value, profile.get("hash")}:
@@ -85,7 +82,7 @@ requests_clear_size = tells(
 
 
 def requests_common_size(exchange: Exchange, history: History) -> bool:
-    """Tells whether the requested size is one that no deployment has a reason to bound."""
+    """Tells whether the requested size is one that every deployment must draw."""
     if not requests_clear_size(exchange, history):
         return False
     return DEFAULT_SIZE <= proven(requested_size(exchange)) <= COMMON
@@ -123,7 +120,7 @@ def code_is_png(exchange: Exchange, _history: History) -> CheckResult:
 
 @check("qr-points-to-profile", on=[QR_CODE], when=[is_readable])
 def code_can_be_read(exchange: Exchange, _history: History) -> CheckResult:
-    """A decoder reads the code."""
+    """A decoder can read the code."""
     is_read = bool(picture_of(exchange).text)
     return expect(is_read, "a code that a decoder reads", "the decoder reads nothing")
 
@@ -154,7 +151,7 @@ def _expect_requested_size(exchange: Exchange) -> CheckResult:
 
 @check("qr-default-size", on=[QR_CODE], when=[requests_no_size, is_drawn])
 def size_is_the_default(exchange: Exchange, _history: History) -> CheckResult:
-    """A code has 80 pixels where no size is requested."""
+    """A code is 80 pixels wide if no size is requested."""
     size = (DEFAULT_SIZE, DEFAULT_SIZE)
     return expect_equal(picture_of(exchange).size, size, "the size in pixels")
 
@@ -171,14 +168,14 @@ def unknown_identifier_is_drawn(exchange: Exchange, _history: History) -> CheckR
 
 @probe("qr-png", "qr-default-size", "qr-no-authentication", needs=("slug",))
 def plain_codes(client: ProbeClient) -> Parts:
-    """Draws a code without any parameter, anonymously and with whatever token there is."""
+    """Requests a code without parameters, anonymously and with every available token."""
     for who in filter(client.has, ("anonymous", "wrong", "expired", "owner", "api_key")):
         yield client.get(f"/qr-code/{client.known.slug}", who)
 
 
 @probe("qr-points-to-profile", needs=("hashes",))
 def code_by_hash(client: ProbeClient) -> None:
-    """Draws a code by the hash of an e-mail address, and the same one of another person."""
+    """Requests the code of a person by hash, and that of another person."""
     client.recall(f"/profiles/{client.known.own_hashes[0]}", is_lasting=True)
     size = {"size": fitting(client, LARGE)}
     client.get(f"/qr-code/{client.known.own_hashes[0]}", query=size)
@@ -189,7 +186,7 @@ def code_by_hash(client: ProbeClient) -> None:
 
 @probe("qr-utm-parameters", needs=("slug",))
 def code_with_campaign(client: ProbeClient) -> None:
-    """Draws codes that carry texts which bite, and the same code with one of them changed alone."""
+    """Requests codes with campaign texts that are easily altered, and with one of two texts changed."""
     size = fitting(client, 480)
     draw(client, size=size, utm_medium="print + web & 1", utm_campaign="Spring Fair +2")
     draw(client, size=size, utm_medium="print + web & 1", utm_campaign=BITING[0])
@@ -200,7 +197,7 @@ def code_with_campaign(client: ProbeClient) -> None:
 
 @probe("qr-size-bounds", "error-shape", "qr-size-exact", needs=("slug",))
 def code_sizes(client: ProbeClient) -> Parts:
-    """Asks for sizes just beyond the bounds and on them, and for an odd one."""
+    """Requests sizes on the bounds and just beyond them, and an odd size."""
     least, largest = size_bounds(client.inputs)
     drawn = min(largest, MOST_DRAWN)
     for size in (largest + 1, least, drawn, least - 1, min(largest, 137)):
@@ -209,23 +206,22 @@ def code_sizes(client: ProbeClient) -> Parts:
 
 @probe("qr-unknown-hash")
 def code_of_unknown_identifier(client: ProbeClient) -> None:
-    """Draws a code for an identifier that does not exist."""
+    """Requests a code for an identifier that does not exist."""
     client.get(f"/qr-code/{MADE_UP}-slug")
 
 
-# Judges how QR codes look: squares or dots, the icon in the centre (interface, Public
-# operations).
+# How QR codes look: squares or dots, and the icon in the centre (interface, Public operations).
 
 SQUARES, DOTS = "1", "3"  # interface: version 1 is standard, version 3 has modern dots
 STATED_ICONS: Final = ("none", "user")
-"""The icons whose words the interface gives; the word for the service's logo is the document's."""
+"""Icons that the interface names; only the document names the one with the service's logo."""
 
 SHARE_OF_DOTS: Final = (0.5, 0.95)
-"""The share of the squares' dark pixels that dots leave dark: a circle in a square is 0.79."""
+"""Bounds of the ratio of dark pixels, dots to squares: a circle covers 0.79 of its square."""
 
 
 def in_other_version(exchange: Exchange, history: History) -> Exchange | None:
-    """Returns the same code in the other version."""
+    """Returns the earlier exchange that drew the same code in the other version."""
     other = {SQUARES: DOTS, DOTS: SQUARES}.get(exchange.request.query.get("version", ""))
     return with_other(exchange, history, "version", other)
 
@@ -239,7 +235,7 @@ def is_drawn_in_both_versions(exchange: Exchange, history: History) -> bool:
 
 
 def with_other_icons(exchange: Exchange, history: History) -> list[Exchange]:
-    """Returns the same code with every other requested icon."""
+    """Returns the earlier exchanges that drew the same code with other icons."""
     icon = exchange.request.query.get("type")
     if icon is None:
         return []
@@ -287,8 +283,8 @@ def icon_does_not_exist(exchange: Exchange, history: History) -> bool:
 def versions_differ_in_darkness(exchange: Exchange, history: History) -> CheckResult:
     """Version 3 has dots, which are less dark than the squares of version 1."""
     before = proven(in_other_version(exchange, history))
-    one, other = picture_of(exchange).dark, picture_of(before).dark
-    dots, squares = (one, other) if exchange.request.query["version"] == DOTS else (other, one)
+    now, then = picture_of(exchange).dark, picture_of(before).dark
+    dots, squares = (now, then) if exchange.request.query["version"] == DOTS else (then, now)
     least, most = SHARE_OF_DOTS
     actual = f"version 3 is {dots / squares:.2f} as dark as version 1"
     return expect(least < dots / squares < most, "dots in version 3, squares in 1", actual, before)
@@ -296,7 +292,7 @@ def versions_differ_in_darkness(exchange: Exchange, history: History) -> CheckRe
 
 @check("qr-centre-icon", on=[QR_CODE], when=[is_readable, is_drawn_with_other_icon])
 def icons_differ(exchange: Exchange, history: History) -> CheckResult:
-    """Each icon, and none, shows another centre."""
+    """Codes with different icons, or without one, differ in the centre."""
     others = with_other_icons(exchange, history)
     centre = picture_of(exchange).centre
     alike = [
@@ -314,17 +310,17 @@ def icons_differ(exchange: Exchange, history: History) -> CheckResult:
     needs=("slug",),
 )
 def codes_of_every_appearance(client: ProbeClient) -> Parts:
-    """Draws the same code in squares and in dots, and with each icon."""
+    """Requests the same code in squares and in dots, and with each icon."""
     client.recall(f"/profiles/{client.known.slug}", is_lasting=True)
     size, logo = fitting(client, LARGE), _logo(client)
-    # Each version with two icons, of which one is common: all three are told apart.
+    # Two icons for each version, one of them for both, so that four requests compare everything.
     for version, icon in (("1", logo), ("1", "user"), ("3", "user"), ("3", "none")):
         yield draw(client, size=size, version=version, type=icon, utm_campaign="autumn")
 
 
 @probe("qr-version-values", "qr-type-values", needs=("slug",))
 def values_that_do_not_exist(client: ProbeClient) -> Parts:
-    """Asks for a version and a type that do not exist, and for some that do."""
+    """Requests a version and a type that do not exist, and some that do."""
     yield draw(client, version="2")
     yield draw(client, type="sparkles")
     yield draw(client, version="3")
@@ -332,13 +328,13 @@ def values_that_do_not_exist(client: ProbeClient) -> Parts:
 
 
 def _logo(client: ProbeClient) -> str:
-    """Returns the word for the service's own logo in the document in force."""
+    """Returns the type that stands for the service's own logo in the document in force."""
     others = (icon for icon in client.inputs.qr_types if icon not in STATED_ICONS)
     return next(others, "user")
 
 
 is_below_default = tells(
-    "a width is requested below which the default is never (interface, Limits)",
+    "the requested width is below the default, so that bounds may refuse it",
     lambda it, history: 0 <= _requested_width(it, history) < DEFAULT_SIZE,
 )
 
@@ -381,17 +377,17 @@ number_reading(
     likely=(512, 600, 720, 800, 1000, 1024, 1200, 1500, 1600, 1920, 2000, 2048),
 )
 def code_of_size(client: ProbeClient, size: int) -> None:
-    """Draws a code that is so many pixels wide."""
+    """Requests a code of this width in pixels."""
     draw(client, size=str(size))
 
 
 @experiment("qr-smallest-size", needs=("slug",), likely=(1, 8, 10, 16, 20, 32, 40, 50, 64, 80))
 def code_below(client: ProbeClient, least: int) -> None:
-    """Draws a code that is one pixel narrower than a width which may be the smallest."""
+    """Requests a code one pixel narrower than a width that may be the smallest."""
     draw(client, size=str(least - 1))
 
 
-# What is wanted of every exchange that meets the conditions.
+# Rules that demand one outcome wherever their conditions hold.
 
 _OF_ONE = (is_get, has_one_parameter, is_public_profile)
 
@@ -399,7 +395,7 @@ of_qr_code = demands(QR_CODE)
 of_qr_code(
     "qr-size-exact", [requests_common_size, is_drawn, document_allows], _expect_requested_size
 )
-# Another deployment may bound it.
+# A choice, since another deployment may limit the size.
 of_qr_code(
     "qr-size-exact",
     [requests_clear_size, is_drawn, document_allows],
@@ -432,7 +428,7 @@ of_qr_code(
     expect_status,
     200,
 )
-# Its word is the deployment's to give.
+# A choice, since each deployment names its logo itself.
 of_qr_code("qr-type-values", [*_OF_ONE, icon_exists], expect_status, 200, is_choice=True)
 of_qr_code(
     "qr-type-values",

@@ -1,4 +1,4 @@
-"""The hourly limits, judged by what the headers of successive responses say (interface, Limits)."""
+"""The hourly limits, judged by the headers of successive responses (interface, Limits)."""
 
 import re
 from datetime import datetime, timedelta
@@ -57,7 +57,7 @@ ANONYMOUS: Final = 100  # an hour; interface, Limits
 AUTHENTICATED: Final = 1000
 AN_HOUR: Final = timedelta(hours=1, seconds=1)
 MOST: Final = 2000
-"""Requests after which a 429 is not waited for any more."""
+"""Most requests that a probe sends to provoke a 429."""
 
 
 def last_update(exchange: Exchange, history: History) -> Exchange | None:
@@ -87,7 +87,7 @@ def hour_is_used_up(exchange: Exchange, history: History) -> bool:
 
 
 def _expect_limit(exchange: Exchange, limit: int, *, is_mock: bool) -> CheckResult:
-    """Returns whether a limit is the stated one; a higher one can be arranged (interface, Limits, 3)."""
+    """Expects the stated limit; operators can arrange a higher one (interface, Limits, 3)."""
     actual = proven(count_in(exchange)).limit
     if is_mock or actual < limit:
         return expect_equal(actual, limit, "X-RateLimit-Limit")
@@ -124,7 +124,7 @@ def limit_with_token(exchange: Exchange, history: History) -> CheckResult:
     is_of_limits=True,
 )
 def no_early_429_without_token(exchange: Exchange, history: History) -> CheckResult:
-    """As long as requests are left without a token, none is too many."""
+    """No request without a token gets 429 while requests are left."""
     return _expect_more(exchange, history, ANONYMOUS)
 
 
@@ -135,7 +135,7 @@ def no_early_429_without_token(exchange: Exchange, history: History) -> CheckRes
     is_of_limits=True,
 )
 def no_early_429_with_token(exchange: Exchange, history: History) -> CheckResult:
-    """As long as requests are left with a token, none is too many."""
+    """No request with a token gets 429 while requests are left."""
     return _expect_more(exchange, history, AUTHENTICATED)
 
 
@@ -153,7 +153,7 @@ def _expect_too_many(exchange: Exchange, history: History) -> CheckResult:
     is_of_limits=True,
 )
 def limit_is_enforced(exchange: Exchange, history: History) -> CheckResult:
-    """Where no request is left, the next one is too many (interface, Errors)."""
+    """The next request gets 429 if none was left (interface, Errors)."""
     return _expect_too_many(exchange, history)
 
 
@@ -165,7 +165,7 @@ def limit_is_enforced(exchange: Exchange, history: History) -> CheckResult:
     is_choice=True,
 )
 def limit_is_enforced_for_the_account(exchange: Exchange, history: History) -> CheckResult:
-    """Where no request is left, the own profile is limited too; that it is counted is assumed."""
+    """The own profile gets 429 too if no request was left; an assumption of ours counts it."""
     return _expect_too_many(exchange, history)
 
 
@@ -205,21 +205,21 @@ def refused_update_changes_nothing(exchange: Exchange, history: History) -> Chec
 
 @check("avatar-operations-uncounted", on=AVATARS, when=[is_too_many], is_of_limits=True)
 def avatars_are_never_too_many(exchange: Exchange, _history: History) -> CheckResult:
-    """The avatar API has no such limit."""
+    """The avatar API never gets 429, as it has no hourly limit."""
     return expect(condition=False, expected="no limit", actual=f"status {exchange.status}")
 
 
 @check("avatar-operations-uncounted", on=AVATARS, when=[hour_is_used_up])
 def avatars_are_served_over_the_limit(exchange: Exchange, _history: History) -> CheckResult:
-    """The avatar API is served although the client's hour is used up."""
+    """The avatar API responds even after the client used up its hourly limit."""
     is_served = exchange.status != TOO_MANY
     return expect(is_served, "no limit", f"status {exchange.status}")
 
 
 def _use_up(client: ProbeClient, who: str, limit: int) -> bool:
-    """Looks up until the limit is exceeded; tells whether it was.
+    """Sends lookups until the limit is exceeded, and returns whether it was.
 
-    Where no header says what is left, the published limit is tried, and no higher one.
+    Stops after the published limit if no header states how many requests are left.
     """
     path = f"/profiles/{client.known.slug}"
     for sent in range(MOST):
@@ -242,7 +242,7 @@ def _use_up(client: ProbeClient, who: str, limit: int) -> bool:
     needs=("slug", "exhaust"),
 )
 def hour_without_token(client: ProbeClient) -> None:
-    """Uses the hour up without a token, and goes to the next one where time can be moved."""
+    """Uses up the hourly limit without a token, and enters the next hour if time can be moved."""
     _use_up(client, "anonymous", ANONYMOUS)
     if client.gateway.time.advance is not None:
         client.advance(AN_HOUR)
@@ -257,13 +257,13 @@ def hour_without_token(client: ProbeClient) -> None:
     needs=("owner", "slug", "exhaust", "writes"),
 )
 def hour_with_token(client: ProbeClient) -> None:
-    """Uses the hour up with a token; an update is refused then, and avatars are still listed."""
-    # an update of nothing first, so that the gateway knows what to put back
+    """Uses up the hourly limit with a token, then sends an update and lists avatars."""
+    # An empty update first, so that the gateway knows the values to restore.
     client.send("PATCH", "/me/profile", "owner", json={})
     client.get("/me/profile", "owner")
     is_over = _use_up(client, "owner", AUTHENTICATED)
     own = client.get("/me/profile", "owner", is_exhausting=True) if is_over else None
-    if own is not None and own.status == TOO_MANY:  # else an update would pass, and stay
+    if own is not None and own.status == TOO_MANY:  # else it would be carried out
         update = {"location": "over the limit"}
         client.send("PATCH", "/me/profile", "owner", json=update, is_exhausting=True)
     if is_over:
@@ -273,20 +273,20 @@ def hour_with_token(client: ProbeClient) -> None:
         client.get("/me/profile", "owner")
 
 
-# Judges what the hourly limits count, and when their hour ends (interface, Limits).
+# What the hourly limits count, and when their hour ends (interface, Limits).
 
 WINDOW: Final = timedelta(hours=1)
 SLACK: Final = timedelta(seconds=5)
-"""The difference that is allowed between the deployment's clock and that of verify."""
+"""Allowed difference between the clocks of deployment and verify."""
 
 LIMIT_HEADER: Final = re.compile(r"(x-)?rate-?limit")
-"""The beginning of the name of a header that may be about a limit."""
+"""Matches the beginning of header names that may be about a limit."""
 
 OWNER = ("owner", "slug")
 
 
 def avatars_were_requested(exchange: Exchange, history: History) -> bool:
-    """Tells whether the client used the avatar API since it was counted."""
+    """Tells whether the client used the avatar API since its last counted request."""
     before = proven(previous(exchange, history)).exchange
     return bool(avatars_since(exchange, history, before))
 
@@ -306,7 +306,7 @@ def reset_is_over(exchange: Exchange, history: History) -> bool:
 def must_have_count_headers(exchange: Exchange, _history: History) -> bool:
     """Tells whether the response must state how many requests are left.
 
-    An own profile that is not found is a refusal, such as that of a token without the scope.
+    A 404 of the own profile need not, since it refuses the token rather than finding nobody.
     """
     is_known = exchange.identity.kind != "invalid" and exchange.identity.account != "disabled"
     is_unknown = exchange.status == HTTPStatus.NOT_FOUND and exchange.operation in {LOOKUP, QR_CODE}
@@ -320,7 +320,7 @@ def must_have_count_headers(exchange: Exchange, _history: History) -> bool:
     is_of_limits=True,
 )
 def operation_is_counted(exchange: Exchange, history: History) -> CheckResult:
-    """Each counted operation leaves fewer requests; at the mock, just one fewer."""
+    """Each counted operation leaves fewer requests; at the mock, exactly one fewer."""
     before, counted = proven(previous(exchange, history))
     remaining = proven(count_in(exchange)).remaining
     steps = (before, *avatars_since(exchange, history, before)[-MOST_STEPS:])
@@ -337,7 +337,7 @@ def operation_is_counted(exchange: Exchange, history: History) -> CheckResult:
     when=[is_by_token, has_count_headers, was_counted_before, avatars_were_requested],
 )
 def avatars_are_not_counted(exchange: Exchange, history: History) -> CheckResult:
-    """Requests to the avatar API use up nothing; an update may itself use up more than a read does."""
+    """Requests to the avatar API do not use up the hourly limit of other operations."""
     before, counted = proven(previous(exchange, history))
     between = avatars_since(exchange, history, before)
     remaining = proven(count_in(exchange)).remaining
@@ -358,7 +358,7 @@ def reset_is_within_the_hour(exchange: Exchange, _history: History) -> CheckResu
 
 @check("rate-limit-window", on=COUNTED, when=[has_count_headers, reset_is_ahead], is_of_limits=True)
 def reset_stays_the_same(exchange: Exchange, history: History) -> CheckResult:
-    """The reset stays the same until it is over."""
+    """The announced reset stays the same until it is reached."""
     last = proven(last_counted(exchange, history))
     reset = proven(count_in(exchange)).reset
     return expect_equal(reset, last.headers.reset, "the reset", last.exchange)
@@ -369,7 +369,7 @@ def new_hour_begins(exchange: Exchange, history: History) -> CheckResult:
     """After the reset a new hour begins, with the whole limit."""
     last, count = proven(last_counted(exchange, history)), proven(count_in(exchange))
     is_new = count.reset > last.headers.reset
-    if by_address(exchange) and history.target.is_mock:  # a token shares its person's hour
+    if by_address(exchange) and history.target.is_mock:  # all tokens of a person share one hour
         is_new = is_new and count.remaining == count.limit - 1
     return expect(is_new, "a new hour", f"{count.remaining} of {count.limit}", last.exchange)
 
@@ -382,7 +382,7 @@ def new_hour_begins(exchange: Exchange, history: History) -> CheckResult:
     is_shape=True,
 )
 def counted_response_has_headers(exchange: Exchange, _history: History) -> CheckResult:
-    """A counted response has the headers for limit, remaining and reset."""
+    """A counted response has headers for limit, remaining and reset."""
     count = count_in(exchange)
     is_right = count is not None and count.remaining <= count.limit
     is_right = is_right and limit_header_names(exchange) == LIMIT_HEADERS[0]
@@ -391,14 +391,14 @@ def counted_response_has_headers(exchange: Exchange, _history: History) -> Check
 
 
 def limit_header_names(exchange: Exchange) -> str:
-    """Returns what the names of the three headers begin with, as a switch takes them."""
+    """Returns the option of the switch: how the names of the three headers begin."""
     headers = limit_headers_in(exchange.response.header)
     return headers[0] if headers else "no headers for limit, remaining and reset"
 
 
 @probe("rate-limit-counted-operations", "rate-limit-window", "rate-limit-headers", needs=OWNER)
 def counts_of_successive_responses(client: ProbeClient) -> Parts:
-    """Sends each counted operation and compares what is left."""
+    """Sends the counted operations one after the other, without and with a token."""
     path = client.known.slug
     client.get(f"/profiles/{path}")
     client.get(f"/qr-code/{path}")
@@ -418,7 +418,7 @@ def list_between_two_lookups(client: ProbeClient) -> None:
 
 @probe("avatar-operations-uncounted", needs=(*OWNER, "writes", "uploads"))
 def avatar_changes_between_lookups(client: ProbeClient) -> None:
-    """Uploads, changes and deletes an avatar between counted requests."""
+    """Uploads, updates and deletes an avatar between counted requests."""
     client.get(f"/profiles/{client.known.slug}", "owner")
     image = str(upload(client, picture(), select_avatar="false").json_object.get("image_id"))
     client.get(f"/profiles/{client.known.slug}", "owner")
@@ -436,47 +436,46 @@ def update_between_two_lookups(client: ProbeClient) -> None:
     client.get(f"/profiles/{client.known.slug}", "owner")
 
 
-# The headers of successive responses tell when the hour of a limit begins.
+# When the hour of a limit begins, as the headers of successive responses show.
 
 CLOCK_SLACK: Final = timedelta(seconds=2)
-"""Clocks differ, and headers are in whole seconds."""
+"""Allowed difference, since clocks differ and headers have whole seconds."""
 
 
 def _first_of_hour(exchange: Exchange, history: History) -> datetime:
-    """Returns the time of the first request that was seen of the same hour."""
+    """Returns when the first request that was seen in the same hour was sent."""
     count = proven(count_in(exchange))
     same = (each for each in counted_before(exchange, history) if is_same_hour(each.headers, count))
     return min((each.exchange.at for each in same), default=exchange.at)
 
 
 def _is_full_hour(moment: datetime) -> bool:
-    return (
-        abs(moment - (moment + WINDOW / 2).replace(minute=0, second=0, microsecond=0)) < CLOCK_SLACK
-    )
+    nearest = (moment + WINDOW / 2).replace(minute=0, second=0, microsecond=0)
+    return abs(moment - nearest) < CLOCK_SLACK
 
 
 def ends_within_an_hour(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the hour ends within one; after the clock was put back it ends later."""
+    """Tells whether the reset is within an hour, as it is unless the clock was put back."""
     left = proven(count_in(exchange)).reset - exchange.at
     return left <= WINDOW + timedelta(milliseconds=exchange.elapsed_ms) + CLOCK_SLACK
 
 
 def ends_with_the_hour(exchange: Exchange, history: History) -> bool:
-    """Tells whether the hour ends at minute zero, and began before its first request."""
+    """Tells whether the reset is at minute zero, less than an hour after the first request."""
     reset = proven(count_in(exchange)).reset
     began_earlier = reset - _first_of_hour(exchange, history) < WINDOW - CLOCK_SLACK
     return _is_full_hour(reset) and began_earlier
 
 
 def began_with_a_request(exchange: Exchange, history: History) -> bool:
-    """Tells whether the hour ends at any minute, and has stayed as it was for an earlier request."""
+    """Tells whether the reset is not at minute zero, and the same as for an earlier request."""
     reset = proven(count_in(exchange)).reset
     is_older = exchange.at - _first_of_hour(exchange, history) >= CLOCK_SLACK
     return not _is_full_hour(reset) and is_older
 
 
 def has_moved_on(exchange: Exchange, history: History) -> bool:
-    """Tells whether the hour ends later than for the request before, although it had not ended."""
+    """Tells whether the reset is later than announced before, although that was still ahead."""
     before = last_counted(exchange, history)
     ended = exchange.at + timedelta(milliseconds=exchange.elapsed_ms) + CLOCK_SLACK
     if before is None or before.headers.reset <= ended:
@@ -513,7 +512,7 @@ reading("error-rate-limit", on=COUNTED, when=[is_too_many], read=error_form, is_
 
 @experiment("rate-limit-window", needs=("slug",), requests=2, undo=PUT_BACK)
 def two_lookups(client: ProbeClient) -> None:
-    """Looks the test account up twice; where time can be moved, in a new hour and minutes apart."""
+    """Looks the test account up twice; if time can be moved, in a new hour and minutes apart."""
     path = f"/profiles/{client.known.slug}"
     for span in (timedelta(hours=1, minutes=7, seconds=7), timedelta(minutes=7, seconds=7)):
         if client.gateway.time.advance is not None:

@@ -79,7 +79,7 @@ has_unknown_scope = tells(
 
 
 def last_issue(exchange: Exchange, history: History) -> Exchange | None:
-    """Returns the exchange that issued a token last, as a client can be given one token twice."""
+    """Returns the newest exchange that issued a token, as a server may issue the same one again."""
     token = exchange.request.query.get("token")
     issues = (each for each in history.of(TOKEN) if each.json_object.get("access_token") == token)
     return next(issues, None) or history.issued_by(token)
@@ -112,7 +112,7 @@ def _shown(exchange: Exchange) -> str:
     return f"status {exchange.status}, error {as_json(_error(exchange))}"
 
 
-def _expect_taken(exchange: Exchange, history: History, expected: str) -> CheckResult:
+def _expect_accepted(exchange: Exchange, history: History, expected: str) -> CheckResult:
     app = proven(application_of(exchange, history))
     is_redirect = is_back(exchange, app) and _error(exchange) in {None, "access_denied"}
     return expect(exchange.status == OK or is_redirect, expected, _shown(exchange))
@@ -124,20 +124,20 @@ def _expect_invalid_scope(exchange: Exchange) -> CheckResult:
 
 @check("scope-indexed-array", on=[AUTHORIZE], when=[*_SOUND, has_plain_indexes])
 def array_is_taken(exchange: Exchange, history: History) -> CheckResult:
-    """Scopes are taken as an indexed array."""
-    return _expect_taken(exchange, history, "scopes as an array")
+    """Scopes are accepted as an indexed array."""
+    return _expect_accepted(exchange, history, "scopes as an array")
 
 
 @check("scope-any-index", on=[AUTHORIZE], when=[*_SOUND, has_odd_indexes])
 def odd_indexes_are_taken(exchange: Exchange, history: History) -> CheckResult:
     """The indexes may start anywhere and leave gaps."""
-    return _expect_taken(exchange, history, "indexes may start anywhere")
+    return _expect_accepted(exchange, history, "indexes may start anywhere")
 
 
 @check("scope-space-joined", on=[AUTHORIZE], when=[*_SOUND, has_joined_scopes])
 def joined_scopes_are_taken(exchange: Exchange, history: History) -> CheckResult:
-    """Scopes are taken as one parameter, separated by spaces (RFC 6749, 3.3)."""
-    return _expect_taken(exchange, history, "one scope parameter will do")
+    """Scopes are accepted as one parameter, separated by spaces (RFC 6749, 3.3)."""
+    return _expect_accepted(exchange, history, "one scope parameter will do")
 
 
 @check(
@@ -159,8 +159,8 @@ def token_has_requested_scopes(exchange: Exchange, history: History) -> CheckRes
 @check("scope-at-least-one", on=[AUTHORIZE], when=[client_and_redirect_match, has_no_scope])
 def missing_scope_is_refused(exchange: Exchange, _history: History) -> CheckResult:
     """A request without a scope is refused."""
-    is_taken = is_granted(exchange) or exchange.status == OK
-    return expect(not is_taken, "a refusal", _shown(exchange))
+    is_accepted = is_granted(exchange) or exchange.status == OK
+    return expect(not is_accepted, "a refusal", _shown(exchange))
 
 
 @probe(
@@ -173,7 +173,7 @@ def missing_scope_is_refused(exchange: Exchange, _history: History) -> CheckResu
     needs=("auth_url", "app"),
 )
 def requests_with_refused_scopes(client: ProbeClient) -> Parts:
-    """Asks for no scope, for one that does not exist, and for none that lets anybody sign in."""
+    """Requests no scope, an unknown scope, and scopes without ``auth``."""
     none: dict[str, str | None] = {"scope[0]": None, "scope[1]": None}
     yield request_authorization(client, parameters(client.app, **none))
     yield request_authorization(
@@ -190,7 +190,7 @@ def requests_with_refused_scopes(client: ProbeClient) -> Parts:
     needs=("auth_url", "app", "tokens", "approval"),
 )
 def requests_with_scopes_in_each_form(client: ProbeClient) -> Parts:
-    """Asks for scopes in each form, and what the tokens may do."""
+    """Requests scopes in each notation, and validates the tokens to see their scopes."""
     forms: tuple[dict[str, str | None], ...] = (
         {"scope[0]": None, "scope[1]": "auth", "scope[5]": "avatar-profile:manage"},
         {"scope[0]": None, "scope[1]": None, "scope": "auth avatar-profile:read"},
@@ -211,7 +211,7 @@ def requests_with_scopes_in_each_form(client: ProbeClient) -> Parts:
         yield info(client, token_in(client, exchange, sorted(requested)))
 
 
-# What is wanted of every exchange that meets the conditions.
+# Rules that demand one outcome wherever their conditions hold.
 
 of_authorize = demands(AUTHORIZE)
 of_authorize(

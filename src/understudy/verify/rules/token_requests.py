@@ -1,7 +1,4 @@
-"""The token endpoint: what it accepts, and its responses (interface, Code grant; RFC 6749, 5).
-
-(interface, Code grant; RFC 6749, 2.3.1, 3.2 and 5.2)
-"""
+"""The token endpoint: requests and responses (interface, Code grant; RFC 6749, 2.3.1, 3.2 and 5)."""
 
 import base64
 from datetime import timedelta
@@ -79,7 +76,7 @@ names_client = tells(
 
 
 def client_is_not_proven(exchange: Exchange, history: History) -> bool:
-    """Tells whether the client is made up, or the secret not the one of a known client."""
+    """Tells whether the client is made up, or the secret is not that of a known client."""
     client = exchange.request.form.get("client_id", "")
     is_known = client in applications(history) or history.is_made_up(client)
     return is_known and not client_is_proven(exchange, history)
@@ -101,7 +98,7 @@ has_secret_in_query_only = tells(
 
 
 def repeats_a_field(exchange: Exchange, _history: History) -> bool:
-    """Tells whether a field is given twice."""
+    """Tells whether a field is sent twice."""
     names = [name for name, text in exchange.request.form_pairs if text]
     return len(names) != len(set(names))
 
@@ -128,7 +125,7 @@ has_known_grant_type = tells(
 
 
 def has_other_grant_type(exchange: Exchange, history: History) -> bool:
-    """Tells whether the grant type is another than authorization_code and password."""
+    """Tells whether the grant type is neither authorization_code nor password."""
     is_known = has_known_grant_type(exchange, history)
     return not (is_known or has_no_grant_type(exchange, history))
 
@@ -153,15 +150,15 @@ _PROVEN = (client_is_proven, is_clean)
 
 
 @check("token-client-credentials", on=[TOKEN], when=_PROVEN)
-def right_secret_counts(exchange: Exchange, _history: History) -> CheckResult:
-    """The right secret is not refused."""
+def right_secret_is_accepted(exchange: Exchange, _history: History) -> CheckResult:
+    """The right secret does not get ``invalid_client``."""
     error = exchange.json_object.get("error")
-    return expect(error != "invalid_client", "the right secret counts", error)
+    return expect(error != "invalid_client", "no error for the right secret", error)
 
 
 @check("token-credentials-in-form", on=[TOKEN], when=[uses_basic_authentication])
 def basic_authentication_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """Client credentials are taken from the form only."""
+    """Client credentials by HTTP Basic are refused, as only the form may have them."""
     error = exchange.json_object.get("error")
     is_right = exchange.status == UNAUTHORIZED and error == "invalid_client"
     return expect(is_right, "401 invalid_client", shown_error(exchange))
@@ -169,7 +166,7 @@ def basic_authentication_is_refused(exchange: Exchange, _history: History) -> Ch
 
 @check("token-repeated-field", on=[TOKEN], when=[repeats_a_field])
 def repeated_field_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """A field that is given twice is refused (RFC 6749, 3.2)."""
+    """A field that is sent twice is refused (RFC 6749, 3.2)."""
     is_error = exchange.json_object.get("error") == "invalid_request"
     is_right = exchange.response.is_refusal and is_error
     return expect(is_right, "invalid_request", shown_error(exchange))
@@ -177,14 +174,14 @@ def repeated_field_is_refused(exchange: Exchange, _history: History) -> CheckRes
 
 @check("token-empty-field", on=[TOKEN], when=[*_PROVEN, grant_type_is_empty])
 def empty_grant_type_counts_as_missing(exchange: Exchange, _history: History) -> CheckResult:
-    """An empty grant type counts as left out (RFC 6749, 3.2)."""
+    """An empty grant type is treated as missing (RFC 6749, 3.2)."""
     error = exchange.json_object.get("error")
     return expect(error == "invalid_request", "invalid_request, as if left out", error)
 
 
 @check("token-grant-type", on=[TOKEN], when=[*_PROVEN, has_known_grant_type])
 def known_grant_type_is_taken(exchange: Exchange, _history: History) -> CheckResult:
-    """The grant types ``authorization_code`` and ``password`` are known."""
+    """The grant types ``authorization_code`` and ``password`` are supported."""
     error = exchange.json_object.get("error")
     return expect(error != "unsupported_grant_type", "a known grant type", error)
 
@@ -202,32 +199,29 @@ def other_grant_type_is_refused(exchange: Exchange, _history: History) -> CheckR
     is_of_limits=True,
 )
 def guessing_is_slowed(exchange: Exchange, _history: History) -> CheckResult:
-    """After ten wrong secrets within a minute no more are tried."""
+    """After ten wrong secrets within a minute, the next request gets 429."""
     is_slowed = exchange.status == TOO_MANY
     return expect(is_slowed, "429 after ten wrong attempts", f"status {exchange.status}")
 
 
-def _all_right(client: ProbeClient, **changes: str | None) -> list[tuple[str, str]]:
-    """Returns a form in which these changes alone are wrong, if the target has a person's password."""
-    has_password = client.app.username is not None
-    return (
-        password_form(client.app, **changes)
-        if has_password
-        else form_of(client.app, CODE, **changes)
-    )
+def _valid_form(client: ProbeClient, **changes: str | None) -> list[tuple[str, str]]:
+    """Returns a token request with these changes, otherwise valid if the target has a password."""
+    if client.app.username is not None:
+        return password_form(client.app, **changes)
+    return form_of(client.app, CODE, **changes)
 
 
 @probe("token-post-only", "method-not-allowed-allow", needs=("auth_url",))
 def token_request_by_get(client: ProbeClient) -> None:
-    """Asks the token endpoint by GET, with a form that would be let in where the target file has one."""
+    """Requests a token by GET, with fields that are valid by POST if the target has a password."""
     query = password_form(client.app) if client.app.username is not None else ()
     client.auth("GET", "/oauth2/token", query=query)
 
 
 @probe("token-form-encoded", needs=CLIENT)
 def token_requests_in_json(client: ProbeClient) -> Parts:
-    """Sends the fields as JSON: those that would be let in, if the target file has them."""
-    yield client.auth("POST", "/oauth2/token", json=dict(_all_right(client)))
+    """Sends the fields of a token request as JSON; valid ones if the target has a password."""
+    yield client.auth("POST", "/oauth2/token", json=dict(_valid_form(client)))
 
 
 @probe(
@@ -238,12 +232,12 @@ def token_requests_in_json(client: ProbeClient) -> Parts:
     needs=CLIENT,
 )
 def unknown_clients_and_grant_types(client: ProbeClient) -> Parts:
-    """Sends no grant type that gives a token here, and a client that does not exist."""
+    """Sends an empty, a missing and an unsupported grant type, and a made-up client."""
     made_up = f"{MADE_UP}-client"
-    yield post(client, _all_right(client, grant_type=""))
-    yield post(client, _all_right(client, client_id=made_up))
-    yield post(client, _all_right(client, grant_type=None))
-    # A server that refreshes a token does so for one that it issued.
+    yield post(client, _valid_form(client, grant_type=""))
+    yield post(client, _valid_form(client, client_id=made_up))
+    yield post(client, _valid_form(client, grant_type=None))
+    # An issued token, since a server that supports refreshing would refuse any other.
     held = {"refresh_token": client.token("owner")} if client.has("owner") else {}
     others = ({"grant_type": "client_credentials"}, {"grant_type": "refresh_token", **held})
     yield [post(client, form_of(client.app, CODE, **fields)) for fields in others]
@@ -259,7 +253,7 @@ def credentials_in_header(client: ProbeClient) -> None:
 
 @probe("token-secrets-not-in-query", needs=(*CLIENT, "password"))
 def secrets_in_query(client: ProbeClient) -> Parts:
-    """Sends a secret in the query."""
+    """Sends the client's secret and the password in the query, and the secret in query and form."""
     whole = password_form(client.app)
     for name in ("client_secret", "password"):
         form = password_form(client.app, **{name: None})
@@ -269,7 +263,7 @@ def secrets_in_query(client: ProbeClient) -> Parts:
 
 @probe("token-repeated-field", needs=(*CLIENT, "password"))
 def repeated_fields(client: ProbeClient) -> Parts:
-    """Gives a field twice."""
+    """Sends a field twice."""
     form = password_form(client.app)
     for name in ("grant_type", "username"):
         yield post(client, [*form, (name, dict(form)[name])])
@@ -277,13 +271,12 @@ def repeated_fields(client: ProbeClient) -> Parts:
 
 @probe("guessing-slowed", needs=(*CLIENT, "exhaust"))
 def wrong_secrets(client: ProbeClient) -> None:
-    """Guesses eleven times at the secret of a client that does not exist."""
+    """Sends eleven wrong secrets for a made-up client."""
     for _ in range(ATTEMPTS + 1):
         post(client, form_of(client.app, CODE, client_id=f"{MADE_UP}-guessed"))
 
 
-# Judges the token endpoint's responses: tokens, errors, headers (interface, Code grant; RFC 6749,
-# 5).
+# The token endpoint's responses: tokens, errors, headers (interface, Code grant; RFC 6749, 5).
 
 STATUSES: Final = frozenset({400, 405, 413})
 """Statuses of an error; an unknown client gets 400 or 401."""
@@ -300,7 +293,7 @@ is_cross_origin = tells(
 
 @check("token-answer", on=[TOKEN], when=[succeeded])
 def token_has_its_members(exchange: Exchange, _history: History) -> CheckResult:
-    """A token comes with blog_id, blog_url and the type bearer."""
+    """A token response has blog_id, blog_url and the token type bearer."""
     kind = str(exchange.json_object.get("token_type", "")).lower()  # without case: RFC 6749, 5.1
     error = fault(
         {**exchange.json_object, "token_type": kind}, "Token", document="authorization.yaml"
@@ -310,7 +303,7 @@ def token_has_its_members(exchange: Exchange, _history: History) -> CheckResult:
 
 @check("token-answer-scope", on=[TOKEN], when=[succeeded])
 def token_names_its_scopes(exchange: Exchange, _history: History) -> CheckResult:
-    """A token comes with its scopes, separated by spaces."""
+    """A token response has the scopes, separated by spaces."""
     scope = exchange.json_object.get("scope")
     is_right = isinstance(scope, str) and bool(scope.split())
     return expect(is_right, "the scopes, separated by spaces", scope)
@@ -318,7 +311,7 @@ def token_names_its_scopes(exchange: Exchange, _history: History) -> CheckResult
 
 @check("token-error-shape", on=[TOKEN], when=[status_is(400, 401), may_have_body])
 def error_is_named(exchange: Exchange, _history: History) -> CheckResult:
-    """An error is named under ``error`` in JSON (RFC 6749, 5.2)."""
+    """An error response is JSON with a code under ``error`` (RFC 6749, 5.2)."""
     is_named = isinstance(exchange.json_object.get("error"), str)
     return expect(
         is_named, "error in a JSON object", f"members {as_json(sorted(exchange.json_object))}"
@@ -332,7 +325,7 @@ def error_is_named(exchange: Exchange, _history: History) -> CheckResult:
     is_choice=True,
 )
 def error_is_described(exchange: Exchange, _history: History) -> CheckResult:
-    """An error has a description too, a fitting status, and not the other API's code."""
+    """An error has a description, a suitable status, and no ``code``, which the resource API uses."""
     members = exchange.json_object
     error, text = members.get("error"), members.get("error_description")
     statuses = OF_UNKNOWN_CLIENT if error == "invalid_client" else STATUSES
@@ -364,10 +357,10 @@ def browser_gets_cross_origin_error(exchange: Exchange, _history: History) -> Ch
     needs=CLIENT,
 )
 def requests_of_browser_script(client: ProbeClient) -> Parts:
-    """Guesses a secret, in wide letters, as a page of another origin could; preflight, and for good."""
+    """Requests a token as a script of another origin: a wrong secret, a preflight, the right secret."""
     origin = {"origin": "https://understudy.invalid"}
     made_up = dict(nearly(client.app.client_secret or "")).get("widened", f"{MADE_UP}-secret")
-    yield post(client, _all_right(client, client_secret=made_up), headers=origin)
+    yield post(client, _valid_form(client, client_secret=made_up), headers=origin)
     headers = {**origin, "access-control-request-method": "POST"}
     yield client.auth("OPTIONS", "/oauth2/token", headers=headers)
     if client.app.username is not None:
@@ -375,7 +368,7 @@ def requests_of_browser_script(client: ProbeClient) -> Parts:
 
 
 def _of_basic(exchange: Exchange) -> str:
-    """Reads the token endpoint: it refuses the client, or only the code that verify made up."""
+    """Returns the option of the switch: a server that accepts Basic refuses only the made-up code."""
     error = exchange.json_object.get("error")
     return "refuse" if error == "invalid_client" else "accept"
 
@@ -383,7 +376,7 @@ def _of_basic(exchange: Exchange) -> str:
 reading("token-credentials-in-form", on=[TOKEN], when=[uses_basic_authentication], read=_of_basic)
 
 
-# What is wanted of every exchange that meets the conditions.
+# Rules that demand one outcome wherever their conditions hold.
 
 demands()(
     "token-post-only",

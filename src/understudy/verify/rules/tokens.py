@@ -1,4 +1,4 @@
-"""Tokens: the token grant, how long a token of each grant lasts, and its validation (interface, Limits)."""
+"""Tokens: the token grant, the lifetime of tokens, and their validation (interface, Limits)."""
 
 import re
 from datetime import timedelta
@@ -64,7 +64,7 @@ def has_fragment(exchange: Exchange, _history: History) -> bool:
 
 @check("implicit-token-in-fragment", when=[is_redirect, redirect_has("access_token")])
 def token_is_in_fragment(exchange: Exchange, _history: History) -> CheckResult:
-    """The token and what belongs to it are in the fragment, where no server sees them."""
+    """The token and its parameters are in the fragment, which browsers do not send to servers."""
     location = exchange.location
     members = dict(parse_qsl(location.fragment))
     names = [name for name, _ in exchange.redirect_pairs]
@@ -78,7 +78,7 @@ def token_is_in_fragment(exchange: Exchange, _history: History) -> CheckResult:
 
 @check("implicit-expires-in", when=[is_redirect, redirect_has("access_token")])
 def lifetime_is_stated(exchange: Exchange, _history: History) -> CheckResult:
-    """The redirect says that the token lasts two weeks, in seconds."""
+    """The redirect states the token's lifetime: two weeks in seconds."""
     wanted = str(int(LIFETIME.total_seconds()))
     return expect_equal(exchange.redirect_parameters.get("expires_in"), wanted, "expires_in")
 
@@ -108,7 +108,7 @@ def fragment_is_escaped(exchange: Exchange, _history: History) -> CheckResult:
     needs=("auth_url", "app", "tokens", "approval"),
 )
 def implicit_flow(client: ProbeClient) -> Parts:
-    """Lets a person approve a token for a browser, and validates it."""
+    """Has a person approve a request for a token, and validates the token."""
     redirect = decide(client, parameters(client.app, response_type="token"))
     yield redirect
     yield info(client, token_in(client, redirect, SCOPES[:2]))
@@ -123,7 +123,7 @@ REQUIRED: Final = frozenset({"client_id", "token"})
 
 
 def _client_behind(exchange: Exchange, history: History) -> str | None:
-    """Returns the client that the token in question was issued to, where that was seen."""
+    """Returns the client that the validated token was issued to; None if that was not seen."""
     issued = issue_of(exchange, history)
     if issued is None:
         return None
@@ -139,7 +139,7 @@ def client_owns_token(exchange: Exchange, history: History) -> bool:
 
 
 def is_from_other_client(exchange: Exchange, history: History) -> bool:
-    """Tells whether the token was issued to another client than the one that is named, if any."""
+    """Tells whether the token was issued to a client other than the one named, if any."""
     client = _client_behind(exchange, history)
     return client is not None and exchange.request.query.get("client_id") != client
 
@@ -149,13 +149,13 @@ token_is_fresh = tells(
     lambda it, history: (it.at - proven(issue_of(it, history)).at).days < 1,
 )
 names_client_and_token = tells(
-    "client and token are given",
+    "client and token are sent",
     lambda it, _: {name for name, text in it.request.pairs if text} >= REQUIRED,
 )
 
 
 def other_refusal(exchange: Exchange, history: History) -> Exchange | None:
-    """Returns the refusal of another token."""
+    """Returns the newest refusal of another token."""
     for before in history.of(TOKEN_INFO):
         is_other = before.request.query.get("token") != exchange.request.query.get("token")
         is_refusal = before.response.is_refusal and before.status != TOO_MANY
@@ -185,7 +185,7 @@ def _words(exchange: Exchange) -> tuple[int, Any, Any]:
     ],
 )
 def own_token_is_described(exchange: Exchange, history: History) -> CheckResult:
-    """A client learns whom its token is for, and its scopes."""
+    """Validating an own token returns its client, user, blog and scopes."""
     members = exchange.json_object
     lacking = [name for name in INFO_MEMBERS if not members.get(name)]
     is_own = members.get("client_id") == _client_behind(exchange, history)
@@ -204,21 +204,21 @@ def names_blog_of_issue(exchange: Exchange, history: History) -> bool:
 
 @check("token-info", on=[TOKEN_INFO], when=[succeeded, client_owns_token, names_blog_of_issue])
 def blog_is_that_of_the_issue(exchange: Exchange, history: History) -> CheckResult:
-    """A token is of the blog that the response named which issued it."""
+    """Validation returns the same blog as the response that issued the token."""
     issued = proven(issue_of(exchange, history))
     blog, earlier = (str(each.json_object["blog_id"]) for each in (exchange, issued))
     return expect_equal(blog, earlier, "blog_id", issued)
 
 
 names_nearly_an_issued_token = tells(
-    "the token in question is nearly one that was issued",
+    "the token is an altered copy of an issued one",
     lambda it, history: history.issued_nearly(it.request.query.get("token", "")) is not None,
 )
 
 
 @check("token-info-foreign", on=[TOKEN_INFO], when=[is_from_other_client])
 def token_of_other_client_is_an_error(exchange: Exchange, history: History) -> CheckResult:
-    """A token that was not issued to the client is an error."""
+    """Validating another client's token is an error."""
     is_right = exchange.response.is_refusal and "user_id" not in exchange.json_object
     actual = f"status {exchange.status}, {as_json(sorted(exchange.json_object))}"
     return expect(is_right, "an error", actual, _own_validation(exchange, history))
@@ -239,7 +239,7 @@ def _own_validation(exchange: Exchange, history: History) -> Exchange | None:
     when=[was_refused, names_client_and_token, is_first_refusal],
 )
 def error_is_invalid_request(exchange: Exchange, _history: History) -> CheckResult:
-    """A token that is refused is an invalid request, and the response shows nothing more."""
+    """A refused token gets ``invalid_request``, whatever the reason."""
     is_right = exchange.json_object.get("error") == "invalid_request"
     return expect(is_right, "invalid_request", exchange.json_object)
 
@@ -250,14 +250,14 @@ def error_is_invalid_request(exchange: Exchange, _history: History) -> CheckResu
     when=[was_refused, names_client_and_token, other_was_refused],
 )
 def all_errors_are_alike(exchange: Exchange, history: History) -> CheckResult:
-    """Every token that is refused is refused in the same words."""
+    """All refused tokens get the same status, error and description."""
     before = proven(other_refusal(exchange, history))
     return expect_equal(_words(exchange), _words(before), "the error", before)
 
 
 @check("token-info-ids-strings", on=[TOKEN_INFO], when=[succeeded])
 def ids_are_texts(exchange: Exchange, _history: History) -> CheckResult:
-    """The ids of user and blog are decimal digits in texts."""
+    """The ids of user and blog are strings of decimal digits."""
     ids = [exchange.json_object.get(name) for name in ("user_id", "blog_id")]
     is_right = all(isinstance(text, str) and text.isdecimal() for text in ids)
     return expect(is_right, "decimal digits in texts", ids)
@@ -278,7 +278,7 @@ def older_token_after_a_newer_one(client: ProbeClient) -> None:
 
 
 def an_implicit_token(client: ProbeClient) -> str:
-    """Returns an implicit token that this run was given, and gets one if need be."""
+    """Returns a token of the implicit flow that this run obtained, or obtains one."""
     earlier = (each for each in client.earlier if "access_token" in each.redirect_parameters)
     redirect = next(earlier, None) or decide(client, parameters(client.app, response_type="token"))
     return token_in(client, redirect, SCOPES[:2])
@@ -291,7 +291,7 @@ def an_implicit_token(client: ProbeClient) -> str:
     needs=("auth_url", "app", "tokens", "approval", "other_app"),
 )
 def tokens_of_other_clients(client: ProbeClient) -> Parts:
-    """Validates a token as its own client, as another, as one that does not exist; then none."""
+    """Validates a token as its own and as other clients, made-up and altered tokens, and no token."""
     token = an_implicit_token(client)
     own = {"client_id": client.app.client_id or "", "token": token}
     url = f"{client.target.auth_url}/oauth2/token-info"
@@ -306,7 +306,7 @@ def tokens_of_other_clients(client: ProbeClient) -> Parts:
 
 
 TOLERANCE: Final = timedelta(minutes=1)
-"""The difference that is allowed between the deployment's clock and that of verify."""
+"""Allowed difference between the clocks of deployment and verify."""
 
 
 def _age(exchange: Exchange, history: History) -> timedelta:
@@ -376,7 +376,7 @@ def implicit_token_lasts(exchange: Exchange, history: History) -> CheckResult:
 
 
 def newer_issue(exchange: Exchange, history: History) -> Exchange | None:
-    """Returns the newest exchange that issued another token to the token's client since."""
+    """Returns the newest later exchange that issued another token to the same client."""
     issued = issue_of(exchange, history)
     newer = (
         each
@@ -390,7 +390,7 @@ def newer_issue(exchange: Exchange, history: History) -> Exchange | None:
 
 
 token_was_superseded = found(newer_issue, "the token's client was issued another one since")
-token_is_fresh = tells(
+token_is_new = tells(
     "the token is younger than a minute, so that no lifetime is over",
     lambda it, history: _age(it, history) < FRESH,
 )
@@ -402,7 +402,7 @@ token_is_fresh = tells(
     when=[token_is_of_grant("password"), token_was_superseded],
 )
 def older_token_stays_valid(exchange: Exchange, history: History) -> CheckResult:
-    """A token stays valid where its client is issued a newer one."""
+    """A token stays valid after its client was issued a newer one."""
     return _expect_valid(exchange, history)
 
 
@@ -412,14 +412,14 @@ def older_token_stays_valid(exchange: Exchange, history: History) -> CheckResult
     when=[
         token_is_of_grant("authorization_code"),
         token_was_superseded,
-        token_is_fresh,
+        token_is_new,
         code_was_sent_once,
     ],
 )
 def newer_code_ends_no_token(exchange: Exchange, history: History) -> CheckResult:
-    """A token of the code grant stays valid where its client redeems another code."""
+    """A token of the code grant stays valid after its client redeemed another code."""
     issued, newer = issue_of(exchange, history), newer_issue(exchange, history)
-    is_valid = exchange.status != UNAUTHORIZED  # a scope may lack
+    is_valid = exchange.status != UNAUTHORIZED  # 403 is right if it lacks a scope
     return expect(is_valid, "a token that is still valid", exchange.status, issued, newer)
 
 
@@ -451,13 +451,13 @@ def password_token_lasts(exchange: Exchange, history: History) -> CheckResult:
     needs=("auth_url", "app", "tokens", "approval", "password", "clock"),
 )
 def tokens_that_grow_old(client: ProbeClient) -> None:
-    """Gets a token by each grant, and uses them shortly before two weeks, after, and a year on."""
+    """Obtains a token by each grant, and uses it shortly before and after two weeks, and a year on."""
     scopes = SCOPES[:2]
     redirect = decide(client, parameters(client.app, response_type="token"))
     implicit = token_in(client, redirect, scopes)
     by_code = token_in(client, post(client, form_of(client.app, code(client))), scopes)
     by_password = token_in(client, post(client, password_form(client.app)))
-    post(client, form_of(client.app, code(client)))  # a newer one ends no older one
+    post(client, form_of(client.app, code(client)))  # must not revoke the older one
     client.get("/me/profile", by_code)
     client.advance(timedelta(days=13, hours=23))
     client.get("/me/profile", implicit)
@@ -487,7 +487,7 @@ reading(
 )
 
 
-# What is wanted of every exchange that meets the conditions.
+# Rules that demand one outcome wherever their conditions hold.
 
 demands(TOKEN_INFO)("token-info-foreign", [names_nearly_an_issued_token], expect_refused)
 

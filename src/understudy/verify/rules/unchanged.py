@@ -1,7 +1,7 @@
-"""Judges that a write leaves the rest alone: other views of a profile, other avatars and addresses.
+"""Judges that a write has no side effects on other members, profiles, avatars and addresses.
 
-Each check compares a view with the same view before, whoever requested it and whatever was written
-in between, so that it judges recorded traffic like the probes' own.
+Each check compares a response with an earlier one to the same request, whatever was written in
+between, so that it judges recorded traffic as well as probes.
 """
 
 from collections.abc import Iterable, Iterator
@@ -57,7 +57,7 @@ from understudy.verify.value_texts import Pairs, as_json, as_pairs, differing_pa
 
 TEST_ACCOUNTS: Final = frozenset({"own", "other"})
 MAY_DIFFER: Final = frozenset({"avatar_url", "header_image", "last_profile_edit"})
-"""Members that may differ between two responses: addresses may be signed for each of them."""
+"""Members that may differ between two responses: URLs may be signed for each of them."""
 
 OF_AVATARS: Final = frozenset({"avatar_alt_text"})
 AVATAR_WRITES: Final = (UPLOAD_AVATAR, *AVATAR_CHANGES)
@@ -65,7 +65,7 @@ OWN: Final = frozenset({OWN_PROFILE, UPDATE_PROFILE})
 
 
 def account_of(exchange: Exchange, history: History) -> str | None:
-    """Returns the test account that a profile is of."""
+    """Returns the test account that a profile belongs to; None for others."""
     if exchange.operation != LOOKUP:
         account = exchange.identity.account
         return account if account in TEST_ACCOUNTS else None
@@ -75,9 +75,9 @@ def account_of(exchange: Exchange, history: History) -> str | None:
 
 
 def view_before(exchange: Exchange, history: History) -> Exchange | None:
-    """Returns the newest profile that the same client received in the same way.
+    """Returns the client's newest earlier response with the same profile.
 
-    None where a credential that is not a test account's may have written since.
+    None if an account that is no test account may have written since.
     """
     operations = OWN if exchange.operation in OWN else {LOOKUP}
     for before in history.near(*operations):
@@ -89,7 +89,7 @@ def view_before(exchange: Exchange, history: History) -> Exchange | None:
 
 
 def _writers(exchange: Exchange, history: History, *operations: str) -> set[str | None]:
-    """Returns the accounts that wrote since the view before, the judged exchange included."""
+    """Returns the accounts that sent these writes since the earlier view, up to this exchange."""
     writes = [*writes_since(proven(view_before(exchange, history)), history), exchange]
     return {write.identity.account for write in writes if write.operation in operations}
 
@@ -113,7 +113,7 @@ def only_other_updated_since(exchange: Exchange, history: History) -> bool:
 
 
 def only_refused_without_scope_since(exchange: Exchange, history: History) -> bool:
-    """Tells whether a token without the scope to edit was refused since, and nothing was accepted."""
+    """Tells whether a token without the manage scope was refused since, and no write was accepted."""
     attempts = list(attempts_since(proven(view_before(exchange, history)), history))
     account = account_of(exchange, history)
     return all(attempt.response.is_refusal for attempt in attempts) and any(
@@ -125,7 +125,7 @@ def only_refused_without_scope_since(exchange: Exchange, history: History) -> bo
 def _differing(
     exchange: Exchange, history: History, may_differ: frozenset[str] = MAY_DIFFER
 ) -> Pairs:
-    """Returns the members that differ from the view before, each with both values."""
+    """Returns the members that differ from the earlier view, each with both values."""
     before, now = profile_in(proven(view_before(exchange, history))), profile_in(exchange)
     names = {*before, *now} - may_differ
     if _writers(exchange, history, *AVATAR_WRITES):
@@ -139,7 +139,7 @@ def _differing(
     when=[holds_profile, was_viewed_before, was_updated_since],
 )
 def update_keeps_all_other_members(exchange: Exchange, history: History) -> CheckResult:
-    """An update changes none but the seven members, in whatever view (rule 3)."""
+    """An update changes only the seven members, whoever reads the profile (rule 3)."""
     before = proven(view_before(exchange, history))
     changed = {n: v for n, v in _differing(exchange, history).items() if n not in EDITABLE}
     steps = (before, *latest_attempts(before, history))
@@ -152,7 +152,7 @@ def update_keeps_all_other_members(exchange: Exchange, history: History) -> Chec
     when=[holds_profile, was_viewed_before, only_other_updated_since],
 )
 def update_keeps_profile_of_other(exchange: Exchange, history: History) -> CheckResult:
-    """An update changes the profile of the token's account only, and the time of its last edit."""
+    """An update changes no profile but that of the token's account, nor its time of last edit."""
     has_new_picture = account_of(exchange, history) in _writers(exchange, history, *AVATAR_WRITES)
     may_differ = MAY_DIFFER if has_new_picture else MAY_DIFFER - {"last_profile_edit"}
     changed = as_pairs(_differing(exchange, history, may_differ))
@@ -167,7 +167,7 @@ def update_keeps_profile_of_other(exchange: Exchange, history: History) -> Check
     when=[holds_profile, was_viewed_before, only_refused_without_scope_since],
 )
 def update_without_scope_changes_nothing(exchange: Exchange, history: History) -> CheckResult:
-    """An update that was refused for want of a scope changes nothing."""
+    """An update that was refused for a missing scope changes nothing."""
     before = proven(view_before(exchange, history))
     changed = as_pairs(_differing(exchange, history))
     steps = (before, *latest_attempts(before, history))
@@ -182,7 +182,7 @@ def update_without_scope_changes_nothing(exchange: Exchange, history: History) -
     needs=("owner", "writes", "slug", "hashes"),
 )
 def views_of_an_update(client: ProbeClient) -> Parts:
-    """Updates twice, and looks at every view of the own profile and of the other account's."""
+    """Updates twice, and each time reads the profiles of both accounts with every credential."""
     views = [(path, who) for path, who in _views(client) if client.has(who)]
     for path, who in views:
         client.recall(path, who)
@@ -193,7 +193,7 @@ def views_of_an_update(client: ProbeClient) -> Parts:
 
 
 def _views(client: ProbeClient) -> Iterator[tuple[str, str]]:
-    """Yields each way to see the test accounts' profiles, with the credential."""
+    """Yields the paths of the test accounts' profiles, each with a credential that reads it."""
     slug = f"/profiles/{client.known.slug}"
     yield "/me/profile", "reader"
     yield "/me/profile", "other"
@@ -211,12 +211,10 @@ VIEWED: Final = (
     {"display_name": "Understudy", "location": "東京 🎭", "company": "A&B <C>"},
     {"location": "", "company": "0"},
 )
-"""Two updates: of members that the second changes again, unsets, and leaves alone."""
+"""Two updates: the second leaves the first member alone, unsets the second and changes the third."""
 
 
-# Judges that a write leaves alone the lists of avatars: other avatars, addresses and accounts.
-# Each check compares a list with one before, whatever was written in between, so that it judges
-# recorded traffic like the probes' own.
+# Side effects on lists of avatars: on other avatars, addresses and accounts.
 
 SELECTING: Final = frozenset({SET_AVATAR, DELETE_AVATAR, UPLOAD_AVATAR})
 """The operations that may change what is selected for an address."""
@@ -228,7 +226,7 @@ def list_before(exchange: Exchange, history: History, *, is_for_same: bool) -> E
     Args:
         exchange: A list of avatars.
         history: What was exchanged before.
-        is_for_same: Whether it must be for the same e-mail address.
+        is_for_same: Whether the earlier list must be for the same e-mail address.
     """
     for before in history.near(LIST_AVATARS):
         is_same = not is_for_same or address_of(before) == address_of(exchange)
@@ -248,14 +246,14 @@ def was_listed_before(exchange: Exchange, history: History) -> bool:
 
 
 def only_other_wrote(exchange: Exchange, history: History) -> bool:
-    """Tells whether nobody but the other test account attempted a write since the list before."""
+    """Tells whether only the other test account attempted writes since the earlier list."""
     before = proven(list_before(exchange, history, is_for_same=False))
     writers = {attempt.identity.account for attempt in attempts_since(before, history)}
     return writers == TEST_ACCOUNTS - {exchange.identity.account}
 
 
 def selection_is_unchanged(exchange: Exchange, history: History) -> bool:
-    """Tells whether a write was attempted since the list for the address that cannot select for it."""
+    """Tells whether no write since the last list for the address can have changed its selection."""
     before = list_before(exchange, history, is_for_same=True)
     if before is None or exchange.identity.account not in TEST_ACCOUNTS:
         return False
@@ -268,7 +266,7 @@ def selection_is_unchanged(exchange: Exchange, history: History) -> bool:
 
 
 def _may_select(write: Exchange, listed: Exchange, history: History, selected: list[Any]) -> bool:
-    """Tells whether a write may change what is selected for the address of a list."""
+    """Returns whether a write may change the selection for the address of a list."""
     if write.identity.account != listed.identity.account or write.operation not in SELECTING:
         return False
     if write.operation == SET_AVATAR:
@@ -303,7 +301,7 @@ def only_deleted_avatars_vanish(exchange: Exchange, history: History) -> CheckRe
 
 @check("avatar-patch-partial", on=[LIST_AVATARS], when=[holds_avatars, was_listed_before])
 def other_avatars_stay_as_they_were(exchange: Exchange, history: History) -> CheckResult:
-    """Rating and text alternative of an avatar stay as they were, unless it is updated itself."""
+    """An avatar that is not updated keeps its rating and its text alternative."""
     before = proven(list_before(exchange, history, is_for_same=False))
     account = exchange.identity.account
     updated = {
@@ -324,7 +322,7 @@ def other_avatars_stay_as_they_were(exchange: Exchange, history: History) -> Che
     when=[succeeded, was_listed_before, only_other_wrote],
 )
 def other_account_changes_no_avatar(exchange: Exchange, history: History) -> CheckResult:
-    """No request of another account changes the account's avatars, refused or not."""
+    """Requests of another account, refused or not, do not change the account's avatars."""
     before = proven(list_before(exchange, history, is_for_same=False))
     changed = _changed(before, exchange) | ({*ids_in(before)} ^ {*ids_in(exchange)})
     steps = (before, *latest_attempts(before, history))
@@ -332,7 +330,7 @@ def other_account_changes_no_avatar(exchange: Exchange, history: History) -> Che
 
 
 def _changed(before: Exchange, exchange: Exchange, names: Iterable[str] = MEMBERS) -> set[str]:
-    """Returns the avatars of two lists that differ in one of some members."""
+    """Returns the ids of the avatars that differ between two lists in one of these members."""
     then = {str(each.get("image_id")): each for each in avatars_in(before)}
     now = {str(each.get("image_id")): each for each in avatars_in(exchange)}
     return {
@@ -344,7 +342,7 @@ def _changed(before: Exchange, exchange: Exchange, names: Iterable[str] = MEMBER
 
 @check("avatar-email-assign", on=[LIST_AVATARS], when=[shows_selection, selection_is_unchanged])
 def selection_for_other_addresses_stays(exchange: Exchange, history: History) -> CheckResult:
-    """An e-mail address keeps its selected avatar, whatever is done for another one."""
+    """An e-mail address keeps its selected avatar when another address gets one."""
     before = proven(list_before(exchange, history, is_for_same=True))
     selected, now = selected_in(before), selected_in(exchange)
     assignment = assignment_before(selected, before, history)
@@ -361,7 +359,7 @@ def selection_for_other_addresses_stays(exchange: Exchange, history: History) ->
     needs=("owner", "writes", "uploads", "two_emails"),
 )
 def views_of_avatar_changes(client: ProbeClient) -> Parts:
-    """Changes one of several avatars and the profile, and looks at all avatars and addresses."""
+    """Writes to one of several avatars and to the profile, and lists all avatars after each write."""
     first, last = client.known.own_hashes[0], client.known.own_hashes[-1]
     image = an_avatar(client)
     other = str(upload(client, picture("GIF"), select_avatar="false").json_object.get("image_id"))
@@ -374,7 +372,7 @@ def views_of_avatar_changes(client: ProbeClient) -> Parts:
     client.send("PATCH", f"/me/avatars/{image}", "owner", json={"alt_text": EDGES})
     yield lists()
     for assignments in (((image, last),), ((other, first),), ((image, last), (image, first))):
-        for hash_ in (first, last):  # again, if another probe has written since
+        for hash_ in (first, last):  # sent anew if another probe wrote since
             client.recall("/me/avatars", "owner", {"selected_email_hash": hash_})
         for assigned, hash_ in assignments:
             path = f"/me/avatars/{assigned}/email"
@@ -391,4 +389,4 @@ def views_of_avatar_changes(client: ProbeClient) -> Parts:
 EDGES: Final = (
     " Ångström  👩‍🚀 & <b>'\"</b> 100%41 \\ 東京,\nhttps://example.com/?a=1+1 " + "and on " * 34
 )
-"""A text with what shortcuts lose: other scripts, signs of HTML, SQL and URLs, spaces, length."""
+"""A text that careless code alters: other scripts, HTML, SQL and URL syntax, spaces, length."""

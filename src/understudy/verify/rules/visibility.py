@@ -1,4 +1,4 @@
-"""Judges which members of a profile the public, a token, its owner and others see (interface, Profile)."""
+"""Visibility of profile members to anonymous clients, tokens, the owner and others (interface, Profile)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -33,7 +33,7 @@ PUBLIC = frozenset({"none"})
 
 
 def twin(exchange: Exchange, history: History, kinds: frozenset[str]) -> Exchange | None:
-    """Returns a lookup of the same identifier by another kind of client, if it still holds."""
+    """Returns an earlier lookup of the same identifier by these kinds of clients, if still current."""
     if exchange.operation != LOOKUP:
         return None
     for before in history.near(LOOKUP):
@@ -46,7 +46,7 @@ def twin(exchange: Exchange, history: History, kinds: frozenset[str]) -> Exchang
 
 
 def other_side(exchange: Exchange, history: History) -> Exchange | None:
-    """Returns the public lookup beside one with a token, or the other way round."""
+    """Returns the anonymous lookup that matches one with a token, or the reverse."""
     kind = exchange.identity.kind
     if kind not in {*PUBLIC, *TOKENS}:
         return None
@@ -72,7 +72,7 @@ def has_more_than_four_accounts(exchange: Exchange, history: History) -> bool:
 
 
 def counts_hidden_accounts(exchange: Exchange, history: History) -> bool:
-    """Tells whether the number of verified accounts says more than the list, or differs."""
+    """Tells whether hidden accounts are listed, or two responses or list and number disagree."""
     profile = profile_in(exchange)
     number, listed = profile.get("number_verified_accounts"), profile.get("verified_accounts")
     if not isinstance(number, int) or not isinstance(listed, list):
@@ -108,7 +108,7 @@ hides_contact_details = tells(
 
 
 def read_both_ways(exchange: Exchange, history: History) -> Exchange | None:
-    """Returns the owner's lookup beside their own profile, or the other way round."""
+    """Returns the owner's lookup that matches their own profile, or the reverse."""
     account = exchange.identity.account
     if account is None:
         return None
@@ -139,7 +139,7 @@ has_no_valid_token = tells(
 
 @check("authenticated-only-fields", on=PROFILES, when=[holds_profile, has_no_valid_token])
 def public_sees_no_authenticated_field(exchange: Exchange, history: History) -> CheckResult:
-    """No field for authenticated clients is shown to the public, unless the document requires it."""
+    """Anonymous clients see no field for authenticated ones, unless the document requires it."""
     hidden = [name for name in AUTHENTICATED_ONLY if name not in history.inputs.always_shown]
     shown = [name for name in hidden if name in profile_in(exchange)]
     return expect(
@@ -151,7 +151,7 @@ def public_sees_no_authenticated_field(exchange: Exchange, history: History) -> 
 
 @check("authenticated-only-fields", on=PROFILES, when=[holds_profile, has_token])
 def fields_are_kept_from_shared_caches(exchange: Exchange, _history: History) -> CheckResult:
-    """No shared cache may answer the public with what a token was shown (RFC 9111, 3.5)."""
+    """Shared caches cannot serve to the public a response that a token received (RFC 9111, 3.5)."""
     header = exchange.response.header
     directives = {part.strip().partition("=")[0] for part in header("cache-control").split(",")}
     is_shared = bool(directives & {"public", "s-maxage"}) and not directives & {
@@ -164,7 +164,7 @@ def fields_are_kept_from_shared_caches(exchange: Exchange, _history: History) ->
 
 @check("authenticated-only-fields", on=PROFILES, when=[holds_profile, has_token])
 def token_shows_number_of_accounts(exchange: Exchange, _history: History) -> CheckResult:
-    """The one authenticated field that always applies is there: the number of accounts."""
+    """A token sees the number of accounts, the one authenticated field that always applies."""
     has_number = "number_verified_accounts" in profile_in(exchange)
     return expect(has_number, "number_verified_accounts with a token", sorted(profile_in(exchange)))
 
@@ -186,7 +186,7 @@ def every_token_shows_the_same_fields(exchange: Exchange, history: History) -> C
     when=[holds_profile, was_seen_from_other_side],
 )
 def public_part_is_contained(exchange: Exchange, history: History) -> CheckResult:
-    """What the public sees is contained in what a token sees, and equal where both see it."""
+    """A token sees every member that the public sees, with the same value."""
     before = proven(other_side(exchange, history))
     profiles = (profile_in(before), profile_in(exchange))
     public, full = profiles if exchange.identity.kind in TOKENS else reversed(profiles)
@@ -206,7 +206,7 @@ def public_part_is_contained(exchange: Exchange, history: History) -> CheckResul
     when=[holds_profile, is_anonymous, has_more_than_four_accounts],
 )
 def public_sees_four_accounts(exchange: Exchange, history: History) -> CheckResult:
-    """The public sees four verified accounts at most."""
+    """The public sees at most four verified accounts."""
     shown = len(_accounts(exchange))
     return expect(
         shown <= AT_MOST,
@@ -223,7 +223,7 @@ def public_sees_four_accounts(exchange: Exchange, history: History) -> CheckResu
     is_choice=True,
 )
 def token_sees_more_than_four_accounts(exchange: Exchange, _history: History) -> CheckResult:
-    """The public's list is cut and a token's is not; just four of more may all the same be hidden."""
+    """A token sees more than four accounts; a choice, since the others can be hidden ones."""
     number = profile_in(exchange).get("number_verified_accounts")
     is_cut = isinstance(number, int) and number > AT_MOST == len(_accounts(exchange))
     return expect(not is_cut, "more than four with a token", f"{AT_MOST} of {number}")
@@ -231,9 +231,9 @@ def token_sees_more_than_four_accounts(exchange: Exchange, _history: History) ->
 
 @check("number-verified-accounts-counts-hidden", on=PROFILES, when=[counts_hidden_accounts])
 def number_counts_all_accounts(exchange: Exchange, history: History) -> CheckResult:
-    """The number counts all accounts, hidden ones too, and is the same for everybody.
+    """The number includes hidden accounts, and is the same for everybody.
 
-    Who sees hidden accounts sees all of them.
+    A list that shows hidden accounts is complete, so its length must be the number.
     """
     number, listed = profile_in(exchange)["number_verified_accounts"], _accounts(exchange)
     elsewhere = _number_elsewhere(exchange, history)
@@ -245,7 +245,7 @@ def number_counts_all_accounts(exchange: Exchange, history: History) -> CheckRes
 
 @check("hidden-accounts-left-out", on=PROFILES, when=[holds_profile, is_of_somebody_else])
 def hidden_accounts_are_left_out(exchange: Exchange, _history: History) -> CheckResult:
-    """Hidden accounts are shown to their owner only."""
+    """Only the owner sees hidden accounts."""
     hidden = [
         each for each in _accounts(exchange) if isinstance(each, dict) and each.get("is_hidden")
     ]
@@ -254,7 +254,7 @@ def hidden_accounts_are_left_out(exchange: Exchange, _history: History) -> Check
 
 @check("hidden-accounts-left-out", on=PROFILES, when=[holds_profile, is_of_owner])
 def owner_sees_all_accounts(exchange: Exchange, _history: History) -> CheckResult:
-    """The owner sees as many accounts as are counted."""
+    """The owner sees all accounts: as many as their number states."""
     number = profile_in(exchange).get("number_verified_accounts")
     accounts = [each for each in _accounts(exchange) if isinstance(each, dict)]
     return expect(number == len(accounts), "the owner sees all", f"{len(accounts)} of {number}")
@@ -273,12 +273,12 @@ def hidden_contact_details_are_left_out(exchange: Exchange, _history: History) -
 
 @check("own-profile-is-full", on=[OWN_PROFILE, LOOKUP], when=[holds_profile, was_read_both_ways])
 def own_profile_is_the_full_profile(exchange: Exchange, history: History) -> CheckResult:
-    """The own profile is what a lookup gives its owner."""
+    """The own profile is the same as a lookup by its owner."""
     before = proven(read_both_ways(exchange, history))
     is_own = exchange.operation == OWN_PROFILE
     own, found = (exchange, before) if is_own else (before, exchange)
-    one, other = profile_in(found), profile_in(own)
-    differing = differing_pairs(one, other, sorted({*one, *other}))
+    by_lookup, as_own = profile_in(found), profile_in(own)
+    differing = differing_pairs(by_lookup, as_own, sorted({*by_lookup, *as_own}))
     actual = as_pairs(differing, "looked up", "own")
     causes = read_before_update(exchange, history, differing)
     return expect(not differing, "all that a lookup gives its owner", actual, before, *causes)
@@ -335,7 +335,7 @@ def _names(profile: Mapping[str, Any]) -> set[str]:
     needs=("slug",),
 )
 def one_profile_seen_by_everyone(client: ProbeClient) -> Parts:
-    """Looks one profile up anonymously, with an API key and as its owner, as another, read-only."""
+    """Looks one profile up with each kind of credential, and anonymously."""
     for several in (("anonymous",), ("api_key", "owner"), ("other", "reader")):
         path = f"/profiles/{client.known.slug}"
         yield [client.get(path, who) for who in several if client.has(who)]
@@ -343,7 +343,7 @@ def one_profile_seen_by_everyone(client: ProbeClient) -> Parts:
 
 @probe("contact-info-only-when-public", needs=("hidden_contact_slug", "api_key"))
 def lookup_of_hidden_contact_details(client: ProbeClient) -> Parts:
-    """Looks the profile up with tokens that may not see its contact details."""
+    """Looks a profile with hidden contact details up, with an API key and as the test account."""
     for who in ("api_key", "owner"):
         if client.has(who):
             yield client.get(f"/profiles/{client.known.hidden_contact_slug}", who)
@@ -357,6 +357,6 @@ def lookup_of_hidden_contact_details(client: ProbeClient) -> Parts:
     needs=("owner", "slug"),
 )
 def own_profile_beside_lookup(client: ProbeClient) -> None:
-    """Reads the own profile in both ways."""
+    """Reads the own profile by lookup and by the account's operation."""
     client.recall(f"/profiles/{client.known.slug}", "owner")
     client.recall("/me/profile", "owner")
