@@ -253,17 +253,47 @@ components:
         - {type: object, title: Gone, properties: {title: {type: string, description: Why.}}}
         - {type: integer}
     Locked: {type: object, description: It is locked., properties: {title: {type: string}}}
-    B: {oneOf: [{properties: {title: {}}}, {properties: {description: {}}}]}
+    B: {oneOf: [{required: [title], properties: {title: {}}}, {required: [description], properties: {description: {}}}]}
+    C: {oneOf: [{allOf: [{required: [id], properties: {id: {}}}]}, {type: object, required: [id], properties: {id: {}, description: {}}}]}
+    D: {oneOf: [{properties: {id: {}, kind: {enum: [a]}}}, {properties: {id: {}, kind: {enum: [b]}}}]}
 """
 
 
 def test_equal_alternatives_may_be_valid_together(tmp_path: Path) -> None:
     document = write(tmp_path, api=EQUAL)
     assert [(it.rule, it.pointer) for it in document.losses] == [
-        ("equal-alternatives", "#/components/schemas/A/oneOf")
+        ("equal-alternatives", "#/components/schemas/A/oneOf"),
+        ("equal-alternatives", "#/components/schemas/C/oneOf"),
     ]
     assert takes(document, {"title": "a"}, *A)
+    assert takes(document, {"id": 1}, "components", "schemas", "C")
+    assert not takes(document, {"id": 1}, "components", "schemas", "D")
     assert not takes(document, {"title": 1}, *A)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "is_taken"),
+    [
+        ("{type: string}, {type: string}", True),
+        ("{enum: [a, b]}, {enum: [b, c]}", True),
+        ("{enum: [a]}, {const: b}", False),
+    ],
+)
+def test_alternatives_that_only_a_discriminator_tells_apart_may_be_valid_together(
+    tmp_path: Path, kinds: str, is_taken: bool
+) -> None:
+    first, second = kinds.split(", {")
+    api = f"""
+paths: {{}}
+components:
+  schemas:
+    A:
+      oneOf: [{{$ref: '#/components/schemas/B'}}, {{properties: {{kind: {{{second}, size: {{}}}}}}]
+      discriminator: {{propertyName: kind}}
+    B: {{allOf: [{{type: object}}, {{properties: {{kind: {first}}}}}]}}
+"""
+    document = write(tmp_path, api=api)
+    assert takes(document, {}, *A) is is_taken
 
 
 @pytest.mark.parametrize("name", ["Page«Pet»", "Seite(Tür)", "Page[Pet]", "a b", "50%"])

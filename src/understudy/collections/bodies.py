@@ -98,8 +98,10 @@ def moment_of(schemas: Schemas, name: str, member: Node) -> Moment | None:
 
 def _shows_all(schemas: Schemas, sent: Node, read: Node) -> bool:
     values, shown = (schemas.keyword(it, "enum") for it in (sent, read))
-    are_listed = isinstance(values, list) and isinstance(shown, list)
-    return not are_listed or all(it in shown for it in values)
+    if isinstance(values, list) and isinstance(shown, list):
+        return all(it in shown for it in values)
+    formats = [schemas.keyword(it, "format") for it in (sent, read)]
+    return formats[1] in (None, formats[0]) or "string" not in types_of(schemas, read)
 
 
 def _is_same_kind(schemas: Schemas, sent: Node, read: Node) -> bool:
@@ -532,3 +534,12 @@ def path_parameter_schema(operation: Operation, name: str) -> Node | None:
         if parameter.location == "path" and parameter.name == name:
             return parameter.schema
     return None
+
+
+def identifying_schemas(schemas: Schemas, resource: Resource) -> tuple[Node, ...]:
+    """Returns the schemas of an identifier: as a parameter of the path, and as a member of an item."""
+    name = resource.parameter or ""
+    in_paths = (path_parameter_schema(it.operation, name) for it in resource.operations)
+    member = schemas.members(resource.schema).get(resource.identifier or "")
+    found = (next((it for it in in_paths if it is not None), None), member)
+    return tuple(it for it in found if it is not None)

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from understudy.cases.drafts import Draft, JsonLiteral, dumps
 from understudy.cases.model import ITEMS, VARIABLE, CaseRequest, encoded_variable, variable
 from understudy.collections.bodies import (
+    identifying_schemas,
     item_schema,
     read_names,
     request_schema,
@@ -159,13 +160,12 @@ class _Order:
                 msg = f"it needs more than {used} other items"
                 raise NoSequence(msg)
             return ItemName(ITEMS[used])
-        name = collection.parameter
-        parameters = by.operation.parameters
-        schema = next((it.schema for it in parameters if it.name == name), None)
+        identifying = identifying_schemas(self._schemas, collection)
+        validators = [*map(self._schemas.validator, identifying)]
         for value in _CHOSEN:
-            if schema is None or self._schemas.validator(schema).is_valid(value):
+            if all(it.is_valid(value) or it.is_valid(str(value)) for it in validators):
                 return ItemName(value=value)
-        msg = f"no identifier was found that {{{name}}} takes"
+        msg = f"no identifier was found that {{{collection.parameter}}} takes"
         raise NoSequence(msg)
 
 
@@ -280,6 +280,7 @@ class ItemBodies:
             and names.get(name) == name
             and name not in self._collection.references
             and {self._schemas.keyword(it[name], "format") for it in (sent, read)} <= _SAME
+            and self._schemas.validator(read[name]).is_valid(value)
         }
 
     def changed(self, role: ResourceOperation, draft: Draft, accepts: Accepts) -> Draft:
@@ -303,8 +304,8 @@ class ItemBodies:
         shown = schema_at(self._schemas, response_schema(role.operation), steps or ())
         return None if "array" in self._schemas.types(shown) else steps
 
-    def listed_members(self, role: ResourceOperation) -> Mapping[str, Node]:
-        """Returns the members of the items of a list; none where the document leaves them open."""
+    def shown_members(self, role: ResourceOperation) -> Mapping[str, Node]:
+        """Returns the members of the item in a response, or of those in a list; none if left open."""
         schema = response_schema(role.operation)
         if schema is None or role.response_path is None:
             return {}

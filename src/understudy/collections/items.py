@@ -12,8 +12,8 @@ import msgspec
 import orjson
 
 from understudy.collections.bodies import (
+    identifying_schemas,
     moment_of,
-    path_parameter_schema,
     sent_members,
     types_of,
 )
@@ -118,13 +118,7 @@ class ItemShape:
     @cached_property
     def identifying(self) -> tuple[Node, ...]:
         """The schemas of an identifier: as a member of an item, and as a parameter of its path."""
-        member = self.members.get(self.identifier or "")
-        name = self.resource.parameter
-        operations = self.resource.operations if name else ()
-        declared = (path_parameter_schema(it.operation, str(name)) for it in operations)
-        in_path = next((it for it in declared if it is not None), None)
-        schemas = (in_path, None if member is None else member.schema)
-        return tuple(it for it in schemas if it is not None)
+        return identifying_schemas(self.schemas, self.resource)
 
     def identifies(self, value: Any) -> bool:
         """Tells whether a value can identify an item, in its members and as a text of its path."""

@@ -12,6 +12,7 @@ from urllib.parse import quote, unquote, urlencode
 
 from understudy.collections.bodies import (
     JSON_PATCH,
+    identifying_schemas,
     item_schema,
     path_parameter_schema,
     read_names,
@@ -190,9 +191,13 @@ class RequestMaker:
             return request
         return request._replace(headers=_typed(request, media_type), body=self._sample(schema))
 
-    def path_value(self, operation: Operation, name: str) -> Any:
-        """Returns a value for a path parameter that a client chooses, such as a new identifier."""
-        schema = path_parameter_schema(operation, name)
+    def chosen(self, role: ResourceOperation, collection: ResourceCollection) -> Any:
+        """Returns an identifier of a client for a new item: a number where items have numbers."""
+        name, declared = role.path_names[-1], identifying_schemas(self.schemas, collection)
+        numbers = (
+            it for it in declared if "string" not in (types_of(self.schemas, it) or {"string"})
+        )
+        schema = next(iter((*numbers, *declared)), None)
         if schema is None:
             return f"u{self.token}{next(self._numbers)}"
         return self._varied(schema, name, is_unique=True)
@@ -438,8 +443,7 @@ class CollectionRequests:
         if role.operation.path == self.collection.path:  # its body names an item that exists
             msg = f"{self.collection.path} has no operation that creates an item"
             raise NotPermitted(msg)
-        parameter = role.path_names[-1]
-        value = self.maker.path_value(role.operation, parameter)
+        value = self.maker.chosen(role, self.collection)
         return value, self._with_item(role, str(value), self._identifying(role, value))
 
     def replacement(

@@ -141,7 +141,8 @@ class ItemSteps:
             msg = f"{' '.join(role.key)} creates a list of items at once"
             raise NoSequence(msg)
         place = self.bodies.place(role)
-        if place is not None and identifier is not None:
+        shown = self.bodies.shown_members(role)
+        if place is not None and identifier is not None and identifier in (shown or {identifier}):
             return (Capture(variable, (*place, identifier)),)
         headers = (header for it in role.operation.responses.values() for header in it.headers)
         if any(header.name.lower() == "location" for header in headers):
@@ -211,7 +212,7 @@ class ItemSteps:
             return []
         if not self._lists_all(role):
             return []
-        members = self.bodies.listed_members(role)
+        members = self.bodies.shown_members(role)
         if members and identifier not in members:  # an item of the list is shown by other members
             return []
         kind = "contains" if is_there else "lacks"

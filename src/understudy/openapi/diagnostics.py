@@ -67,7 +67,8 @@ LOSSES: Final[Mapping[str, LintRule]] = {
         "warning", "A dynamic reference depends on who refers to it, and is read as static."
     ),
     "equal-alternatives": LintRule(
-        "warning", "Two alternatives of oneOf are equal, and may be valid together."
+        "warning",
+        "Two alternatives of oneOf are equal, or require nothing, and may be valid together.",
     ),
     "unmatched-overlay-target": LintRule(
         "warning", "The target of an overlay's action matches nothing."

@@ -34,6 +34,10 @@ from understudy.openapi.pointers import Scope, as_reference, steps_of, value_at
 from understudy.openapi.references import References, Unresolved
 
 _MAX_REFERENCES = 32
+_MOST_PARTS = 8
+_OF_OBJECTS = frozenset({"type", "properties", "required", "allOf"})
+_KIND = frozenset({"enum", "const"})
+"""Keywords by which the value of a member tells the kind of its object."""
 _TOP = 2
 """Slashes in the pointer of a map of components, such as ``#/components/schemas``."""
 _ANNOTATIONS = {"title", "description", "example", "examples", "default", "externalDocs"}
@@ -318,17 +322,60 @@ class _Walk:
             self._excluding.add((around.rpartition("/")[0], "oneOf"))
 
     def _expect_distinct(self, place: Position) -> None:
-        """Marks a ``oneOf`` with equal alternatives to be read as anyOf: no value fits exactly one."""
+        """Marks a ``oneOf`` to be read as anyOf where ordinary values fit several alternatives, or none fits one.
+
+        Two are equal, or differ in optional members alone, or only a discriminator tells them apart whose
+        values their schemas do not list.
+        """
         alternatives = place.value.get("oneOf")
         if not isinstance(alternatives, list):  # mending removed it
             return
         meant = [self._meant(it) for it in alternatives]
+        reason = ""
         if any(it in meant[:number] for number, it in enumerate(meant)):
-            message = (
-                "two alternatives are equal, so that no value fits exactly one; read as anyOf."
-            )
+            reason = "two alternatives are equal, so that no value fits exactly one"
+        elif self._overlap(alternatives, None):
+            reason = "what fits one alternative without its optional members fits another"
+        if reason:
+            message = f"{reason}; read as anyOf."
             self._losses.note("equal-alternatives", place.below("oneOf", "any"), message)
+        if reason or self._overlap(alternatives, place.value.get("discriminator")):
             self._excluding.add((place.pointer, "oneOf"))
+
+    def _overlap(self, alternatives: list[Any], discriminator: Any) -> bool:
+        """Tells whether an object that fits one alternative fits another, by its required members alone.
+
+        With a discriminator, whether two alternatives list one value for it, or one lists none.
+        """
+        name = discriminator.get("propertyName") if isinstance(discriminator, dict) else None
+        needs: list[Any] = []
+        for members, required in filter(None, map(self._flattened, alternatives)):
+            meant = {key: self._meant(it) for key, it in members.items()}
+            kinds = {k: v for k, v in meant.items() if isinstance(v, dict) and _KIND & v.keys()}
+            if name is None:
+                needs.append({**kinds, **{key: meant.get(key) for key in required}})
+            elif name in kinds:
+                needs += kinds[name].get("enum", [kinds[name].get("const")])
+            else:
+                return True
+        return any(it in needs[:number] for number, it in enumerate(needs))
+
+    def _flattened(self, schema: Any, seen: int = 0) -> tuple[dict[str, Any], list[str]] | None:
+        """Returns members and required names of an object; None if its schema says more than these."""
+        meant = self._meant(schema)
+        if not isinstance(meant, dict) or meant.keys() - _OF_OBJECTS:
+            return None
+        members, required = dict(meant.get("properties") or {}), list(meant.get("required") or ())
+        parts = meant.get("allOf") or ()
+        if meant.get("type", "object") != "object" or seen + len(parts) > _MOST_PARTS:
+            return None
+        for part in parts:
+            seen += 1
+            found = self._flattened(part, seen)
+            if found is None:
+                return None
+            members, required = {**found[0], **members}, [*required, *found[1]]
+        return members, required
 
     def _meant(self, schema: Any) -> Any:
         """Returns a schema with its references followed and without annotations, for comparison."""

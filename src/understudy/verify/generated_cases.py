@@ -181,7 +181,7 @@ class _Generation:
         options = self._run.options
         headers = self._gateway.places.headers(self._token) if self._token else {}
         is_reading = self._run.deployment.target.writes == "observe"
-        accepted = ["2xx", "302", "400", "401", "403", "404", "429"]
+        accepted = ["2xx", "3xx", "400", "401", "403", "404", "429"]
         if not self._run.has_interface:  # its state may refuse what its document allows
             accepted += ["409", "410", "412", "422"]
         return SchemathesisConfig.from_dict(

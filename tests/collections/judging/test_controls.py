@@ -98,10 +98,13 @@ def test_an_object_that_says_nothing_is_not_taken_by_a_service_that_shows_more(t
     assert [it.summary for it in outcome.findings] == []
 
 
-def test_a_value_that_no_response_can_show_is_not_expected_of_one(tmp_path):
+@pytest.mark.parametrize(
+    ("shown", "sent"), [("enum: [port]", "enum: [astern, port]"), ("format: date-time", "title: t")]
+)
+def test_a_value_that_no_response_can_show_is_not_expected_of_one(tmp_path, shown, sent):
     path = tmp_path / "berths.yaml"
-    told = BERTHS.replace("side: {type: string}", "side: {type: string, enum: [port]}")
-    both = "ship: {type: string}, side: {type: string, enum: [astern, port]}"
+    told = BERTHS.replace("side: {type: string}", f"side: {{type: string, {shown}}}")
+    both = f"ship: {{type: string}}, side: {{type: string, {sent}}}"
     path.write_text(told.replace("properties: {ship: {type: string}}", f"properties: {{{both}}}"))
     outcome = judge(open_deployment(DeploymentOptions(document=path), {}), RunOptions())
     assert [it.summary for it in (*outcome.findings, *outcome.notes)] == []

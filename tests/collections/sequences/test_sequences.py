@@ -137,6 +137,23 @@ def test_every_step_is_about_the_item_that_the_client_chose_a_name_for():
     assert len(paths) == 1, paths
 
 
+def test_a_client_chooses_a_number_where_items_have_numbers(tmp_path: Path):
+    path = tmp_path / "shop.yaml"
+    puts = SHOP.replace("post:\n      operationId: createCustomer", "head:\n      operationId: h")
+    put = "put: {operationId: putCustomer, requestBody: *customer, responses: *person}"
+    numbered = puts.replace(
+        "Customer: {type: object, required: [name], properties: {id: {type: string, readOnly: true}",
+        "Customer: {type: object, required: [name], properties: {id: {type: integer}",
+    )
+    path.write_text(
+        numbered.replace(
+            "get: {operationId: readCustomer", f"{put}\n    get: {{operationId: readCustomer"
+        )
+    )
+    (steps,) = sequences(path, "putCustomer")
+    assert steps[0].request.path == "/customers/90210001"
+
+
 def test_a_body_that_names_its_own_item_has_the_captured_identifier():
     (steps,) = sequences(STORE, "PUT /pet")
     replaced = next(step for step in steps if step.request.method == "PUT")
