@@ -1,4 +1,4 @@
-"""Mutations of authorization requests, token requests and token validation, by the interface's prose."""
+"""Mutations of authorization requests, token requests and token validation, from the prose rules."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -23,10 +23,10 @@ from understudy.interface.scopes import AUTH, MANAGE_PROFILE, READ_PROFILE, SCOP
 from understudy.openapi.parameter_writing import encoded
 
 _BY_REDIRECT = ExpectedRefusal(("302", "303"), "with error")
-"""Rule authorize-error-redirect."""
+"""Refusal by a redirect that carries the error (rule authorize-error-redirect)."""
 
 CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
-"""The challenge of RFC 7636, appendix B."""
+"""A valid code challenge: the example of RFC 7636, appendix B."""
 
 
 def with_known_values(data: TestData, draft: Draft) -> Draft:
@@ -41,7 +41,7 @@ def _query(data: TestData, **more: str) -> tuple[tuple[str, str], ...]:
 
 
 def authorize_context(data: TestData) -> dict[str, Any]:
-    """Returns what the interface says of the parameters, as fields of ``OperationContext``."""
+    """Returns the prose rules on the parameters, as fields of ``OperationContext``."""
     redirected = ("response_type", "scope", "state", "code_challenge", "code_challenge_method")
     client = ValueSemantics(
         "invalid", rule("authorize-client-known"), known=frozenset({data.client_id})
@@ -59,7 +59,7 @@ def authorize_context(data: TestData) -> dict[str, Any]:
         "required_parts": frozenset(
             {
                 *("query client_id", "query redirect_uri", "query response_type"),
-                "query code_challenge",  # an empty one would silently turn the protection off
+                "query code_challenge",  # accepting an empty one would silently disable PKCE
             }
         ),
         "handled_elsewhere": frozenset({"query scope", "query code_challenge_method"}),
@@ -79,7 +79,7 @@ def authorizations(data: TestData, context: OperationContext) -> Iterator[Mutati
 
 
 def _denials(context: OperationContext, denial: str) -> Iterator[Mutation]:
-    """Yields requests that a person denies, in both flows, with a state and without."""
+    """Yields authorization requests that the person denies, in both flows, with and without state."""
     source = "denial-error-parameter"
     for what, pairs in {
         "": (),
@@ -191,7 +191,7 @@ _KNOWN = "scope-known"
 
 
 def _at(*scopes: str) -> tuple[tuple[str, str], ...]:
-    """Returns scopes under the indexes from 0 on."""
+    """Returns scopes as parameters ``scope[0]``, ``scope[1]`` and so on."""
     return tuple((f"scope[{index}]", scope) for index, scope in enumerate(scopes))
 
 
@@ -218,7 +218,7 @@ _SCOPES: tuple[tuple[CaseKind, str, str, tuple[tuple[str, str], ...]], ...] = (
         "authorize-repeated-parameter",
         (_ZERO, ("scope[0]", READ_PROFILE)),
     ),
-    # and what the interface does not describe
+    # forms that the interface does not describe
     ("open", "empty brackets", _INDEXED, (("scope[]", AUTH),)),
     ("open", "an index of letters", _INDEXED, (("scope[a]", AUTH),)),
     ("open", "an index below zero", _INDEXED, (("scope[-1]", AUTH),)),
@@ -231,7 +231,7 @@ _SCOPES: tuple[tuple[CaseKind, str, str, tuple[tuple[str, str], ...]], ...] = (
     ("open", "one scope under two indexes", _ANY_INDEX, _at(AUTH, AUTH)),
     ("open", "both forms at once", _JOINED, (("scope", AUTH), _ONE)),
 )
-"""Outcome, what the scopes are, the rule on them, and the parameters that they are sent as."""
+"""Outcome, description, rule, and the parameters by which the scopes are sent."""
 
 
 def _scopes(context: OperationContext) -> Iterator[Mutation]:
@@ -250,7 +250,7 @@ def _with_scopes(*pairs: tuple[str, str]) -> DraftChange:
 
 
 def password_grant(data: TestData, draft: Draft) -> Draft:
-    """Returns a plain password grant, the only grant that needs no person."""
+    """Returns a plain password grant, the only grant without an interactive step."""
     fields = {
         "grant_type": "password",
         "client_id": data.client_id,
@@ -266,7 +266,7 @@ def _form(fields: Mapping[str, str], draft: Draft) -> Draft:
 
 
 def code_request(data: TestData) -> CaseRequest | None:
-    """Returns the authorization request whose redirect carries a code; None if a person must approve."""
+    """Returns an authorization request that is approved at once; None if only a person can approve."""
     if not data.approval:
         return None
     name, _, text = data.approval.partition("=")
@@ -275,7 +275,7 @@ def code_request(data: TestData) -> CaseRequest | None:
 
 
 def token_context(data: TestData) -> dict[str, Any]:
-    """Returns what the interface says of the form's fields, as fields of ``OperationContext``."""
+    """Returns the prose rules on the form's fields, as fields of ``OperationContext``."""
     credentials = rule("token-client-credentials")
     name, email = frozenset({data.username}), frozenset({data.email})
     unused = ValueSemantics("open", rule("password-grant-owner-only"))
@@ -400,7 +400,7 @@ def plain_validation(data: TestData, draft: Draft) -> Draft:
 
 
 def token_info_context(data: TestData) -> dict[str, Any]:
-    """Returns what the interface says of the parameters, as fields of ``OperationContext``."""
+    """Returns the prose rules on the parameters, as fields of ``OperationContext``."""
     clients = frozenset({data.client_id})
     foreign = rule("token-info-foreign")
     return {
@@ -432,7 +432,7 @@ def validations(_data: TestData, context: OperationContext) -> Iterator[Mutation
 
 
 def prose(key: str, data: TestData) -> InterfaceProse | None:
-    """Returns what the interface says of an operation, or None for other operations."""
+    """Returns the prose rules of an authorization server operation; None for other operations."""
     if key not in _PROSE:
         return None
     plain, context, mutations, location = _PROSE[key]
@@ -444,4 +444,4 @@ _PROSE: Mapping[str, tuple[Callable[[TestData, Draft], Draft], Any, Any, Locatio
     TOKEN: (password_grant, token_context, grants, ""),
     TOKEN_INFO: (plain_validation, token_info_context, validations, ""),
 }
-"""Operation to its plain request, its context, its mutations, and the address of a successful redirect."""
+"""Operation to functions for plain request, context and mutations, and the redirect on success."""

@@ -1,4 +1,4 @@
-"""Mutations of JSON bodies and URL-encoded forms: of each member, of the whole, and of how it is written."""
+"""Mutations of JSON bodies and URL-encoded forms: of each member, the whole, and the encoding."""
 
 import gzip
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +19,7 @@ JSON_RFC = "RFC 8259"
 
 
 def writing_mutations(context: OperationContext, schema: Node) -> Iterator[Mutation]:
-    """Yields the ways to write the same JSON body, or nearly the same."""
+    """Yields other encodings of a JSON body: escapes, white space, byte order marks, gzip."""
     on = context.on(WRITING, "json", "json-bodies", JSON_RFC)
     name = next(iter(context.values.schemas.members(schema, ALL)), None)
     zipped = "body: gzip, as Content-Encoding says"
@@ -53,9 +53,9 @@ def _escaped(body: bytes) -> bytes:
 
 
 def _zipped(body: bytes) -> bytes:
-    """Compresses at level 0 and without a time, which gives the same bytes under every zlib."""
+    """Returns a body as gzip, stored uncompressed so that every zlib and Python gives the same bytes."""
     zipped = gzip.compress(body, compresslevel=0, mtime=0)
-    return zipped[:9] + b"\xff" + zipped[10:]  # the operating system, which Python 3.11 fills in
+    return zipped[:9] + b"\xff" + zipped[10:]  # byte 9 is the operating system: 255, unknown
 
 
 _WAYS: Mapping[CaseKind, Mapping[str, Callable[[bytes], bytes]]] = {
@@ -70,7 +70,7 @@ _WAYS: Mapping[CaseKind, Mapping[str, Callable[[bytes], bytes]]] = {
         "gzip, as Content-Encoding does not say": _zipped,
     },
 }
-"""Outcome to the ways to write a JSON body, each with the function that writes it so."""
+"""Outcome to encodings of a JSON body, each a description and the function that applies it."""
 
 Path = tuple[str | int, ...]
 
@@ -88,7 +88,7 @@ def json_mutations(context: OperationContext, schema: Node) -> Iterator[Mutation
 def json_generators(
     context: OperationContext, schema: Node, *, is_form: bool
 ) -> Iterator[Generator]:
-    """Yields generators of further values for the members that take any text."""
+    """Yields generators of random values for members without ``enum``, ``const`` or ``format``."""
     for name, member in context.values.members(schema).items():
         keywords = context.values.keywords(member)
         is_text = keywords.get("type") == "string"
@@ -162,13 +162,13 @@ def _members(context: OperationContext, root: Node, schema: Node, path: Path) ->
 
 
 def _with_member(context: OperationContext, member: Node, path: Path) -> OperationContext:
-    """Returns the context with an object in the place whose members are mutated."""
+    """Returns the context with a sample object at a path, whose members are to be mutated."""
     sample = context.values.sample(member)
     return replace(context, plain=_with_object(context.plain, path, sample))
 
 
 def _with_object(draft: Draft, path: Path, value: Any) -> Draft:
-    """Returns the draft with a value in a place, unless an object is there already."""
+    """Returns the draft with a value at a path, unless an object is there already."""
     current = draft.json
     for step in path:
         current = current.get(step) if isinstance(current, dict) else None
@@ -260,11 +260,11 @@ def _whole(context: OperationContext, schema: Node) -> Iterator[Mutation]:
 
 
 def _single_members(context: OperationContext, schema: Node) -> Iterator[Mutation]:
-    """Yields bodies of one member, like those of partial updates."""
+    """Yields bodies with a single member, like those of partial updates."""
     is_accepted = context.values.schemas.validator(schema).is_valid
     for name, member in context.values.members(schema).items():
         if f"{BODY} {name}" in context.semantics:
-            continue  # the sample need not be one that means something
+            continue  # a sample value need not exist at the deployment, so the outcome is unknown
         for what, value in (("", context.values.sample(member)), (", empty", ""), (", null", None)):
             if is_accepted({name: value}):
                 apply = drafts.member((), {name: value})

@@ -1,7 +1,7 @@
 """Drafts: requests that mutations change before they become bytes.
 
-Everything is kept as it is sent (percent-encoded, in order), because many mutations change only how
-a request is written, which a client library would normalise.
+A draft keeps each part exactly as it is sent (percent-encoded, in order), because many mutations
+change only the encoding, which a client library would normalise.
 """
 
 import re
@@ -35,7 +35,7 @@ class MultipartPart(NamedTuple):
 
 
 class MultipartBody(NamedTuple):
-    """A multipart body, and how it is written."""
+    """A multipart body, with the details of its encoding that mutations change."""
 
     parts: tuple[MultipartPart, ...]
     boundary: str = "understudy-7d3f0c5e"
@@ -45,7 +45,7 @@ class MultipartBody(NamedTuple):
     is_ended: bool = True
 
     def written(self) -> bytes:
-        """Returns the bytes (RFC 2046, 5.1.1)."""
+        """Returns the encoded body (RFC 2046, 5.1.1)."""
         mark = b"--" + self.boundary.encode()
         pieces = [self.preamble]
         for part in self.parts:
@@ -63,7 +63,7 @@ class Draft(NamedTuple):
         method: The request method.
         template: Path template of the document, with parameter names in braces.
         places: Name and percent-encoded text of each path parameter.
-        query: Percent-encoded names and values.
+        query: Percent-encoded names and values; a value of None is a name without ``=``.
         headers: Headers other than Content-Type.
         content_type: Content-Type without the boundary of multipart; None for no such header.
         json: Value of the JSON body, if ``has_json``.
@@ -86,7 +86,7 @@ class Draft(NamedTuple):
     raw: bytes | None = None
 
     def with_place(self, name: str, text: str) -> "Draft":
-        """Returns the draft with this percent-encoded text for a path parameter."""
+        """Returns the draft with another percent-encoded text for a path parameter."""
         return self._replace(places=tuple((n, text if n == name else t) for n, t in self.places))
 
     def with_query(self, name: str, *texts: str | None) -> "Draft":
@@ -136,7 +136,7 @@ class Draft(NamedTuple):
         return dumps(self.json).encode() if self.has_json else None
 
     def request(self) -> CaseRequest:
-        """Returns the request."""
+        """Returns the request as it is sent."""
         places = {"{" + name + "}": text for name, text in self.places}
         pieces = _PLACEHOLDER.split(self.template)
         path = "".join(places.get(piece) or _path_text(piece) for piece in pieces)
@@ -150,12 +150,12 @@ class Draft(NamedTuple):
 
 
 def _path_text(text: str) -> str:
-    """Percent-encodes what no path can contain (RFC 3986, 3.3), whatever a document writes."""
+    """Percent-encodes the characters of a template that no path may contain (RFC 3986, 3.3)."""
     return quote(text, safe="/%:@!$&'()*+,;=-._~", errors="surrogatepass")
 
 
 def dumps(value: Any) -> str:
-    """Returns JSON; unlike a library's writer, writes a ``JsonLiteral`` as it is."""
+    """Returns a value as JSON; unlike a library's encoder, writes a ``JsonLiteral`` verbatim."""
     if isinstance(value, JsonLiteral):
         return value.text
     if isinstance(value, dict):
@@ -181,7 +181,7 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def _put(pairs: Iterable[Pair], name: str, texts: tuple[str | None, ...]) -> tuple[Pair, ...]:
-    """Puts values where the name was first, so that the order of the other pairs stays."""
+    """Replaces the values of a name at its first position, and keeps the order of the others."""
     listed = list(pairs)
     place = next((n for n, (key, _) in enumerate(listed) if key == name), len(listed))
     before, after = listed[:place], [pair for pair in listed[place:] if pair[0] != name]
@@ -212,10 +212,10 @@ def _drop(current: Any, path: tuple[str | int, ...]) -> Any:
     return {name: _drop(v, tuple(rest)) if name == step else v for name, v in current.items()}
 
 
-# Each of these functions returns a change, as a mutation is made before there is a draft to apply it to.
+# These functions return changes, since a mutation is made before the draft that it is applied to.
 
 DraftChange = Callable[[Draft], Draft]
-"""Returns a changed copy of a draft."""
+"""A function that returns a changed copy of a draft."""
 
 
 def query(name: str, *texts: str | None) -> DraftChange:

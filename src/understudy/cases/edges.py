@@ -1,7 +1,7 @@
-"""Reads schemas for mutations: a plain value of each, and values at the edges of its keywords.
+"""Makes values for schemas: a plain value, and edge values of its keywords.
 
-The compiled schema decides whether each is valid; the keyword it was made for is only its
-description. So a keyword that understudy does not read can make a case less precise, but not wrong.
+The compiled schema decides whether an edge value is valid; the keyword only describes it. So a
+keyword that is not read here can make a description less precise, but no expected outcome wrong.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from understudy.openapi.schemas import ALL, Schemas
 from understudy.terminal import counted
 
 MAX_DEPTH = 4
-"""Levels of alternatives that are read for members."""
+"""Levels of nested objects whose members are mutated."""
 
 ONE_OF_EACH: tuple[tuple[str, str, Any], ...] = (
     ("null", "null", None),
@@ -28,11 +28,11 @@ ONE_OF_EACH: tuple[tuple[str, str, Any], ...] = (
     ("array", "a list", []),
     ("object", "an object", {}),
 )
-"""Type, description and a value of each JSON type."""
+"""Name, description and an example value of each JSON type."""
 
 
 class SchemaValues:
-    """Reads schemas, and makes plain values for them.
+    """Reads the schemas of a document, and makes plain values for them.
 
     Args:
         schemas: The document's validators.
@@ -44,30 +44,30 @@ class SchemaValues:
         self._samples: dict[str, Any] = {}
 
     def keywords(self, schema: Node) -> dict[str, Any]:
-        """Returns the keywords of a schema, through references and ``allOf``; the first wins."""
+        """Returns the keywords of a schema and its ``allOf`` parts; outer parts override inner ones."""
         parts = self.schemas.parts(schema, ALL)
         return dict(pair for part in reversed(list(parts)) for pair in part.value.items())
 
     def members(self, schema: Node) -> dict[str, Node]:
-        """Returns the members that an object schema declares, in any of its alternatives too."""
+        """Returns the members that an object schema or any of its alternatives declares."""
         members = self.schemas.members(schema)
         return {name: self.schemas.follow(member) for name, member in members.items()}
 
     def sample(self, schema: Node) -> Any:
-        """Returns the plainest value that the schema accepts, or one it refuses if it accepts none.
+        """Returns the simplest value that the schema accepts, or an invalid one if none was found.
 
-        It is made once: thousands of mutations of one body need the same value, and change a copy.
+        Cached, since thousands of mutations of one body need the same value and change copies.
         """
         if schema.pointer not in self._samples:
             try:
                 value = self._sampler.value(schema)
-            except LimitExceeded:  # nobody reads, or sends, what is so large
+            except LimitExceeded:  # a value this large is neither read nor sent
                 value = None
             self._samples[schema.pointer] = value
         return self._samples[schema.pointer]
 
     def parameter(self, parameter: Parameter) -> Any:
-        """Returns the value of a parameter in a plain request: a valid example, or the plainest one."""
+        """Returns the value of a parameter in a plain request: a valid example, or a sample."""
         if parameter.schema is None:
             return "a"
         accepts = self.schemas.validator(parameter.schema).is_valid
@@ -75,14 +75,14 @@ class SchemaValues:
         return self.sample(parameter.schema) if example is None else example
 
     def takes_more(self, schema: Node) -> bool:
-        """Tells whether an object schema accepts a text under a name that it does not declare."""
+        """Tells whether an object schema accepts an undeclared member with a string value."""
         value = self.sample(schema)
         is_accepted = self.schemas.validator(schema).is_valid
         return isinstance(value, dict) and is_accepted({**value, "understudy_extra": "1"})
 
 
 def sized(size: int) -> str:
-    """Returns a text of this many plain characters."""
+    """Returns a text of ``size`` lower-case letters."""
     return ("abcdefghij" * (size // 10 + 1))[: max(size, 0)]
 
 
@@ -103,10 +103,10 @@ class EdgeValue(NamedTuple):
     Attributes:
         value: The value.
         description: What the value is, in plain words.
-        keyword: The keyword whose edge it is.
-        category: The category of the case that it makes.
+        keyword: The keyword that the value tests.
+        category: The category of a case with the value.
         is_valid: Whether the compiled schema accepts it.
-        is_option: Whether it is one of a few values that a client would choose between.
+        is_option: Whether cases combine the value with options of other parts in pairs.
     """
 
     value: Any
@@ -118,16 +118,16 @@ class EdgeValue(NamedTuple):
 
 
 _Candidates = Iterator[tuple[Any, str, str, str]]
-"""Value, description, keyword and category of each."""
+"""Tuples of value, description, keyword and category."""
 
 
 def edges(values: SchemaValues, schema: Node, *, is_text: bool = False) -> Iterator[EdgeValue]:
-    """Yields the values at the edges of a schema, and whether each is valid.
+    """Yields the edge values of a schema, and whether each is valid.
 
     Args:
         values: Makes values for the document.
         schema: The schema.
-        is_text: Whether the value is sent as text, in which types cannot be told apart.
+        is_text: Whether the value is sent as text, so that other JSON types are not tried.
     """
     is_accepted = values.schemas.validator(schema).is_valid
     keywords = values.keywords(schema)
@@ -167,7 +167,7 @@ def _arrays(values: SchemaValues, schema: Node, keywords: dict[str, Any]) -> _Ca
 
 
 def _refusing_keyword(keywords: dict[str, Any], value: Any) -> str:
-    """Returns the keyword that refuses a value that was made for another keyword."""
+    """Returns the keyword that probably refuses a value, as the one it was made for is missing."""
     low, high = keywords.get("minimum"), keywords.get("maximum")
     is_above = isinstance(value, int) and low is not None and value >= low
     likely = ("const", "enum", "pattern", "format", "minLength", "maxLength")
@@ -210,7 +210,7 @@ def _texts(keywords: dict[str, Any]) -> _Candidates:
 
 
 def _matching(pattern: str) -> list[str]:
-    """Returns texts that match a pattern, or a letter where none can be made."""
+    """Returns three texts that match a pattern, or letters if none can be made."""
     return [next(matching(pattern, str(seed)), "a") for seed in range(3)]
 
 
@@ -235,7 +235,7 @@ def _numbers(keywords: dict[str, Any]) -> _Candidates:
     for keyword in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"):
         bound = keywords.get(keyword)
         if isinstance(bound, int | float) and not isinstance(bound, bool):
-            # as a double, a number that is larger is the same as its neighbours
+            # beyond 2**53 a double equals its neighbours, so bound - 1 and bound + 1 test nothing
             is_exact = abs(bound) < 2**53 or "integer" in (keywords.get("type") or ())
             near = (bound - 1, bound, bound + 1) if is_exact else (bound,)
             yield from ((n, f"{n}, with {keyword} {bound}", keyword, "boundary") for n in near)

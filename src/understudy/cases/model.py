@@ -1,7 +1,7 @@
 """Cases: a request, what makes it an edge case, and the response that the contract expects.
 
-A secret is written in a request as ``~~NAME~~``, whose characters neither a URL nor JSON nor a form
-encodes. So a format can replace it with its tool's own variable, and no case contains a credential.
+A request contains secrets as variables, ``~~NAME~~``; URLs, JSON and forms leave these characters
+unencoded. A format replaces them with variables of its tool, so that no case contains a credential.
 """
 
 import re
@@ -12,25 +12,25 @@ from urllib.parse import quote, unquote, urlsplit
 
 from understudy.cases.test_data import AVATAR_ID, SECRETS
 
-# What the steps of a sequence hand on and check are captures and assertions, as Hurl calls them. Every
-# format writes them in one JSON form, which its script reads.
+# Steps of a sequence pass values on by captures and check responses by assertions, Hurl's terms. All
+# formats write them as the same JSON, which the script of each format reads.
 
 ITEMS = tuple(f"ITEM_{number}" for number in range(1, 10))
-"""Variables that hold identifiers of created items."""
+"""Names of the variables for identifiers of created items."""
 
 Steps = tuple[str, ...]
-"""Member names from the top of a JSON body to a place in it; empty for the whole body."""
+"""Path of member names into a JSON body; empty for the whole body."""
 
 AssertionKind = Literal["equals", "contains", "lacks"]
-"""A value is equal, or a list has an item with it, or has none."""
+"""Comparison: the value is equal; the list contains an item with the value; the list contains none."""
 
 
 class Capture(NamedTuple):
-    """A value of a response that later requests contain.
+    """A value of a response that later requests use.
 
     Attributes:
         variable: One of ``ITEMS``.
-        place: The member that has the value; None for the last segment of the Location header's path.
+        place: Path of the value in the body; None: the last path segment of the Location header.
     """
 
     variable: str
@@ -38,11 +38,11 @@ class Capture(NamedTuple):
 
 
 class Assertion(NamedTuple):
-    """A statement that the JSON body of a response has to meet.
+    """A condition on the JSON body of a response.
 
     Attributes:
         kind: How the body is compared.
-        place: The place of the value, or of the list.
+        place: Path of the value, or of the list.
         value: The expected value; not used with a variable.
         variable: The variable with the expected value, compared as text; empty for ``value``.
         member: The member of each item of a list that is compared; empty for ``equals``.
@@ -56,14 +56,14 @@ class Assertion(NamedTuple):
 
 
 class SequenceStep(NamedTuple):
-    """The place of a case in a sequence.
+    """The position of a case in a sequence, with its captures and assertions.
 
     Attributes:
-        sequence: Identifier of the sequence; its steps follow one another.
-        title: What the sequence tries.
-        number: From 1.
-        captures: What the response has for later steps.
-        assertions: What the response has to show.
+        sequence: Identifier of the sequence.
+        title: Title of the sequence.
+        number: Number of the step, counted from 1.
+        captures: Values of the response for later steps.
+        assertions: Conditions on the response.
     """
 
     sequence: str
@@ -92,10 +92,10 @@ def _assertion_json(assertion: Assertion) -> dict[str, Any]:
 
 
 def captured(step: SequenceStep, body: Any, location: str) -> dict[str, str]:
-    """Returns the variables that a response gives a value; those without one are left out.
+    """Returns variable to value for the captures of a response; missing values are left out.
 
     Args:
-        step: What is captured.
+        step: The step with the captures.
         body: The parsed JSON body; None for any other.
         location: The Location header.
     """
@@ -112,12 +112,12 @@ def _captured(capture: Capture, body: Any, location: str) -> str:
 
 
 def broken_assertions(step: SequenceStep, body: Any, values: Mapping[str, str]) -> list[str]:
-    """Returns in words what a response does not show.
+    """Returns descriptions of the assertions that a response fails.
 
     Args:
-        step: What is asserted.
+        step: The step with the assertions.
         body: The parsed JSON body; None for any other.
-        values: Values of the variables.
+        values: Variable to value.
     """
     return [described(it) for it in step.assertions if not _holds(it, body, values)]
 
@@ -156,33 +156,33 @@ def _at(body: Any, place: Steps) -> Any:
 
 
 CaseKind = Literal["valid", "invalid", "open"]
-"""Accepted, refused, or left open by the contract: then any response is right except a 5XX."""
+"""Accepted, refused, or left open by the contract; if left open, any response but 5XX is right."""
 
 CaseSite = Literal["resource", "authorization"]
 
 Location = Literal["", "without error", "with error"]
-"""The requirement that a redirect's address carry an error or none; empty: it does not matter."""
+"""Requirement on the address of a redirect: without or with an error; empty: no requirement."""
 
 LARGE = 1_000_000
-"""Size in bytes above which a body is not written out in full."""
+"""Size in bytes above which a body is abbreviated or hashed instead of written in full."""
 
 ENCODED = "_ENCODED"
-"""Suffix of a variable in a query or form, where a token must be percent-encoded."""
+"""Suffix of a variable in a query or form, where its value must be percent-encoded."""
 
 VARIABLES = (*SECRETS, AVATAR_ID, *ITEMS)
-"""Every name of a variable: of secrets, and of what earlier requests create."""
+"""Names of all variables: secrets, and values that earlier requests create."""
 
 VARIABLE = re.compile(f"~~((?:{'|'.join(VARIABLES)})(?:{ENCODED})?)~~")
-"""A variable in a request; other names are text, which must not become variables of a tool."""
+"""A variable in a request; other texts between tildes are left alone."""
 
 
 def variable(name: str) -> str:
-    """Returns the variable for a secret in a header."""
+    """Returns the text of a variable in a header."""
     return f"~~{name}~~"
 
 
 def encoded_variable(name: str) -> str:
-    """Returns the variable for a secret in a query or form, where it is percent-encoded."""
+    """Returns the text of a variable in a query or form, where its value is percent-encoded."""
     return f"~~{name}{ENCODED}~~"
 
 
@@ -194,7 +194,7 @@ class CaseRequest(NamedTuple):
     """A request as it is sent.
 
     Attributes:
-        site: Which of the two addresses the request goes to.
+        site: The server that the request goes to.
         method: The request method.
         path: Percent-encoded path below the base URL; starts with a slash.
         query: Percent-encoded names and values in order; a value of None is a name without ``=``.
@@ -232,7 +232,7 @@ class CaseRequest(NamedTuple):
 
     @property
     def is_sendable(self) -> bool:
-        """True if HTTP can carry the headers (RFC 9110, 5.1 and 5.5)."""
+        """True if all header names and values are valid in HTTP (RFC 9110, 5.1 and 5.5)."""
         return all(
             _HEADER_NAME.fullmatch(name) and not _CONTROL.search(text)
             for name, text in self.headers
@@ -247,7 +247,7 @@ class CaseRequest(NamedTuple):
         return has_dots or is_odd or quote(query, safe="%=&+/:?@!$'()*,;~-._") != query
 
     def filled(self, values: Mapping[str, str]) -> "CaseRequest":
-        """Returns the request with these secrets filled in; other variables stay."""
+        """Returns the request with variables replaced by values; variables without value stay."""
         twins = {f"{name}{ENCODED}": quote(text, safe="") for name, text in values.items()}
         known = {**twins, **values}
 
@@ -266,14 +266,14 @@ class CaseRequest(NamedTuple):
 
 
 class SetUp(NamedTuple):
-    """A request that creates what a case needs: its response has the value of a variable.
+    """A request that is sent before a case, and whose response has the value of a variable.
 
     Attributes:
         request: The upload of an avatar, or a request for a code or a token.
-        is_shared: Whether the cases of an operation can share what it creates.
+        is_shared: Whether one such request suffices for all cases of an operation.
         variable: Name of the variable.
-        member: Name of the value: a member of the response's JSON object, or a parameter in the query
-            of the address that it redirects to.
+        member: Name of the value: a member of the response's JSON object, or a query parameter of
+            the address that the response redirects to.
     """
 
     request: CaseRequest
@@ -286,9 +286,9 @@ class ExpectedResponse(NamedTuple):
     """The response that the contract expects.
 
     Attributes:
-        statuses: Statuses (``404``) and classes (``2XX``), any of which is right.
-        because: The rule (``rule profile-unknown-404``), the pointer into the document or the
-            paragraph of an RFC that says so.
+        statuses: Expected statuses (``404``) and classes (``2XX``); any of them is right.
+        because: The reason: a rule (``rule profile-unknown-404``), a pointer into the document, or a
+            section of an RFC.
         location: Whether the address of a redirect must carry an error.
     """
 
@@ -320,7 +320,7 @@ _OUTCOMES: Final = {
     "invalid": "is refused",
     "open": "makes no server fail",
 }
-"""The outcome that a title promises for each kind of case."""
+"""Kind of case to the outcome in its title."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,20 +328,20 @@ class Case:
     """One edge case.
 
     Attributes:
-        id: Identifier; the same request of the same operation has the same one in every run.
+        id: Identifier, derived from operation and request, so that it is the same in every run.
         operation: The document's operationId.
-        description: What makes it an edge case, in plain words.
+        description: The deviation in plain words.
         category: The kind of deviation, such as ``boundary`` or ``unicode``.
         part: The part that deviates: ``query size``, ``body display_name``.
-        source: The schema keyword or rule that it tests.
-        kind: Whether the contract accepts it, refuses it, or leaves it open.
+        source: The schema keyword or rule that the case tests.
+        kind: Whether the contract accepts the request, refuses it, or leaves it open.
         request: The request.
         expected: The expected response.
-        touched: Every part and keyword or rule that it tests, for choosing a covering set.
-        set_up: The request to send before it; None for a case that needs none.
-        plain: The plain request of its operation; None for a case made without a plan.
-        step: Its place in a sequence; None for a case that is sent alone.
-        outcome: Outcome of sending it: ``passed: …``, ``failed: …``, ``not sent: …``.
+        touched: All parts with keywords or rules that the case tests, for choosing a covering set.
+        set_up: The request to send before the case; None without.
+        plain: The plain request of the operation; None for a case made without a plan.
+        step: Its position in a sequence; None for a case that is sent alone.
+        outcome: Result of sending the case: ``passed: …``, ``failed: …``, ``not sent: …``.
     """
 
     id: str
@@ -361,7 +361,7 @@ class Case:
 
     @property
     def title(self) -> str:
-        """The deviation and its outcome in words, with the identifier behind."""
+        """The deviation and its expected outcome in words, and the identifier in parentheses."""
         outcome = "" if self.step is not None else f" {_OUTCOMES[self.kind]}"
         return f"{self.description}{outcome} ({self.id})"
 
@@ -375,7 +375,7 @@ class Case:
 
     @property
     def items(self) -> tuple[str, ...]:
-        """Names of the variables that earlier steps of its sequence capture: of the request and the assertions."""
+        """Names of the variables in request and assertions that earlier steps capture."""
         asserted = () if self.step is None else (it.variable for it in self.step.assertions)
         own = () if self.step is None else {it.variable for it in self.step.captures}
         names = dict.fromkeys((*self.request.variables, *asserted))
@@ -383,5 +383,5 @@ class Case:
 
     @property
     def has_failed(self) -> bool:
-        """Tells whether the response to the case was not the expected one."""
+        """True if the case was sent and its response was not the expected one."""
         return self.outcome.startswith("failed")

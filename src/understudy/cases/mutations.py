@@ -1,7 +1,7 @@
 """A mutation: one deviation of a request, and its expected outcome.
 
-Cases combine mutations: one alone, valid options in pairs, and then a few valid mutations around at
-most one invalid one, so that whatever refuses a case can only be what its description names.
+Cases combine mutations: first one alone, then valid options in pairs, then a few valid mutations
+with at most one invalid one, so that the description of a refused case names the only cause.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -53,7 +53,7 @@ class Mutation(NamedTuple):
     is_alone: bool = False
 
     def fits(self, other: "Mutation") -> bool:
-        """Tells whether one request can have both: they change different, not nested, parts."""
+        """Tells whether a request can have both mutations: their parts differ and are not nested."""
         if self.is_alone or other.is_alone or self.part == other.part:
             return False
         short, long = sorted((self.part, other.part), key=len)
@@ -61,36 +61,36 @@ class Mutation(NamedTuple):
 
 
 Generator = Callable[[Random], Mutation]
-"""Draws a further mutation from a random source."""
+"""A function that makes a random mutation."""
 
 
 def kind_of(is_valid: bool) -> CaseKind:  # noqa: FBT001 - a predicate's result
-    """Returns the kind of a case by whether its request is accepted."""
+    """Returns ``valid`` or ``invalid``."""
     return "valid" if is_valid else "invalid"
 
 
 def rule(rule_id: str) -> str:
-    """Returns how a case cites a rule of ``rules.yaml``."""
+    """Returns the reason of a case that cites a rule of ``rules.yaml``."""
     return f"rule {rule_id}"
 
 
-# A schema says which texts are well-formed; only the interface's prose says that a well-formed slug of no
-# account leads to 404. ``ValueSemantics`` applies that to every value that a schema suggests.
+# A schema says which texts are well-formed, but not that a well-formed slug without an account gets
+# 404. ``ValueSemantics`` adds such prose rules to the edge values that a schema suggests.
 
 LARGEST_INTEGER = 2**63 - 1
-"""The largest integer that every JSON reader can be expected to keep."""
+"""The largest integer that JSON readers usually keep without loss: a signed 64-bit integer."""
 
 
 class ValueSemantics(NamedTuple):
-    """The interface's word on a value that the schema accepts but that is not a known one.
+    """The prose rule on values that the schema accepts but that refer to nothing known.
 
     Attributes:
         kind: Whether such a value is accepted, refused, or left open.
-        because: The rule that says so.
+        because: The rule that determines this.
         statuses: The expected statuses; empty for those of the kind.
         known: Values that refer to something that exists, and so are accepted.
-        unclear: Values that a server may or may not treat as a known one.
-        longest: Size in bytes above which the response is left open; None for no such bound.
+        unclear: Values that a server may accept as an alias of a known value.
+        longest: Size in bytes above which the response is left open; None: unlimited.
     """
 
     kind: CaseKind
@@ -102,7 +102,7 @@ class ValueSemantics(NamedTuple):
 
 
 class ExpectedRefusal(NamedTuple):
-    """The response by which an invalid value of one part is refused.
+    """The expected response to an invalid value of one part.
 
     Attributes:
         statuses: The statuses, any of which is right.
@@ -115,19 +115,19 @@ class ExpectedRefusal(NamedTuple):
 
 @dataclass(frozen=True)
 class OperationContext:
-    """An operation, and what is known of it.
+    """An operation, with everything that mutation generators need to know about it.
 
     Attributes:
         operation: The operation as the document describes it.
         values: Makes values for the document's schemas.
         plain: The plain request that every mutation changes.
         success: The expected response to a request that is accepted.
-        semantics: Part to what its values mean, for parts whose values mean something.
-        refusals: Part to how it is refused, where that is unusual.
+        semantics: Part to the prose rule on its values.
+        refusals: Part to the refusal of invalid values, if it is not a 4XX.
         handled_elsewhere: Parts that other generators mutate.
-        required_parts: Parts that must have a value, whatever the document says.
-        empty_value_rule: The rule by which an empty value counts as missing, or an empty string.
-        repetition_rule: The rule that refuses a repeated value, or an empty string.
+        required_parts: Parts that prose rules require, even if the document does not.
+        empty_value_rule: The rule that treats an empty value as missing; empty: no such rule.
+        repetition_rule: The rule that refuses a repeated value; empty: no such rule.
         is_interface_operation: Whether the interface's prose describes the operation.
     """
 
@@ -175,20 +175,20 @@ class OperationContext:
         return self.on(part, "repetition", "repetition", pointer).left_open(description, apply)
 
     def on(self, part: str, category: str, source: str, because: str = "") -> "Deviations":
-        """Returns what makes mutations of one part for one reason.
+        """Returns a maker of mutations for one part and reason.
 
         Args:
             part: The part that deviates.
             category: The kind of deviation.
             source: The schema keyword or rule that the mutations test.
-            because: What determines the outcome; the rule ``source`` by default.
+            because: The reason for the outcome; by default the rule ``source``.
         """
         refusal = self.refusals.get(part, ExpectedRefusal())
         return Deviations(part, category, source, because or rule(source), refusal)
 
 
 class Deviations(NamedTuple):
-    """Makes mutations of one part for one reason; its members are those of a mutation."""
+    """Makes mutations of one part for one reason; the fields are those of ``Mutation``."""
 
     part: str
     category: str
@@ -197,22 +197,22 @@ class Deviations(NamedTuple):
     refusal: ExpectedRefusal
 
     def made(self, kind: CaseKind, description: str, apply: DraftChange) -> Mutation:
-        """Returns the mutation with an outcome: accepted, refused in the part's way, or left open."""
+        """Returns a mutation with an expected outcome; a refusal is the usual one of the part."""
         statuses, location = self.refusal if kind == "invalid" else ExpectedRefusal(())
         statuses = OPEN if kind == "open" else statuses
         start = (self.part, self.category, description, self.source, self.because)
         return Mutation(*start, kind, apply, statuses, location)
 
     def each(self, kind: CaseKind, changes: Mapping[str, DraftChange]) -> Iterator[Mutation]:
-        """Yields the mutation of each description and change, all with one outcome."""
+        """Yields a mutation for each description and change, all with the same expected outcome."""
         return (self.made(kind, description, apply) for description, apply in changes.items())
 
     def accepted(self, description: str, apply: DraftChange) -> Mutation:
-        """Returns a mutation after which the request is still accepted."""
+        """Returns a mutation of which the request is expected to be accepted."""
         return self.made("valid", description, apply)
 
     def refused(self, description: str, apply: DraftChange) -> Mutation:
-        """Returns a mutation after which the request is refused, in the way of its part."""
+        """Returns a mutation of which the request is expected to be refused."""
         return self.made("invalid", description, apply)
 
     def left_open(self, description: str, apply: DraftChange) -> Mutation:
@@ -221,12 +221,12 @@ class Deviations(NamedTuple):
 
 
 class InterfaceProse(NamedTuple):
-    """The interface's prose on one operation, beyond the document.
+    """The prose rules on one operation that its document does not express.
 
     Attributes:
-        with_known_values: Puts values that exist at the deployment into the plain request.
+        with_known_values: Sets values that exist at the deployment in the plain request.
         context: Fields of ``OperationContext`` that the document does not determine.
-        mutations: Yields the mutations that the document does not suggest.
+        mutations: Yields the mutations that follow from prose rules only.
         location: What the address of a successful redirect must contain.
     """
 
@@ -237,7 +237,7 @@ class InterfaceProse(NamedTuple):
 
 
 def name_of(part: str) -> str:
-    """Returns how a description calls a part: ``size`` for ``query size``."""
+    """Returns the name of a part in descriptions: ``size`` for ``query size``."""
     where, _, name = part.partition(" ")
     return name if name and where in {"query", "path", "body"} else part
 
@@ -249,7 +249,7 @@ def _with_semantics(mutation: Mutation, semantics: ValueSemantics, value: str) -
     mutation = mutation._replace(because=semantics.because, source=source)
     size = len(value.encode("utf-8", "replace"))
     is_too_long = semantics.longest is not None and size > semantics.longest
-    # A server may treat a known value in another case, or with spaces, as that value.
+    # Servers may ignore case and surrounding spaces, so such variants of known values stay open.
     similar = {text.lower() for text in semantics.known | semantics.unclear}
     is_similar = value.strip().lower() in similar
     if semantics.kind == "open" or is_too_long or (is_similar and semantics.kind == "invalid"):

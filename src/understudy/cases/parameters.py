@@ -1,8 +1,8 @@
-"""Mutations of parameters: edges of their schemas, and how they are written, repeated or left out."""
+"""Mutations of parameters: edge values, encodings, repetition, and absence."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from random import Random  # noqa: TID251 - seeded by whoever asks
+from random import Random  # noqa: TID251 - seeded by the caller
 from typing import Any
 
 from understudy.cases import texts
@@ -19,9 +19,9 @@ from understudy.openapi.parameter_writing import encoded, query_pairs, text_of, 
 def lists(
     context: OperationContext, parameter: Parameter, part: str, schema: Node
 ) -> Iterator[Mutation]:
-    """Yields the mutations of an array, and of an item in the shortest array.
+    """Yields mutations of a query array, and of the first item in a sample array.
 
-    Between separators, readers differ about spaces: many trim each item, as they do of a header's list.
+    Items of white space are skipped: many servers trim the items of a list, as in a header.
     """
     is_accepted = context.values.schemas.validator(schema).is_valid
     items = context.values.schemas.items(schema)
@@ -55,7 +55,7 @@ def _with_pairs(parameter: Parameter, value: Any) -> DraftChange:
 def members(
     context: OperationContext, parameter: Parameter, part: str, schema: Node
 ) -> Iterator[Mutation]:
-    """Yields the mutations of the members of an object written as ``name[member]=value``."""
+    """Yields mutations of the members of a deepObject parameter, ``name[member]=value``."""
     is_accepted = context.values.schemas.validator(schema).is_valid
     base = context.values.sample(schema)
     if not isinstance(base, dict):
@@ -101,10 +101,10 @@ _WRITINGS: tuple[tuple[str, CaseKind, Callable[[bytes], str]], ...] = (
         lambda t: _plain(t) + "%0D%0AX-Injected:%201",
     ),
 )
-"""Description, outcome by RFC 3986, 2, and the function that writes the bytes of a text so."""
+"""Description, outcome by RFC 3986, 2, and the function that encodes the bytes of a text so."""
 
 _REENCODINGS = 3
-"""The number of them that rewrite every byte, which is impossible for a variable."""
+"""The first so many ``_WRITINGS`` encode every byte, which a variable's unknown value rules out."""
 
 
 def _plain(text: bytes) -> str:
@@ -129,7 +129,7 @@ def mutations(context: OperationContext, parameter: Parameter) -> Iterator[Mutat
 
 
 def generators(context: OperationContext, parameter: Parameter) -> Iterator[Generator]:
-    """Yields generators of further values for one parameter."""
+    """Yields generators of random values for one parameter."""
     part = f"{parameter.location} {parameter.name}"
     schema = parameter.schema
     if (
@@ -149,7 +149,7 @@ def generators(context: OperationContext, parameter: Parameter) -> Iterator[Gene
 
 
 def apply_text(parameter: Parameter, *written: str) -> DraftChange:
-    """Returns a change that gives the parameter these percent-encoded texts."""
+    """Returns a change that sets a parameter to percent-encoded texts; without texts, removes it."""
     name, location = parameter.name, parameter.location
 
     def apply(draft: Draft) -> Draft:
@@ -211,7 +211,7 @@ def _in_path(
     context: OperationContext, part: str, mutation: Mutation, text: str
 ) -> Mutation | None:
     if not text or set(text) <= {".", "/"}:
-        return None  # another path altogether
+        return None  # an empty or dot segment addresses another path
     if set(text) & set("/\\\x00\r\n"):
         reason = "RFC 3986, 3.3: what such a character means in a path is the server's"
         return context.on(part, mutation.category, mutation.source, reason).left_open(
@@ -249,7 +249,7 @@ def _lexical(
 
 
 def _is_wrong(text: str, types: frozenset[str]) -> bool:
-    """Tells whether no type can be read from a text."""
+    """Tells whether a text cannot be parsed as any of the types."""
     is_number = text.replace(".", "", 1).isdecimal() and text.isascii()
     readable = {
         "number": is_number,
@@ -266,7 +266,7 @@ def _left_out(context: OperationContext, parameter: Parameter, part: str) -> Mut
     schema, schemas = parameter.schema, context.values.schemas
     is_object = parameter.is_spread and schemas.types(schema) == {"object"}
     if is_object and schema is not None and schemas.validator(schema).is_valid({}):
-        return on.left_open(what, apply)  # an object without members is written as nothing
+        return on.left_open(what, apply)  # leaving it out is also how ``{}`` is sent
     mutation = on.made(kind_of(not parameter.required), what, apply)
     return mutation._replace(is_option=not parameter.required)
 
@@ -338,7 +338,7 @@ def _drawn(
     what = str(value) if isinstance(value, int) else texts.spelled(value)
     edge = EdgeValue(value, what, "type" if is_valid else "range", category, is_valid)
     mutation = _with_value(context, parameter, schema, edge)
-    assert mutation is not None  # a drawn text is not a path of its own
+    assert mutation is not None  # generators start path texts with a letter: never a dot segment
     return mutation
 
 

@@ -1,7 +1,7 @@
-"""Plans: the plain request of each operation, its mutations, and the generators of further ones.
+"""Plans: the plain request of each operation, its mutations, and generators of random ones.
 
-Works for any document. Where an operation is one of the interface's, its prose is added by method
-and path, because documents name operations and parameters differently.
+Plans can be made for any document. Operations of the interface are recognised by method and path,
+as documents name operations differently, and get the interface's prose rules in addition.
 """
 
 import re
@@ -59,10 +59,10 @@ from understudy.openapi.schemas import ALL, Schemas
 from understudy.openapi.xml_writing import XmlWriter
 
 ANY_BYTES = ("image/", "application/octet-stream")
-"""Prefixes of the media types for which a document cannot say which bytes are valid."""
+"""Prefixes of media types whose bodies a schema cannot describe."""
 
 _PRINTABLE = re.compile("[ -~]*")
-"""The texts that every client can send in a header."""
+"""Texts that every client can send in a header."""
 
 
 class PlainRequests:
@@ -70,9 +70,9 @@ class PlainRequests:
 
     Args:
         document: The document.
-        site: The address that its operations are at.
+        site: The server that has its operations.
         values: Makes values for the document's schemas.
-        own: The operations that the document shares with the interface.
+        own: The interface's operations in the document.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class PlainRequests:
         self._values = values
 
     def draft(self, operation: Operation) -> Draft:
-        """Returns the plain request: what is required, with the document's examples."""
+        """Returns the plain request: required parameters, credentials and body, from examples."""
         draft = Draft(self._site, operation.method, operation.path)
         for parameter in operation.parameters:
             draft = self._with_parameter(draft, parameter)
@@ -118,7 +118,7 @@ class PlainRequests:
         return draft._replace(raw=raw)
 
     def uncertain_part(self, operation: Operation) -> str:
-        """Returns the part for which no value was found that its schema takes, or an empty text."""
+        """Returns the part for which no valid value was found; empty if all parts are valid."""
         for parameter in operation.parameters:
             schema = parameter.schema
             is_needed = parameter.required or parameter.location == "path"
@@ -162,9 +162,9 @@ class PlainRequests:
         return draft.with_headers(name, text if _PRINTABLE.fullmatch(text) else "a")
 
     def _with_credentials(self, draft: Draft, operation: Operation) -> Draft:
-        """Returns the draft with every credential of the first alternative, or with none needed.
+        """Returns the draft with the credentials of the first security requirement.
 
-        A request has one Authorization header, so a token wins over other schemes in it.
+        A request has one Authorization header, so a bearer token replaces other schemes in it.
         """
         has_token = bool(self.bearer_access(operation))
         if has_token:
@@ -192,9 +192,9 @@ class PlainRequests:
         return draft if is_taken else draft.with_headers(name, text)
 
     def bearer_access(self, operation: Operation) -> str:
-        """Returns ``required`` or ``optional`` for a bearer token, or an empty string if none is taken.
+        """Returns whether a bearer token is ``required`` or ``optional``; empty if it is not used.
 
-        A plain request sends the first alternative, so a token of another one changes nothing.
+        Only the first security requirement is considered, as plain requests meet that one.
         """
         sent = operation.security[:1] if {} not in operation.security else operation.security
         named = {name for alternative in sent for name in alternative}
@@ -209,7 +209,7 @@ class PlainRequests:
         return scheme
 
     def file_fields(self, schema: Node) -> Iterator[str]:
-        """Yields the names of a form's fields that are files."""
+        """Yields the names of the file fields of a multipart form."""
         for name, member in self._values.schemas.members(schema, ALL).items():
             keywords = self._values.keywords(member)
             is_binary = keywords.get("format") == "binary" or "contentMediaType" in keywords
@@ -218,7 +218,7 @@ class PlainRequests:
 
 
 def _is_structured(media_type: str, schema: Node | None) -> bool:
-    """Tells whether a body has members; only a schema says which those of XML are."""
+    """Tells whether a body consists of members; XML only if a schema describes them."""
     is_known_xml = is_xml(media_type) and schema is not None
     return is_json(media_type) or is_known_xml or media_type in {FORM, MULTIPART}
 
@@ -230,7 +230,7 @@ def _credential(scheme: str) -> str:
 
 
 def body_of(operation: Operation) -> tuple[str, Node | None]:
-    """Returns the media type that cases send and its schema, or an empty string and None."""
+    """Returns the media type that cases send and its schema; an empty string and None without body."""
     if operation.request_body is None:
         return "", None
     content = operation.request_body.content
@@ -242,19 +242,17 @@ def body_of(operation: Operation) -> tuple[str, Node | None]:
 
 @dataclass(frozen=True)
 class OperationPlan:
-    """Everything that the cases of one operation are made of.
+    """Everything that is needed to make the cases of one operation.
 
     Attributes:
         context: The operation and its plain request.
-        make_mutations: Makes every known mutation.
-        make_generators: Makes what draws further mutations.
-        body_schema: Schema of the JSON body, where the operation takes one.
+        make_mutations: Makes all mutations.
+        make_generators: Makes the generators of random mutations.
+        body_schema: Schema of the JSON body; None if the operation accepts no JSON.
         document: The document that describes the operation.
-        doubt: Why any request may be refused, or answered as that of another operation, so that every
-            case is left open; an empty text where nothing speaks for it.
-        set_up: The request to send before each case that needs its result; None for none.
-        is_valid_first: Whether to send valid cases before the others, which use up the attempts
-            that the operation allows.
+        doubt: Why even plain requests may fail, so that all cases are left open; empty: no doubt.
+        set_up: The request to send before each case that needs its result; None without.
+        is_valid_first: Whether to send valid cases first, since failed attempts are throttled.
     """
 
     context: OperationContext
@@ -273,12 +271,12 @@ class OperationPlan:
 
     @cached_property
     def mutations(self) -> tuple[Mutation, ...]:
-        """Every known mutation; made for the second case, as the first needs none."""
+        """All mutations; made when the second case is requested, as the first needs none."""
         return tuple(self.make_mutations())
 
     @cached_property
     def generators(self) -> tuple[Generator, ...]:
-        """The generators of further mutations."""
+        """The generators of random mutations."""
         return tuple(self.make_generators())
 
     @cached_property
@@ -287,9 +285,9 @@ class OperationPlan:
         return self.context.plain.request()
 
     def existing_pointer(self, because: str) -> str:
-        """Returns a reason whose JSON pointer, if it is one, leads somewhere in the document.
+        """Returns a reason with its JSON pointer, if it is one, shortened to an existing node.
 
-        A keyword that the document leaves out is cited as the schema that leaves it out.
+        A missing keyword, for example, is cited by the pointer of the schema that lacks it.
         """
         if not because.startswith("#/"):
             return because
@@ -303,7 +301,7 @@ class OperationPlan:
         return node.pointer
 
     def accepts_body(self, draft: Draft) -> bool:
-        """Tells whether the schema accepts the JSON body that several mutations made together."""
+        """Tells whether the JSON body of a draft with several mutations is valid."""
         if self.body_schema is None or not draft.has_json or draft.raw is not None:
             return True
         return bool(self.context.values.schemas.validator(self.body_schema).is_valid(draft.json))
@@ -314,7 +312,7 @@ class Planner:
 
     Args:
         document: The document.
-        site: The address that its operations are at.
+        site: The server that has its operations.
         test_data: The people, avatars and applications that the cases use.
     """
 
@@ -334,7 +332,7 @@ class Planner:
 
     @property
     def has_interface(self) -> bool:
-        """True if any of the operations is the interface's."""
+        """True if the document has operations of the interface."""
         return bool(self._own)
 
     @property
@@ -344,14 +342,14 @@ class Planner:
 
     @cached_property
     def _paths(self) -> Paths:
-        """The path templates; a path may fit several, of which each takes methods of its own."""
+        """Finds the methods of all templates that a path fits."""
         return Paths({"": self._operations})
 
     @cached_property
     def _addressed(self) -> Counter[Hashable]:
         return Counter(map(addressed, self._operations))
 
-    @cached_property  # asked for by the plan of every operation
+    @cached_property  # needed by the plan of every operation
     def _methods(self) -> Mapping[str, frozenset[str]]:
         methods: dict[str, frozenset[str]] = {}
         for operation in self._operations:
@@ -366,7 +364,7 @@ class Planner:
 
         Args:
             operation: An operation of the document.
-            with_known_values: Puts values that exist at the deployment into the plain request.
+            with_known_values: Sets values that exist at the deployment in the plain request.
         """
         prose = self._prose(operation)
         context = self._context(operation, prose)
@@ -407,7 +405,7 @@ class Planner:
         return SetUp(self._plain.draft(self._upload).request(), is_shared=key != DELETE_AVATAR)
 
     def _credential_set_up(self, key: str) -> SetUp | None:
-        """Returns the request for a code, for its exchange, or for a token, for its validation."""
+        """Returns the request for the code that a token request needs, or for a token to validate."""
         if key == TOKEN:
             request = authorization_server.code_request(self._test_data)
             return (
@@ -478,7 +476,7 @@ class Planner:
         access = self._plain.bearer_access(context.operation)
         if not access:
             return
-        # Whoever serves another document may take any token, as the mock does by default.
+        # Mocks of other documents may accept any token, as this mock does by default.
         is_checked = context.is_interface_operation or self._test_data.is_token_checked
         for mutation in protocol.bearer_mutations(context, is_required=access == "required"):
             is_left_out = not mutation.apply(context.plain).has_header("Authorization")
@@ -503,9 +501,9 @@ class Planner:
 
 
 def _success(operation: Operation) -> ExpectedResponse:
-    """Returns the statuses of success: those that the document names, or any 2XX.
+    """Returns the expected response to a valid request: 2XX, and declared redirects.
 
-    Where it names only errors, those may be all that there is to respond with, too.
+    If the document declares only errors, these are expected as well.
     """
     declared = tuple(status for status in operation.responses if status[0] in "23")
     because = f"{operation.pointer}/responses"
@@ -517,16 +515,16 @@ def _success(operation: Operation) -> ExpectedResponse:
 
 
 _STATE = frozenset({"401", "403", "404", "409", "410", "412", "423", "428"})
-"""Refusals that depend on the service's state and on the caller, and not on how a request is made."""
+"""Refusals that depend on the service's state or the caller, so that valid requests may get them."""
 
 
 def _by_state(
     success: ExpectedResponse, operation: Operation, *, is_deletable: bool
 ) -> ExpectedResponse:
-    """Returns the response to a valid request to another service, whose state may refuse it.
+    """Returns the expected response to a valid request to another service, whose state is unknown.
 
-    An item that a path names, or the body of a change, need not exist, nor what can be deleted, and one
-    that is created may exist already, whether or not the document declares the refusal.
+    The addressed item may be missing (404, 410), or the item to create may exist already (409), even
+    if the document does not declare these statuses.
     """
     in_path = any(parameter.location == "path" for parameter in operation.parameters)
     in_body = operation.method in {"PUT", "PATCH", "DELETE"} and operation.request_body is not None

@@ -3,7 +3,7 @@
 import string
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
-from random import Random  # noqa: TID251 - seeded by whoever asks
+from random import Random  # noqa: TID251 - seeded by the caller
 from typing import Any
 
 from understudy.cases import drafts, texts
@@ -107,7 +107,7 @@ def content_types(context: OperationContext, media_type: str) -> Iterator[Mutati
     ):
         is_declared = any(fnmatchcase(text, name) for name in declared)
         if not is_declared and not (media_type == MULTIPART and text == FORM):
-            # clients such as curl -d send JSON under a form's type, and servers may read it
+            # clients such as curl -d send JSON with this type by default, and servers may accept it
             kind: CaseKind = "open" if text == FORM and is_json(media_type) else "invalid"
             what = f"Content-Type {text}, which is not declared"
             yield _content_type(context, what, text, kind, pointer)
@@ -142,7 +142,7 @@ def _methods(context: OperationContext, declared: frozenset[str]) -> Iterator[Mu
             f"{method} instead of {context.operation.method}",
             drafts.bodiless(method) if is_open else drafts.method(method),
         )
-        statuses = mutation.statuses if is_open else REFUSED
+        statuses = mutation.statuses if is_open else REFUSED  # 4XX, even if the part is redirected
         yield mutation._replace(is_alone=True, statuses=statuses, location="")
 
 
@@ -235,17 +235,17 @@ _LEFT_OPEN = {
 }
 
 
-def sending(*texts: str) -> DraftChange:
+def with_authorization(*texts: str) -> DraftChange:
     """Returns a change that sends exactly these Authorization headers."""
     return lambda draft: draft.with_headers(BEARER_HEADER, *texts)
 
 
 def bearer_mutations(context: OperationContext, *, is_required: bool) -> Iterator[Mutation]:
-    """Yields the mutations that apply to any bearer token.
+    """Yields the mutations of the credentials of an operation with a bearer token.
 
     Args:
         context: The operation context.
-        is_required: Whether the operation requires a token; otherwise the token is optional.
+        is_required: Whether the operation requires a token; otherwise it is optional.
     """
     security = f"{context.operation.pointer}/security"
 
@@ -254,40 +254,43 @@ def bearer_mutations(context: OperationContext, *, is_required: bool) -> Iterato
         return on.refused(f"Authorization: {what}", apply)._replace(statuses=UNAUTHORIZED)
 
     if is_required:
-        yield refused("none at all", sending(), security)
+        yield refused("none at all", with_authorization(), security)
         yield refused("the token in the query instead", _in_query)
         yield refused("the token in a cookie instead", _in_cookie)
     else:
         on = context.on(BEARER_PART, "authorization", "security", security)
-        ways = {"none at all": sending(), "a token": sending(f"Bearer {BEARER_TOKEN}")}
+        ways = {
+            "none at all": with_authorization(),
+            "a token": with_authorization(f"Bearer {BEARER_TOKEN}"),
+        }
         for what, apply in ways.items():
             yield on.accepted(f"Authorization: {what}", apply)._replace(is_option=True)
     unknown = security if is_required else rule("invalid-token-refused")
     for what, text in _UNKNOWN.items():
-        yield refused(what, sending(text), unknown)
+        yield refused(what, with_authorization(text), unknown)
     on = context.on(BEARER_PART, "authorization", "bearer-header", "RFC 9110, 11.4")
     for what, lines in _LEFT_OPEN.items():
-        yield on.left_open(f"Authorization: {what}", sending(*lines))
+        yield on.left_open(f"Authorization: {what}", with_authorization(*lines))
 
 
 def bearer_generators(context: OperationContext) -> Iterator[Generator]:
-    """Yields a generator of tokens that were never issued."""
+    """Yields a generator of random unknown tokens."""
 
     def token(chance: Random) -> Mutation:
         alphabet = string.ascii_letters + string.digits + "-._~+/"
         text = "u-" + "".join(chance.choices(alphabet, k=chance.randrange(4, 60)))
         what, security = f"the unknown token {text}", f"{context.operation.pointer}/security"
         on = context.on(BEARER_PART, "authorization", "bearer-header", security)
-        mutation = on.refused(f"Authorization: {what}", sending(f"Bearer {text}"))
+        mutation = on.refused(f"Authorization: {what}", with_authorization(f"Bearer {text}"))
         return mutation._replace(statuses=UNAUTHORIZED)
 
     yield token
 
 
 def _in_query(draft: Draft) -> Draft:
-    draft = sending()(draft)
+    draft = with_authorization()(draft)
     return draft._replace(query=(*draft.query, ("access_token", encoded_variable("TOKEN"))))
 
 
 def _in_cookie(draft: Draft) -> Draft:
-    return sending()(draft).with_headers("Cookie", f"access_token={BEARER_TOKEN}")
+    return with_authorization()(draft).with_headers("Cookie", f"access_token={BEARER_TOKEN}")

@@ -1,4 +1,4 @@
-"""The interface's prose of the resource API's operations: known values, their meaning, mutations."""
+"""The prose rules of the resource API's operations: known values, their meaning, and mutations."""
 
 import hashlib
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from understudy.cases.mutations import (
     kind_of,
     rule,
 )
-from understudy.cases.protocol import BEARER_HEADER, BEARER_PART, sending
+from understudy.cases.protocol import BEARER_HEADER, BEARER_PART, with_authorization
 from understudy.cases.test_data import TestData, digest
 from understudy.interface.operations import (
     ASSOCIATED_EMAIL,
@@ -41,7 +41,7 @@ def _identifier_mutations(
 
     Args:
         context: The context of the lookup or the QR code.
-        part: The part that is the path parameter.
+        part: The part of the path parameter, as in ``path hash``.
         name: The name of the path parameter.
         data: The people and avatars that the cases use.
     """
@@ -151,7 +151,7 @@ def _email_hash_mutations(
 
     Args:
         context: The operation context.
-        part: The part that is the hash.
+        part: The part that has the hash, as in ``query email_hash``.
         data: The people and avatars that the cases use.
     """
     where, _, name = part.partition(" ")
@@ -184,10 +184,10 @@ EMAIL_HASH_PARTS = {
     SET_AVATAR: "body email_hash",
     ASSOCIATED_EMAIL: "query email_hash",
 }
-"""Operation to the part that is the hash of an e-mail address."""
+"""Operation to the part that has the hash of an e-mail address."""
 
 QR_TEXT = 250
-"""Bytes of a text that fit any QR code, even percent-encoded (ISO/IEC 18004, 7.4)."""
+"""Longest text, in bytes, that fits any QR code, even percent-encoded (ISO/IEC 18004, 7.4)."""
 
 NOT_FOUND = ("404",)
 FORBIDDEN = ("403",)
@@ -198,11 +198,11 @@ _EXTRA = ValueSemantics("valid", rule("unknown-query-parameters-accepted"))
 def prose(
     key: str, path_names: tuple[str, ...], data: TestData, avatar_id: str
 ) -> InterfaceProse | None:
-    """Returns what the interface says of an operation, or None for other operations.
+    """Returns the prose rules of a resource API operation; None for other operations.
 
     Args:
-        key: The operation, as ``interface.operations`` names it.
-        path_names: Names of the path parameters in the document in force.
+        key: The operation, by its name in ``interface.operations``.
+        path_names: Names of the path parameters in the document.
         data: The people and avatars that the cases use.
         avatar_id: The avatar that the cases change, or the variable for it.
     """
@@ -298,16 +298,18 @@ def _with_token(
 ) -> Mutation:
     kind = kind_of(not status)
     on = context.on(BEARER_PART, "authorization", rule_id)
-    mutation = on.made(kind, f"Authorization: {what}", sending(f"Bearer {variable(name)}"))
+    mutation = on.made(
+        kind, f"Authorization: {what}", with_authorization(f"Bearer {variable(name)}")
+    )
     return mutation._replace(statuses=(status,)) if status else mutation
 
 
 TokenRow = tuple[str, str, str, str]
-"""A token, its variable, the rule on it, and the status by which it is refused; empty if it is accepted."""
+"""Description of a token, its variable, the rule, and the status of the refusal; empty: accepted."""
 
 
 def _token_rows(key: str) -> Iterator[TokenRow]:
-    """Yields the tokens that an operation is sent."""
+    """Yields the tokens that are sent to an operation, with their expected outcomes."""
     scoped = "a token with the scope auth alone"
     if key == QR_CODE:
         source = "qr-no-authentication"
@@ -336,5 +338,6 @@ def _tokens(context: OperationContext, key: str) -> Iterator[Mutation]:
     yield from (_with_token(context, *row) for row in _token_rows(key))
     if key == QR_CODE:
         yield context.on(BEARER_PART, "authorization", "qr-no-authentication").accepted(
-            "Authorization: a token that was never issued", sending("Bearer understudy-unknown")
+            "Authorization: a token that was never issued",
+            with_authorization("Bearer understudy-unknown"),
         )

@@ -1,8 +1,8 @@
 """Streams the cases of operations, and selects among them.
 
-An operation has each mutation alone, then options in pairs, then as many mixtures as requested. A case
-is drawn from the seed, the operation and its number, so that the same seed and document give the same
-bytes under every Python. Of earlier cases only a short digest each is kept.
+An operation gets each mutation alone, then options in pairs, then as many mixtures as requested. A
+case depends only on seed, operation and number, so that the same seed and document give the same
+bytes under every Python version. To detect duplicates, only a short digest of each case is kept.
 """
 
 import hashlib
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import combinations, islice, zip_longest
 from pathlib import Path
-from random import Random  # noqa: TID251 - seeded by whoever asks
+from random import Random  # noqa: TID251 - seeded by the caller
 from typing import NamedTuple
 
 from understudy.cases.model import LARGE, Case, CaseKind, CaseRequest, ExpectedResponse
@@ -26,15 +26,15 @@ from understudy.openapi.operation_names import no_operation, operation_named
 from understudy.terminal import counted
 
 CANDIDATES = 12
-"""Rows to choose the best of: more take longer and hardly cover more."""
+"""Candidate rows of which the best is chosen; more would take longer and hardly cover more."""
 
 
 def covering(options: Sequence[Mutation], chance: Random) -> Iterator[Sequence[Mutation]]:
-    """Yields rows of options, at most one per part, until every possible pair was in a row.
+    """Yields rows of options, at most one per part, until every combinable pair was in some row.
 
     Args:
         options: The options of all parts.
-        chance: Decides between rows that cover the same number of pairs.
+        chance: Random source for the candidate rows.
     """
     uncovered = {
         (a, b) for a, b in combinations(range(len(options)), 2) if options[a].fits(options[b])
@@ -66,20 +66,20 @@ def _pairs_of(row: Sequence[int]) -> set[tuple[int, int]]:
 KINDS: frozenset[CaseKind] = frozenset({"valid", "invalid", "open"})
 
 MOST_MUTATIONS = 3
-"""Mutations in one mixture: a description of more would no longer be read."""
+"""Most mutations in a mixture, so that its description stays readable."""
 
 _UNSAFE_IN_FILE_NAMES = re.compile(r"[^\w.]+", re.ASCII)
-"""Operations without an operationId are named by method and path; a case's id is a file name."""
+"""Characters to replace in case ids, which serve as file names; an operation's name may be a path."""
 
 MOST_REPEATS = 500
-"""Consecutive duplicates before giving up: then the operation has no more cases."""
+"""Consecutive duplicates after which an operation is taken to have no more cases."""
 
 
 def cases(plan: OperationPlan, seed: int, kinds: frozenset[CaseKind]) -> Iterator[Case]:
     """Yields the cases of an operation; for most operations the stream never ends.
 
     Args:
-        plan: What the cases are made of.
+        plan: The plan of the operation.
         seed: The same seed and plan give the same cases.
         kinds: The kinds of cases to yield.
     """
@@ -105,7 +105,7 @@ def _is_seen(case: Case, seen: set[bytes]) -> bool:
 
 
 def _mixtures(plan: OperationPlan, seed: int) -> Iterator[Sequence[Mutation]]:
-    yield ()  # before any mutation is made, which takes long for a large body
+    yield ()  # the plain request comes first, as making the mutations of a large body is slow
     for mutation in _alternating(plan.mutations, Random(f"{seed} {plan.name}")):
         yield (mutation,)
     options = [m for m in plan.mutations if m.is_option and m.kind == "valid"]
@@ -114,13 +114,12 @@ def _mixtures(plan: OperationPlan, seed: int) -> Iterator[Sequence[Mutation]]:
 
 
 def _alternating(mutations: Sequence[Mutation], chance: Random) -> list[Mutation]:
-    """Returns the mutations so that the first few are the most telling of as many categories as there are.
+    """Returns the mutations in an order in which the first few cover as many categories as possible.
 
-    Otherwise the many texts of one part would hide the one mutation of a rule. So the categories
-    alternate, and within a category its parts, keywords and rules. Texts of every category count as
-    one, and mutations with an open outcome come after those whose outcome the contract determines.
-    Before them all come some bounds that are exceeded, and required parts that are left out; then every
-    second one has a value that crashes services, as long as there are any.
+    Otherwise the many texts of one part would crowd out the single mutation of a rule. So categories
+    alternate, and within a category its parts, keywords and rules; unicode counts as text, and
+    mutations with an open outcome come later. The list starts with a few exceeded bounds and missing
+    required parts; after that, every second mutation has a value that often crashes services.
     """
     groups: dict[str, dict[tuple[str, str], list[Mutation]]] = {}
     mixed = chance.sample(mutations, len(mutations))
@@ -137,14 +136,14 @@ def _alternating(mutations: Sequence[Mutation], chance: Random) -> list[Mutation
 
 
 HEAD, BARE_REFUSALS = 6, 2
-"""The first so many mutations may be of the first so many telling categories alone."""
+"""Length of the head, and number of telling categories whose mutations stay in front there."""
 
 TELLING_CATEGORIES = ("boundary", "required", "type", "enum")
-"""Refusals that services forget most, each for one cheap request."""
+"""Categories whose invalid requests services most often fail to refuse, the likeliest first."""
 
 
 def _rank(mutation: Mutation) -> int:
-    """Returns how early a mutation is sent: those that show most for one request come first."""
+    """Returns the sort key of a mutation: those most likely to reveal a bug come first."""
     if mutation.kind == "invalid" and mutation.category in TELLING_CATEGORIES:
         return TELLING_CATEGORIES.index(mutation.category)
     if _is_telling(mutation):
@@ -153,7 +152,7 @@ def _rank(mutation: Mutation) -> int:
 
 
 def _is_telling(mutation: Mutation) -> bool:
-    """Tells whether a mutation has a value that crashes services which do not expect it."""
+    """Tells whether a mutation has a value that often crashes services."""
     return mutation.description.rpartition(": ")[2] in TELLING
 
 
@@ -169,7 +168,7 @@ def _endless(plan: OperationPlan, seed: int) -> Iterator[Sequence[Mutation]]:
         number += 1
         chance = Random(f"{seed} {plan.name} {number}")
         chosen = [chance.choice(plan.generators)(chance)]
-        # At most one mutation may be invalid, and one with an open outcome stays alone.
+        # At most one mutation may be invalid; one with an open outcome is not combined.
         pool = valid if chosen[0].kind == "invalid" or chance.random() < 0.6 else invalid  # noqa: PLR2004 - most
         for _ in range(chance.randrange(MOST_MUTATIONS) if chosen[0].kind != "open" else 0):
             mutation = chance.choice(pool) if pool else chosen[0]
@@ -180,7 +179,7 @@ def _endless(plan: OperationPlan, seed: int) -> Iterator[Sequence[Mutation]]:
 
 
 def _case(plan: OperationPlan, mutations: Sequence[Mutation]) -> Case | None:
-    """Returns the case that mutations make together, or None where they undo one another."""
+    """Returns the case of some mutations; None if their combination is invalid or cannot be sent."""
     draft = plan.context.plain
     for mutation in sorted(mutations, key=lambda mutation: mutation.part == WRITING):
         draft = mutation.apply(draft)
@@ -214,7 +213,7 @@ def _case(plan: OperationPlan, mutations: Sequence[Mutation]) -> Case | None:
 
 
 def _decisive(mutations: Iterable[Mutation]) -> Mutation | None:
-    """Returns the mutation that determines the outcome: the one that is not simply accepted."""
+    """Returns the mutation that determines the outcome: the first that is not valid, or None."""
     return next((mutation for mutation in mutations if mutation.kind != "valid"), None)
 
 
@@ -236,7 +235,7 @@ def _expected(
 
 
 def _digest(request: CaseRequest) -> str:
-    if len(request.body or b"") > LARGE:  # the repr of ten megabytes would take forty
+    if len(request.body or b"") > LARGE:  # the repr of a body takes four times its size
         request = request._replace(body=hashlib.sha256(request.body or b"").digest())
     return hashlib.sha256(repr(tuple(request)).encode("utf-8", "replace")).hexdigest()[:12]
 
@@ -246,13 +245,13 @@ WORDS: dict[str, frozenset[CaseKind]] = {
     "invalid": frozenset({"invalid"}),
     "all": KINDS,
 }
-"""The values of ``--kind``; cases that the contract leaves open are only in ``all``."""
+"""Value of ``--kind`` to kinds of cases; cases with an open outcome are only in ``all``."""
 
 
 def planners(
     document: Path | None, test_data: TestData, overlays: Sequence[Path] = ()
 ) -> tuple[Planner, ...]:
-    """Returns the planners of a document, or of the two bundled documents.
+    """Returns the planner of a document, or those of the two bundled documents.
 
     Args:
         document: The document; None for the bundled ones.
@@ -295,9 +294,9 @@ def plans(planners: Sequence[Planner], names: Sequence[str] = ()) -> list[Operat
 def generate(
     plans: Sequence[OperationPlan], count: int, seed: int, kinds: frozenset[CaseKind]
 ) -> Iterator[Case]:
-    """Yields ``count`` cases of each operation, or as many as it has.
+    """Yields ``count`` cases of each operation, or fewer if it has fewer.
 
-    Cases that use up what others need come last.
+    Operations with throttled attempts get their valid cases first.
     """
     for plan in plans:
         stream = islice(cases(plan, seed, kinds), count)
@@ -305,16 +304,16 @@ def generate(
             yield from stream
             continue
         yield from (case for case in stream if case.kind == "valid")
-        # The same cases again, because a million of them must not be kept in memory.
+        # generated a second time, since keeping a million cases would exhaust memory
         again = islice(cases(plan, seed, kinds), count)
         yield from (case for case in again if case.kind != "valid")
 
 
 def in_turn(plans: Sequence[OperationPlan], count: int, seed: int) -> Iterator[Case]:
-    """Yields the first ``count`` cases of each operation, one of each in turn.
+    """Yields the first ``count`` cases of each operation, one per operation in turn.
 
-    So a budget that ends early has asked every operation, by what shows most. What deletes comes last
-    in its turn, as the others may need what it deletes.
+    If a budget of requests ends early, every operation has been tried with its most telling cases.
+    DELETE operations come last in each turn, as the others may need the items that they delete.
     """
     ordered = sorted(plans, key=lambda plan: plan.context.operation.method == "DELETE")
     streams = [islice(cases(plan, seed, KINDS), count) for plan in ordered]
@@ -323,6 +322,7 @@ def in_turn(plans: Sequence[OperationPlan], count: int, seed: int) -> Iterator[C
 
 
 COUNT = 50
+"""Default number of cases per operation."""
 
 
 def edge_cases(
@@ -360,15 +360,15 @@ def edge_cases(
 
 
 Touch = tuple[str, str, str]
-"""One thing that a case covers: an operation, a part, and a keyword or rule."""
+"""A unit of coverage: an operation, a part, and a keyword or rule."""
 
 
 OPERATION_WEIGHT = 5
-"""Keywords that the first case of an operation is worth."""
+"""Weight of an operation's first case, in touches."""
 
 
 class CoveringSet(NamedTuple):
-    """A set of cases, and what it covers.
+    """A selection of cases, and its coverage.
 
     Attributes:
         chosen: Positions of the cases in the stream, ascending.
@@ -402,13 +402,13 @@ def touches(case: Case) -> frozenset[Touch]:
 
 
 def choose(stream: Iterable[Case], size: int) -> CoveringSet:
-    """Chooses cases greedily, each time the one that adds most (the earliest of equals).
+    """Chooses cases greedily, each time the one that adds most coverage; the earliest of equals.
 
-    What a case adds only shrinks, so its worth is computed again only when it would be next.
+    The gain of a case can only shrink, so it is computed again only when the case would be next.
 
     Args:
         stream: The cases to choose from.
-        size: How many to choose at most.
+        size: Largest number of cases to choose.
     """
     shared: dict[frozenset[Touch], frozenset[Touch]] = {}
     touched = [shared.setdefault(each, each) for each in map(touches, stream)]
@@ -436,5 +436,5 @@ def choose(stream: Iterable[Case], size: int) -> CoveringSet:
 
 
 def _worth(touched: frozenset[Touch]) -> int:
-    """Returns the weight of touches; an operation's first case weighs more than a keyword."""
+    """Returns the weight of touches; the first case of an operation weighs more than a keyword."""
     return sum(OPERATION_WEIGHT if part == "all" else 1 for _, part, _ in touched)

@@ -1,7 +1,7 @@
 """Test data of a deployment: a person, an avatar, an application, and secrets by name.
 
-The defaults are those of the mock's bundled fixtures. A secret is put into a request only when it is
-sent, or written with ``--include-secrets``.
+The defaults are those of the mock's bundled fixtures. Requests contain secrets as variables, which
+are replaced when a request is sent, or written with ``--include-secrets``.
 """
 
 import base64
@@ -25,10 +25,10 @@ SECRETS: Mapping[str, str] = {
     "CREDENTIAL": "an API key, or any other credential that the document requires",
     "BASIC_CREDENTIAL": "a user name and a password, with a colon between them, in base64 (RFC 7617)",
 }
-"""Every secret variable of a request, and the secret that it holds."""
+"""Variable to a description of its secret."""
 
 AVATAR_ID, CODE, CLIENT_TOKEN = "AVATAR_ID", "CODE", "CLIENT_TOKEN"
-"""The variables that set-up requests obtain: an avatar, an authorization code, and a token."""
+"""Variables whose values set-up requests obtain: an avatar, an authorization code, and a token."""
 
 _OF_THE_MOCK = {
     "TOKEN": "ada-full",
@@ -55,22 +55,22 @@ class TestData:
         email: Primary e-mail address of that person, who owns the secret ``TOKEN``.
         image_id: An avatar of that person.
         client_id: Client ID of an application of that person.
-        redirect_uri: Redirect URI that is registered for the application.
+        redirect_uri: Redirect URI registered for the application.
         username: User name of that person at the authorization server.
         secrets: Variable to value, for the known secrets.
         email_hash: SHA-256 hash of ``email`` (rule email-hash-normalised); computed by default.
-        second_hash: Hash of another address of that person; empty if none is known.
+        second_hash: Hash of a second e-mail address of that person; empty if none is known.
         other_hash: Hash of an address of another person; empty if none is known.
         private_slug: Slug of a private profile; empty if none is known.
         disabled_slug: Slug of a disabled profile; empty if none is known.
-        denial: Query that makes the deployment deny an authorization request; empty if only a
+        denial: Query by which the deployment denies an authorization request; empty if only a
             person can deny it.
-        approval: Query that makes it approve one; empty if only a person can.
-        is_token_checked: Whether the service of another document is known to refuse unknown tokens; the
-            interface's own does.
+        approval: Query by which it approves an authorization request; empty if only a person can.
+        is_token_checked: Whether a service other than the interface's is known to refuse unknown
+            tokens.
     """
 
-    __test__ = False  # pytest would take a class of this name for tests
+    __test__ = False  # pytest would collect a class of this name
 
     slug: str = "ada"
     email: str = "ada@example.com"
@@ -94,7 +94,7 @@ class TestData:
 
 
 def basic_credential(username: str | None, password: str | None) -> str | None:
-    """Returns a user name and a password as Basic authentication sends them, or None without both."""
+    """Returns the credential of Basic authentication; None if user name or password is missing."""
     if not username or not password:
         return None
     return base64.b64encode(f"{username}:{password}".encode()).decode()

@@ -1,15 +1,15 @@
 """Texts and numbers that are known to break software, independent of any document.
 
-A text that looks like another is written with escapes, so that no editor normalises it away.
+Ambiguous characters are written as escapes, so that no editor normalises them.
 """
 
 from collections.abc import Mapping
-from random import Random  # noqa: TID251 - seeded by whoever asks
+from random import Random  # noqa: TID251 - seeded by the caller
 
 from understudy.terminal import counted
 
 LONG = 10_000
-"""Characters of a text without a declared limit: too long for most columns, and still quick."""
+"""Length of the text for members without a declared limit: beyond most database columns, yet fast."""
 
 UNICODE: Mapping[str, str] = {
     "e-acute as one code point (NFC)": "Ren\u00e9e",
@@ -40,7 +40,7 @@ UNICODE: Mapping[str, str] = {
     "a no-break space at both ends": "\u00a0Ada\u00a0",
     "Arabic-Indic digits": "\u0661\u0662\u0663",
 }
-"""Description to text."""
+"""Description to text, for troublesome Unicode."""
 
 PLAIN: Mapping[str, str] = {
     "only spaces": "   ",
@@ -87,7 +87,7 @@ NO_INTEGERS: Mapping[str, str] = {
     "two numbers": "80 240",
     "a minus alone": "-",
 }
-"""Description to text, of texts that no reader can take for an integer."""
+"""Description to text, for texts that no parser reads as an integer."""
 
 POSSIBLE_INTEGERS: Mapping[str, str] = {
     "a leading zero": "080",
@@ -97,7 +97,7 @@ POSSIBLE_INTEGERS: Mapping[str, str] = {
     "a space before it": " 80",
     "a line end behind it": "80\n",
 }
-"""Description to text, of texts that only some readers take for an integer."""
+"""Description to text, for texts that only some parsers read as an integer."""
 
 INTEGERS: Mapping[str, int] = {
     "0": 0,
@@ -119,7 +119,7 @@ LEXEMES = {
     "a number that a double makes zero": "1e-400",
     "thirty digits behind the point": "0.100000000000000000000000000001",
 }
-"""Description to JSON number, of numbers that readers may understand differently (RFC 8259, 6)."""
+"""Description to JSON number, for numbers that parsers may read differently (RFC 8259, 6)."""
 
 TELLING = frozenset(
     {
@@ -127,7 +127,7 @@ TELLING = frozenset(
         *("empty", "a value that is not listed"),
     }
 )
-"""Descriptions of the values that crash most services which do not expect them."""
+"""Descriptions of the values that most often crash services."""
 
 NO_BOOLEANS = {
     "1": "1",
@@ -174,22 +174,22 @@ ALPHABETS: Mapping[str, str] = {
     "punctuation": "<>&'\"\\/%+=#?;:{}[]()",
     "white space": "\t\n\r \u00a0\u2028",
 }
-"""Description to the letters of an alphabet."""
+"""Description to the characters of an alphabet."""
 
 
 def drawn(chance: Random, longest: int = 60) -> str:
-    """Returns a random text of letters of one to three alphabets."""
+    """Returns a random text with characters of one to three alphabets."""
     pools = chance.sample([*ALPHABETS.values()], chance.randrange(1, 4))
     size = chance.randrange(1, longest + 1)
     return "".join(chance.choice(chance.choice(pools)) for _ in range(size))
 
 
 def spelled(text: str) -> str:
-    """Describes a drawn text by its length and alphabets, in words that any terminal can show."""
+    """Describes a random text by its length and alphabets, in words that any terminal can show."""
     kinds = [name for name, letters in ALPHABETS.items() if set(letters) & set(text)]
     return f"{counted(len(text), 'character')}, made of {', '.join(kinds or ['others'])}"
 
 
 def all_texts() -> dict[str, str]:
-    """Returns every text by its description."""
+    """Returns all texts by their descriptions."""
     return {**UNICODE, **PLAIN, **EMPTY_LOOKING}

@@ -1,11 +1,11 @@
-"""Mutations of multipart bodies: how their parts are written, and which file they carry."""
+"""Mutations of multipart bodies: the encoding of their parts, and the files that they carry."""
 
 import struct
 import zlib
 from collections.abc import Callable, Iterator
 from functools import cache
 from io import BytesIO
-from random import Random  # noqa: TID251 - seeded by whoever asks
+from random import Random  # noqa: TID251 - seeded by the caller
 from typing import Any, NamedTuple
 
 from understudy.cases.drafts import JSON, Draft, DraftChange, MultipartBody, MultipartPart
@@ -23,12 +23,12 @@ from understudy.cases.mutations import (
 from understudy.openapi.loader import Node
 from understudy.openapi.parameter_writing import written
 
-# Images are made here so that every run sends the same bytes. All are small, except those that test the size
-# limit: these are zeros but for a few bytes.
+# Images are generated, so that every run sends the same bytes. All are small, except those that test
+# the size limit, which are mostly zeros.
 
 SIDE = 8
 LARGEST = 10_000_000
-"""The largest size in bytes that is surely accepted: 10 MB as 10 * 10^6 (rule upload-size-limit)."""
+"""Largest size in bytes that is certainly accepted: 10 MB as 10 * 10^6 (rule upload-size-limit)."""
 
 BOMB_SIDE = 20_000
 """Side in pixels of a decompression bomb: 400 million pixels of one colour in 50 KB."""
@@ -57,7 +57,7 @@ def _jpeg(description: str, content: bytes, name: str = "a.jpg") -> UploadImage:
     return UploadImage(description, content, name, "image/jpeg")
 
 
-@cache  # drawn once, as every upload sends the same pictures
+@cache  # every upload sends the same images
 def good() -> tuple[UploadImage, ...]:
     """Returns square, complete images in the accepted formats (rule upload-image-types)."""
     plain = png()
@@ -86,7 +86,7 @@ def good() -> tuple[UploadImage, ...]:
 
 @cache  # as above
 def doubtful() -> tuple[UploadImage, ...]:
-    """Returns images that the contract neither accepts nor refuses."""
+    """Returns images that the contract neither accepts nor refuses, such as a decompression bomb."""
     script = _chunk(b"tEXt", b"Comment\0<script>alert(1)</script>")
     what = "a polyglot: a PNG with a script in a comment"
     return (
@@ -132,7 +132,7 @@ def oblong() -> tuple[UploadImage, ...]:
 
 
 def padded(size: int) -> UploadImage:
-    """Returns a PNG of this size in bytes, filled up with zeros in a chunk that no reader knows."""
+    """Returns a PNG of ``size`` bytes, padded with zeros in an ancillary chunk that readers skip."""
     filling = bytes(size - len(png()) - len(_chunk(b"paDd", b"")))
     return UploadImage(f"{size:,} bytes", png(extra=_chunk(b"paDd", filling)))
 
@@ -172,7 +172,7 @@ def _chunk(name: bytes, content: bytes) -> bytes:
 
 
 def _bomb() -> bytes:
-    """Returns a PNG of one bit a pixel; the only image that has to be compressed."""
+    """Returns a PNG with one bit per pixel, the only image that is compressed."""
     packer = zlib.compressobj(9)
     row = bytes(BOMB_SIDE // 8 + 1)
     pixels = b"".join(packer.compress(row) for _ in range(BOMB_SIDE)) + packer.flush()
@@ -219,7 +219,7 @@ BodyChange = Callable[[MultipartBody], MultipartBody]
 
 
 def base_parts(named_values: Iterator[tuple[str, object]]) -> MultipartBody:
-    """Returns a plain multipart body of these members; a value of bytes is a file."""
+    """Returns a plain multipart body of names and values; bytes become a file."""
     return MultipartBody(tuple(_part(name, value) for name, value in named_values))
 
 
@@ -232,7 +232,7 @@ def _part(name: str, value: object) -> MultipartPart:
 
 
 def file_part(name: str, picture: UploadImage) -> MultipartPart:
-    """Returns a file part as a browser writes it: quotes in its name are percent-encoded."""
+    """Returns a file part as browsers encode it, with quotes in the file name as ``%22``."""
     file_name = picture.name.replace('"', "%22")
     disposition = f'Content-Disposition: form-data; name="{name}"; filename="{file_name}"'
     return MultipartPart((disposition, f"Content-Type: {picture.media_type}"), picture.content)
@@ -265,7 +265,7 @@ def mutations(context: OperationContext, schema: Node, file_name: str) -> Iterat
 
 
 def generators(file_name: str, context: OperationContext) -> Iterator[Generator]:
-    """Yields a generator of further images."""
+    """Yields a generator of random images."""
 
     def picture(chance: Random) -> Mutation:
         side, shade = chance.randrange(1, 65), chance.randrange(256)
@@ -294,11 +294,11 @@ def _files(context: OperationContext, name: str) -> Iterator[Mutation]:
 
 
 def _sizes(name: str) -> Iterator[Mutation]:
-    """Yields sizes around the limit; whether 10 MB are 10 * 10^6 or 10 * 2^20 bytes is left open."""
+    """Yields files around the size limit; between 10 * 10^6 and 10 * 2^20 bytes both are right."""
 
     def sized(what: str, size: int, kind: CaseKind, statuses: tuple[str, ...] = ()) -> Mutation:
         args = (f"{BODY} {name}", "image", f"{name}: {what}", SIZE, rule(SIZE))
-        # Made on use: mutations are kept in memory, and ten megabytes need not be.
+        # made when it is applied, since mutations are kept in memory and each file has 10 MB
         apply = _to_file(name, lambda _: file_part(name, padded(size)))
         return Mutation(*args, kind, apply, statuses, is_alone=True)
 
@@ -326,7 +326,7 @@ def _file(
 
 
 def _writing(context: OperationContext, schema: Node, name: str) -> Iterator[Mutation]:
-    """Yields the odd ways in which real clients write the same body."""
+    """Yields unusual but valid encodings of the same body, as real clients send them."""
 
     def typed(text: str) -> BodyChange:
         line = f"Content-Type: {text}"
@@ -389,12 +389,15 @@ def _broken(context: OperationContext, name: str) -> Iterator[Mutation]:
 
 
 def _so(**members: Any) -> BodyChange:
-    """Returns a change of how a multipart body is written."""
+    """Returns a change of some fields of a multipart body."""
     return lambda parts: parts._replace(**members)
 
 
 def _lengthened(name: str) -> BodyChange:
-    """Returns a change that ends the file, put last, with an empty line: a text would be another one."""
+    """Returns a change that puts the file last and appends an empty line to it.
+
+    In a text field, the line would be a part of the value.
+    """
 
     def apply(body: MultipartBody) -> MultipartBody:
         parts = sorted(body.parts, key=lambda it: f'name="{name}"' in it.headers[0])
