@@ -1,9 +1,9 @@
 """Replaces the secrets of a capsule by references, and references by secrets.
 
-A capsule is attached to bug reports, so it contains no secret. What the mock generated follows from
-the world's seed, and what the fixtures have stands in the fixtures: a reference says where. So a
-request of the capsule has the same effect on a mock that has the same fixtures. Any other secret,
-such as a real token that was sent by mistake, becomes an invented one, the same wherever it stands.
+A capsule is attached to bug reports, so it contains no secret. A reference names a place in the
+fixtures, or the number of an identifier that the mock generates from the world's seed, so that a
+request of the capsule has the same effect on every mock with the same fixtures. Any other secret,
+such as a real token that was sent by mistake, is replaced by an invented one, the same in all places.
 """
 
 import base64
@@ -31,13 +31,13 @@ from understudy.mock.store.tokens import KEY_ALPHABET, TOKEN_ALPHABET, TOKENS
 from understudy.openapi.pointers import objects_in
 
 SHORTEST: Final = 6
-"""Characters of a secret that is looked for inside of texts; a shorter one would be a common word."""
+"""Least length of a secret that is replaced inside of texts; a shorter one could be a common word."""
 
 MOST_ISSUED: Final = 20_000
-"""Generated identifiers that a secret is compared with; earlier ones become invented."""
+"""Most generated identifiers that a secret is compared with; earlier ones become invented."""
 
 MOST_PEOPLE: Final = 5_000
-"""People of the fixtures whose passwords are known as such; the others become invented."""
+"""Most people of the fixtures whose passwords become references; others become invented."""
 
 _ALPHABETS: Final = {"hex": "0123456789abcdef", "key": KEY_ALPHABET, "token": TOKEN_ALPHABET}
 _REFERENCE: Final = re.compile(r"\{\{understudy ([^{}|]+)(\|quoted)?\}\}")
@@ -48,20 +48,19 @@ _KEYED_BY_SECRETS: Final = frozenset(
     collection.name for collection in (TOKENS, CODES, SPENT_CODES, SESSIONS, CONSENTS)
 )
 _NOT_SECRET: Final = frozenset({"code_verifier"})
-"""Proves nothing once its code is exchanged, and its challenge is in the request before."""
-
+"""A PKCE verifier is worthless once its code is exchanged."""
 
 _WHOLE: Final = frozenset({"equalTo", "contains"})
-"""Comparisons of a text that have it as it is sent."""
+"""Comparisons whose text can be a secret; patterns are not sent as they are."""
 
 
 class SecretReferences:
     """The secrets of one world and its journal, each with the reference that replaces it.
 
     Args:
-        world: The world, as it is in the capsule.
+        world: The world in the state of the capsule.
         contexts: The requests of the capsule.
-        issued: How many identifiers had been generated after the last of them.
+        issued: Number of identifiers that were generated up to the last request.
     """
 
     def __init__(self, world: World, contexts: Sequence[RequestContext], issued: int) -> None:
@@ -79,11 +78,11 @@ class SecretReferences:
                 variants[secret] = reference
                 variants.setdefault(quote(secret, safe=""), reference[:-2] + "|quoted}}")
         self._variants = variants
-        longest = sorted(variants, key=len, reverse=True)
+        longest = sorted(variants, key=len, reverse=True)  # a secret may be the start of another
         self._pattern = re.compile("|".join(map(re.escape, longest))) if longest else None
 
     def hidden(self, text: str) -> str:
-        """Returns a text with references in place of secrets; one that looks like a reference stays so."""
+        """Returns a text with references in place of secrets; text like a reference is escaped."""
         whole = self._references.get(text)
         if whole is not None:
             return whole
@@ -93,13 +92,13 @@ class SecretReferences:
         return _PAIR.sub(self._hidden_pair, text)
 
     def hidden_field(self, name: str, text: str, declared: Container[str] = ()) -> str:
-        """Returns the value of a header field with references; of Basic credentials, their parts.
+        """Returns the value of a header field with references, Basic credentials in decoded form.
 
         Args:
-            name: Of the field.
-            text: Its value.
-            declared: Names of the cookies that the operation reads; of what a browser sends besides,
-                as for a page of another port, no value is kept.
+            name: Name of the field.
+            text: Value of the field.
+            declared: Names of the cookies that the operation reads. The values of other cookies,
+                which browsers also send for pages of other ports, are not kept.
         """
         if name.lower() == "cookie":
             kept = {SESSION_COOKIE, WORLD_COOKIE}
@@ -122,12 +121,12 @@ class SecretReferences:
 
 
 class SecretResolver:
-    """Replaces references by secrets of the mock that opens a capsule.
+    """Replaces references by the secrets of the mock that opens a capsule.
 
     Args:
         baseline: The fixtures.
         seed: The seed of the capsule's world.
-        mark: What begins the world's tokens.
+        mark: Prefix of the world's tokens.
     """
 
     def __init__(self, baseline: Baseline, seed: int, mark: str) -> None:
@@ -140,15 +139,15 @@ class SecretResolver:
         """Returns a text with secrets in place of references.
 
         Raises:
-            ValueError: A reference leads nowhere.
+            ValueError: A reference has no target.
         """
         return _REFERENCE.sub(self._resolved, text) if "{{understudy " in text else text
 
     def revealed_field(self, text: str) -> str:
-        """Returns the value of a header field with secrets.
+        """Returns the value of a header field with secrets in place of references.
 
         Raises:
-            ValueError: A reference leads nowhere.
+            ValueError: A reference has no target.
         """
         revealed = self.revealed(text)
         if not revealed.startswith("Basic-parts "):
@@ -162,7 +161,7 @@ class SecretResolver:
 
     def _secret(self, name: str) -> str:
         kind, _, rest = name.partition(" ")
-        if name == "braces":  # of a text that looks like a reference
+        if name == "braces":  # the escape of a text that looks like a reference
             return "{{"
         if kind == "invented":
             return f"invented-secret-{rest}"
@@ -179,7 +178,7 @@ class SecretResolver:
 
 
 def _fixture_secrets(baseline: Baseline) -> Iterator[tuple[str, str]]:
-    """Yields the name and the text of each secret that stands in the fixtures."""
+    """Yields the secrets of the fixtures, each with its name in references."""
     for number, token in enumerate(baseline.get(TOKENS.name, {}), start=1):
         yield f"token {number}", token
     for name, application in baseline.get(APPLICATIONS.name, {}).items():
@@ -191,7 +190,7 @@ def _fixture_secrets(baseline: Baseline) -> Iterator[tuple[str, str]]:
 
 
 def _issued_references(world: World, count: int, secrets: Iterable[str]) -> dict[str, str]:
-    """Returns the secrets that the world generated, each by the number of its identifier."""
+    """Returns references for the secrets that the world generated, with the identifier's number."""
     wanted: dict[tuple[str, int], dict[str, tuple[str, str]]] = {}
     for secret in secrets:
         bare = secret.removeprefix(world.mark)
@@ -211,7 +210,7 @@ def _issued_references(world: World, count: int, secrets: Iterable[str]) -> dict
 
 
 def _drawn(seed: int, number: int, alphabet: str, length: int) -> str:
-    """Returns what the identifier of this number is, drawn with an alphabet."""
+    """Returns the generated identifier of a number, by repeating its draw."""
     identifiers = Identifiers(seed, number - 1)
     if alphabet == "hex":
         return identifiers.hexadecimal(length)
@@ -222,7 +221,7 @@ def _drawn(seed: int, number: int, alphabet: str, length: int) -> str:
 
 
 def _secrets(world: World, contexts: Sequence[RequestContext]) -> Iterator[str]:
-    """Yields every secret of a world, fixtures left out, and of requests."""
+    """Yields the secrets of requests, and those of the world that are not in its fixtures."""
     yield from (change.key for change in world.changes() if change.collection in _KEYED_BY_SECRETS)
     for session in world.added(SESSIONS):
         yield session.csrf
@@ -239,7 +238,7 @@ def _secrets(world: World, contexts: Sequence[RequestContext]) -> Iterator[str]:
 
 
 def _secrets_of_fault(fault: Fault) -> Iterator[str]:
-    """Yields the secrets of what a fault or a stub is for, and of what it answers; patterns are none."""
+    """Yields the secrets in the condition and the response of a fault or stub, patterns left out."""
     for members in objects_in(orjson.loads(msgspec.json.encode(fault))):
         for name, value in members.items():
             texts = value if isinstance(value, dict) else {"equalTo": value}
@@ -275,7 +274,8 @@ def _body_secrets(body: bytes, names: AbstractSet[str]) -> Iterator[str]:
         return
     with suppress(ValueError):
         for value in objects_in(orjson.loads(body)):
-            known = names - {"code"} if "error" in value else names  # there it is a word
+            # the code of an error is a word, not an authorization code
+            known = names - {"code"} if "error" in value else names
             found = (text for name, text in value.items() if name in known)
             yield from (text for text in found if isinstance(text, str))
 

@@ -1,8 +1,8 @@
-"""Saves a world before one of its requests as a capsule, and opens one (``openapi/admin.yaml``).
+"""Handlers of the admin API that save a world as a capsule or as fixtures, and open either.
 
-A world is exported as fixtures and imported here, too. Both take long for a large world, so they run in a
-thread of their own, one at a time: others are not kept waiting, and many imports do not use up the
-threads that check uploads.
+A capsule holds a world's state before one of its requests, with the journal. Packing and unpacking
+take long for a large world, so they run in one separate thread: the event loop is not blocked, and
+many imports do not use up the threads that check uploads.
 """
 
 import asyncio
@@ -64,7 +64,7 @@ async def export_world(call: Call) -> HandlerResponse:
     """Exports the world as a zip file for ``serve --fixtures`` (``GET /export``).
 
     Raises:
-        LimitExceeded: It takes too long.
+        LimitExceeded: The export takes too long.
     """
     world = call.world.copy()
     packed = await in_worker(lambda: pack_world(world))
@@ -72,11 +72,11 @@ async def export_world(call: Call) -> HandlerResponse:
 
 
 async def import_world(call: Call, *, body: bytes) -> HandlerResponse:
-    """Replaces the world by the fixtures in a zip file, or leaves it as it is (``POST /import``).
+    """Replaces the world by the fixtures in a zip file; an error changes nothing (``POST /import``).
 
     Raises:
-        BadRequest: The body is not such a zip file, or a fixture in it cannot be used.
-        LimitExceeded: It holds too much, or takes too long.
+        BadRequest: The body is not such a zip file, or a fixture in it is invalid.
+        LimitExceeded: The zip file is too large, or the import takes too long.
     """
     words = vocabulary_of(call.world)
     baseline = await in_worker(lambda: unpack_fixtures(body, words))
@@ -86,10 +86,10 @@ async def import_world(call: Call, *, body: bytes) -> HandlerResponse:
 
 
 async def in_worker(work: Callable[[], Value]) -> Value:
-    """Returns the result of long work, done in the thread for archives.
+    """Runs a function in the thread for archives, and returns its result.
 
     Raises:
-        LimitExceeded: It takes too long.
+        LimitExceeded: The function takes too long.
     """
     loop = asyncio.get_running_loop()
     try:
@@ -100,9 +100,9 @@ async def in_worker(work: Callable[[], Value]) -> Value:
 
 
 def _without_collection(work: Callable[[], Value]) -> Value:
-    """Works while garbage collection is paused.
+    """Runs a function while garbage collection is paused.
 
-    A pass over a million young objects stops every thread for more than a second, again and again.
+    With a million new objects, each collection would stop every thread for more than a second.
     """
     if not gc.isenabled():
         return work()
@@ -119,20 +119,20 @@ HANDLERS: Handlers = {("GET", "/export"): export_world, ("POST", "/import"): imp
 ENTRY: Final = "capsule.json"
 
 Line = Annotated[str, Meta(pattern=r"^[\t -~\x80-\xff]*\Z")]
-"""Values that a header field may have (RFC 9110, 5.5)."""
+"""The value of a header field (RFC 9110, 5.5)."""
 
 Word = Annotated[str, Meta(pattern=r"^[!-~]{1,2000}\Z")]
-"""Printable characters without a space."""
+"""Printable ASCII characters without a space."""
 
 Fields = list[tuple[Word, Line]]
-"""Header fields in the order they were sent."""
+"""Header fields in the order in which they were sent."""
 
 
 class CapsuleText(Struct, frozen=True, forbid_unknown_fields=True):
     """The bytes of a body as text.
 
     Attributes:
-        encoding: Which gives back the bytes.
+        encoding: The encoding that turns the text into the bytes again.
         text: The text, with references in place of secrets.
     """
 
@@ -141,7 +141,7 @@ class CapsuleText(Struct, frozen=True, forbid_unknown_fields=True):
 
     @classmethod
     def of(cls, content: bytes) -> "CapsuleText":
-        """Returns bytes as text; what is not UTF-8, with a character for each byte."""
+        """Returns bytes as text: decoded from UTF-8, else one character for each byte."""
         try:
             return cls("utf-8", content.decode())
         except UnicodeDecodeError:
@@ -185,14 +185,14 @@ class Capsule(Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         format: The format of the file.
         world: The world's name.
-        request: The request before which the world stands; None: the end.
+        request: The request before which the state was saved; None for the state after the last.
         baseline: The digest of the fixtures.
         document: The digest of the document in force.
         now: The world's time.
-        settings: The state beside the records.
-        changes: Collection name to key to changed record; None: it was removed.
+        settings: The rest of the state, apart from the records.
+        changes: The changed records by collection and key; None for a removed record.
         total: The number of the last request of the journal.
-        journal: The remembered requests, the oldest first.
+        journal: The requests that the journal still has, the oldest first.
     """
 
     format: Literal["understudy-capsule-1"]
@@ -208,7 +208,7 @@ class Capsule(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def pack(capsule: Capsule) -> bytes:
-    """Returns the file of a capsule; the same capsule always gives the same bytes."""
+    """Returns the file of a capsule; equal capsules have equal bytes."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(archive_entry(ENTRY), msgspec.json.encode(capsule))
@@ -219,8 +219,8 @@ def unpack(content: bytes) -> Capsule:
     """Reads the file of a capsule.
 
     Raises:
-        BadRequest: It is not such a file, or has a password.
-        LimitExceeded: It is too large.
+        BadRequest: The content is not a capsule, or has a password.
+        LimitExceeded: The content is too large.
     """
     try:
         with opened_archive(content) as archive:
@@ -237,7 +237,7 @@ def unpack(content: bytes) -> Capsule:
 
 
 def each_text(value: Any, convert: Callable[[str], str]) -> Any:
-    """Returns a value of JSON with every string, keys included, converted."""
+    """Returns a JSON value with a function applied to every string, keys included."""
     if isinstance(value, str):
         return convert(value)
     if isinstance(value, list | tuple):
@@ -248,7 +248,7 @@ def each_text(value: Any, convert: Callable[[str], str]) -> Any:
 
 
 def recorded(context: RequestContext, references: SecretReferences) -> CapsuleExchange:
-    """Returns an exchange as a capsule has it, with references in place of secrets."""
+    """Returns an exchange of the journal for a capsule, with references in place of secrets."""
     hidden = references.hidden
     principal = context.principal
     parameters = context.endpoint.operation.parameters if context.endpoint else ()
@@ -284,10 +284,10 @@ def restored(
     endpoints: Mapping[str, Endpoint],
     resolver: SecretResolver,
 ) -> list[RequestContext]:
-    """Returns the exchanges of a capsule as the journal of a world keeps them.
+    """Returns the exchanges of a capsule for the journal of a world.
 
     Raises:
-        ValueError: A reference leads nowhere, or a text is not what a request has.
+        ValueError: A reference has no target, or a text cannot be part of a request.
     """
     contexts = []
     operations = [endpoint.operation for endpoint in endpoints.values()]
@@ -323,7 +323,7 @@ def _head(exchange: CapsuleExchange, resolver: SecretResolver) -> RequestHead:
 
 def _peer(exchange: CapsuleExchange) -> Peer:
     address = urlsplit(exchange.site_url)
-    address.port  # noqa: B018 - one over 65535 raises
+    address.port  # noqa: B018 - raises ValueError for a number above 65535
     return Peer(exchange.client, ("127.0.0.1", None), address.scheme)
 
 
@@ -361,7 +361,7 @@ async def get_capsule(
     Raises:
         NotFound: The journal does not remember the request.
         Conflict: The history does not reach back so far.
-        LimitExceeded: It takes too long.
+        LimitExceeded: Packing takes too long.
     """
     world = call.world
     if request is not None and world.journal.get(request) is None:
@@ -408,10 +408,10 @@ def _capsule(
 
 
 def _with_texts(settings: TimelessSettings, convert: Callable[[str], str]) -> TimelessSettings:
-    """Returns settings with every text of a request or a response in their faults and stubs converted.
+    """Returns settings with a function applied to the texts of messages in their faults and stubs.
 
     Raises:
-        ValueError: A text is not what it stands for.
+        ValueError: A converted fault or stub is invalid.
     """
     faults = {}
     for name, fault in settings.faults.items():
@@ -426,8 +426,8 @@ async def open_capsule(admin: AdminContext, call: Call, *, body: bytes) -> Handl
 
     Raises:
         BadRequest: The body is not a capsule.
-        Conflict: It was made of another world, other fixtures or another document.
-        LimitExceeded: It holds too much, or takes too long.
+        Conflict: The capsule is of another world, other fixtures or another document.
+        LimitExceeded: The capsule is too large, or takes too long to check.
     """
     world = call.world
     capsule = unpack(body)
@@ -467,12 +467,12 @@ async def open_capsule(admin: AdminContext, call: Call, *, body: bytes) -> Handl
 def _checked_state(
     admin: AdminContext, capsule: Capsule, world: World, resolver: SecretResolver
 ) -> Snapshot:
-    """Returns the state of a capsule, checked as fixtures and the admin API's bodies are.
+    """Returns the state of a capsule, checked like fixtures and bodies of the admin API.
 
     Raises:
         ValueError: A record or a reference is invalid.
-        StartupError: A record breaks what holds for fixtures, or there is no such choice.
-        BadRequest: A fault names what is not there.
+        StartupError: A record breaks a rule of fixtures, or there is no such switch or option.
+        BadRequest: A fault names an operation or a person that does not exist.
         LimitExceeded: There are too many records or faults.
     """
     settings = _with_texts(capsule.settings, resolver.revealed)
@@ -497,7 +497,7 @@ def _checked_state(
 
 
 def _digest(admin: AdminContext, name: str, value: Any) -> str:
-    """Returns the digest of fixtures or of a document, which is computed once."""
+    """Returns the digest of fixtures or of a document, cached as long as the object is the same."""
     known = admin.digests.get(name)
     if known is None or known[0] is not value:
         known = (value, _baseline_digest(value) if name == "baseline" else _json_digest(value))
@@ -517,7 +517,7 @@ def _expect_same(what: str, expected: str, actual: str, option: str) -> None:
 def _json_digest(document: Any) -> str:
     try:
         content = orjson.dumps(document, option=orjson.OPT_SORT_KEYS, default=str)
-    except TypeError:  # a number of more than 64 bits, as a document may have
+    except TypeError:  # orjson takes no integers of more than 64 bits
         content = json.dumps(document, sort_keys=True, default=str).encode()
     return hashlib.sha256(content).hexdigest()
 
@@ -532,7 +532,7 @@ def _baseline_digest(baseline: Baseline) -> str:
 
 
 def _state(capsule: Capsule, baseline: Baseline, resolver: SecretResolver) -> Snapshot:
-    """Returns the state of a capsule.
+    """Returns the state of a capsule, not yet checked, with a frozen clock.
 
     Raises:
         ValueError: A record or a reference is invalid.

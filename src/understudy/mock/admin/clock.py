@@ -1,4 +1,4 @@
-"""Shows and sets the time of a world, lists its changes and what will end, and rewinds it (``openapi/admin.yaml``)."""
+"""Handlers of the admin API for a world's clock, its changes, and the moments when things expire."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
@@ -20,14 +20,14 @@ from understudy.mock.store.tokens import TOKENS
 
 
 def instant_of(text: str, name: str) -> datetime:
-    """Returns the instant that a field or a parameter names.
+    """Parses the instant of a field or a parameter.
 
     Args:
-        text: The instant, as RFC 3339 writes it.
+        text: The instant in the format of RFC 3339.
         name: Name of the field or parameter, for the message.
 
     Raises:
-        BadRequest: It is not a date and time, or has no offset.
+        BadRequest: The text is not a date and time, or has no offset.
     """
     try:
         instant = datetime.fromisoformat(text)
@@ -67,10 +67,10 @@ def put_clock(call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
 
 
 def advance_clock(call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
-    """Responds to ``POST /clock/advance``: moves on, frozen or not.
+    """Responds to ``POST /clock/advance``: moves the clock forward, frozen or not.
 
     Raises:
-        BadRequest: Time goes no further.
+        BadRequest: The new time is out of range.
     """
     try:
         call.world.clock.advance(timedelta(seconds=body["seconds"]))
@@ -81,7 +81,7 @@ def advance_clock(call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
 
 
 def reset_clock(call: Call) -> HandlerResponse:
-    """Responds to ``DELETE /clock``: goes with the machine's time again."""
+    """Responds to ``DELETE /clock``: lets the clock follow the machine's time again."""
     call.world.clock.reset()
     return _changed(call)
 
@@ -98,6 +98,7 @@ def _as_json(clock: Clock) -> HandlerResponse:
 
 
 _SETTINGS = ("clock", "choices", "limits", "faults")
+"""Fields of a snapshot that a comparison of two moments shows beside the records."""
 
 
 def list_changes(call: Call, *, limit: int = 100) -> HandlerResponse:
@@ -113,7 +114,7 @@ def list_changes(call: Call, *, limit: int = 100) -> HandlerResponse:
 
 
 def rewind_world(call: Call, *, body: Mapping[str, int]) -> HandlerResponse:
-    """Responds to ``POST /changes/rewind``: the world becomes what it was before a request.
+    """Responds to ``POST /changes/rewind``: restores the world's state before a request.
 
     Raises:
         NotFound: There was no such request.
@@ -127,7 +128,7 @@ def rewind_world(call: Call, *, body: Mapping[str, int]) -> HandlerResponse:
 
 
 def compare_moments(call: Call, *, before: int, until: int | None = None) -> HandlerResponse:
-    """Responds to ``GET /changes/difference``: what differs between two moments.
+    """Responds to ``GET /changes/difference``: compares the world's state at two moments.
 
     Raises:
         NotFound: There was no such request.
@@ -171,14 +172,14 @@ def _entry(entry: HistoryEntry) -> dict[str, Any]:
 
 
 def _records(earlier: Snapshot, later: Snapshot) -> Iterator[dict[str, Any]]:
-    """Yields the records that differ; of unequal fixtures, only those that were changed."""
+    """Yields the records that differ, among those that were changed since the fixtures."""
     names = dict.fromkeys([*earlier.overlay, *later.overlay])
     for name in names:
         keys = dict.fromkeys([*earlier.overlay.get(name, ()), *later.overlay.get(name, ())])
         for key in keys:
-            one, other = _record(earlier, name, key), _record(later, name, key)
-            if one is not other and one != other:
-                shown = {"before": _shown(one), "after": _shown(other)}
+            before, after = _record(earlier, name, key), _record(later, name, key)
+            if before is not after and before != after:
+                shown = {"before": _shown(before), "after": _shown(after)}
                 yield {"collection": name, "key": key, **shown}
 
 
@@ -189,13 +190,13 @@ def _record(snapshot: Snapshot, collection: str, key: str) -> Any:
 
 def _settings(earlier: Snapshot, later: Snapshot) -> Iterator[dict[str, Any]]:
     for name in _SETTINGS:
-        one, other = getattr(earlier, name), getattr(later, name)
-        if one != other:
-            yield {"name": name, "before": _shown(one), "after": _shown(other)}
+        before, after = getattr(earlier, name), getattr(later, name)
+        if before != after:
+            yield {"name": name, "before": _shown(before), "after": _shown(after)}
 
 
 def _shown(value: Any) -> Any:
-    """Returns a record as JSON; of bytes only how many there are, as pictures are large."""
+    """Returns a record as JSON; bytes only by their number, as pictures are large."""
     if isinstance(value, bytes):
         return f"({len(value)} bytes)"
     if isinstance(value, msgspec.Struct):
@@ -209,14 +210,14 @@ def _shown(value: Any) -> Any:
 
 
 class Upcoming(NamedTuple):
-    """Something that ends at a moment.
+    """The expiry of a code, a token or a window of the rate limit.
 
     Attributes:
-        at: The moment.
-        kind: An authorization code or a token that expires, or a window of the rate limit.
-        of: The person, or the principal whose requests are counted.
-        client_id: The application of a code or a token; None where it has none.
-        token: The token; None of the others, as a code that is seen could be exchanged.
+        at: The moment of the expiry.
+        kind: The kind of the record that expires.
+        of: The person, or the principal whose requests the window counts.
+        client_id: The application of a code or a token; None without one.
+        token: The token; None for a code, as its text is enough to exchange it.
     """
 
     at: datetime
@@ -227,12 +228,12 @@ class Upcoming(NamedTuple):
 
 
 def list_upcoming(call: Call, *, limit: int = 20) -> HandlerResponse:
-    """Responds to ``GET /clock/upcoming``, the soonest first."""
+    """Responds to ``GET /clock/upcoming``: lists expiries, the soonest first."""
     world = call.world
     now = world.clock.now()
-    coming = (each for each in _upcoming(world) if each.at > now)
+    coming = (it for it in _upcoming(world) if it.at > now)
     soonest = nsmallest(limit, coming, key=attrgetter("at"))
-    return HandlerResponse([{**each._asdict(), "at": written(each.at)} for each in soonest])
+    return HandlerResponse([{**it._asdict(), "at": written(it.at)} for it in soonest])
 
 
 def _upcoming(world: World) -> Iterator[Upcoming]:

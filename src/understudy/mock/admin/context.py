@@ -1,6 +1,6 @@
-"""Defines what the handlers of the admin API work with beside a call: one record, for all of them.
+"""The parts of a mock that the handlers of its admin API use, in one record.
 
-The mock knows no generator: whoever starts it hands one in as ``EdgeCaseSource``, so that a mock alone stays small.
+A generator of edge cases is passed in as ``EdgeCaseSource``, so that the mock does not import one.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,11 +22,11 @@ from understudy.openapi.operation_names import no_operation, operation_named
 
 
 class ExportedCases(NamedTuple):
-    """Cases as a file of a tool.
+    """Edge cases in the file format of a tool.
 
     Attributes:
         content: The bytes of the file.
-        suffix: What its name ends with, such as ``.har``; ``.zip`` where the tool reads a directory.
+        suffix: Suffix of the file name, such as ``.har``; ``.zip`` if the tool reads a directory.
     """
 
     content: bytes
@@ -37,14 +37,14 @@ class EdgeCaseSource(Protocol):
     """Makes edge cases of operations, and sends them to the mock."""
 
     def cases(self, operation: str, count: int, seed: int) -> list[dict[str, Any]]:
-        """Returns cases as JSON.
+        """Returns edge cases as JSON.
 
         Raises:
             StartupError: There is no such operation.
         """
 
     async def send(self, wanted: Mapping[str, Any], site_url: str, auth_url: str) -> dict[str, Any]:
-        """Sends a case to the mock, and returns what became of it.
+        """Sends a case to the mock, and returns the response with its result.
 
         Raises:
             StartupError: There is no such operation.
@@ -54,7 +54,7 @@ class EdgeCaseSource(Protocol):
     def exported(
         self, operation: str, form: str, options: Mapping[str, int], urls: Mapping[str, str]
     ) -> ExportedCases:
-        """Returns cases as a file of a tool.
+        """Returns edge cases in the file format of a tool.
 
         Raises:
             StartupError: There is no such operation or format.
@@ -64,7 +64,7 @@ class EdgeCaseSource(Protocol):
 SiteName = Literal["resource", "authorization"]
 
 Sites = Mapping[SiteName, ASGIApp]
-"""The applications of the two addresses."""
+"""The ASGI applications of the resource API and of the authorization server."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,14 +73,14 @@ class AdminContext:
 
     Attributes:
         worlds: All the worlds of the mock.
-        apis: What is served and may be steered; the first one is the resource API.
-        choose: Reads ``switch=option`` texts.
-        rules: Returns the catalogue of rules by id; called at the first use.
+        apis: The APIs that the mock serves; the first one is the resource API.
+        choose: Parses ``switch=option`` texts.
+        rules: Returns the catalogue of rules by id; loads it at the first call.
         switches: Returns the switches by name.
-        edge_cases: Returns what makes edge cases; None: nothing does.
-        sites: The applications of the two addresses.
+        edge_cases: Returns the source of edge cases; None if the mock has none.
+        sites: The ASGI applications of the two addresses.
         facts: The facts files of ``serve --facts``, in their order.
-        digests: What was digested for capsules, by its name, with its digest.
+        digests: Cache for capsules: each digested object with its digest, by name.
     """
 
     worlds: Worlds
@@ -114,7 +114,7 @@ def expect_operation(name: str, endpoints: Mapping[str, Endpoint]) -> str:
     """Returns the operationId of an operation, which may be named by method and path.
 
     Raises:
-        BadRequest: There is none of this name.
+        BadRequest: There is no operation of this name.
     """
     operations = [endpoint.operation for endpoint in endpoints.values()]
     found = operation_named(name, operations)
@@ -125,4 +125,4 @@ def expect_operation(name: str, endpoints: Mapping[str, Endpoint]) -> str:
 
 
 AdminHandlers = Mapping[tuple[str, str], Callable[..., Any]]
-"""Method and path template to what takes the context, and then what any handler takes."""
+"""Handlers by method and path template, which take the context before a handler's arguments."""

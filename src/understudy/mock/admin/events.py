@@ -1,8 +1,8 @@
-"""Streams what happens in a world as server-sent events (``GET /events`` of ``openapi/admin.yaml``).
+"""Streams the changes of a world as server-sent events (``GET /events`` of ``openapi/admin.yaml``).
 
-A stream looks at its world a few times a second and reports what differs from its last look. So
-requests cost the same whether somebody listens or not: rows are sampled, and counts are exact,
-since the journal counts its entries anyway.
+A stream polls its world a few times a second and reports the differences since the last poll, so
+that listeners do not slow requests down. Under load some requests are left out, but counts are
+exact, as the journal numbers its entries.
 """
 
 import asyncio
@@ -24,16 +24,16 @@ from understudy.mock.server.world_selection import Worlds
 from understudy.mock.server.worlds import World
 
 INTERVAL: Final = 0.25
-"""Seconds between two looks at the world."""
+"""Seconds between two polls of the world."""
 
 HEARTBEAT: Final = 60
-"""Looks without an event after which a comment is sent; proxies end silent streams."""
+"""Polls without an event after which a comment is sent, as proxies end silent streams."""
 
 ROWS: Final = 25
-"""Requests that are reported by a look; the oldest of more are left out, and counted."""
+"""Most requests that a poll reports; of more the newest, with the number of those left out."""
 
 PAGE: Final = 200
-"""Requests of one event where a stream begins with what the journal remembers."""
+"""Most requests in one event at the beginning of a stream."""
 
 
 def stream_events(
@@ -42,7 +42,7 @@ def stream_events(
     """Responds to ``GET /events``.
 
     Raises:
-        BadRequest: The id of the last event is not one of this stream's.
+        BadRequest: Last-Event-ID is not the id of an event.
         LimitExceeded: Too many streams are open.
     """
     EVENT_STREAMS.check(admin.worlds.open_streams + 1)
@@ -53,7 +53,7 @@ def stream_events(
 
 
 def _resumed(admin: AdminContext, last_event_id: str) -> int:
-    """Returns the number of the last request that was reported; 0 if the mock was restarted."""
+    """Returns the number of the last reported request; 0 if the mock was restarted since."""
     started, _, number = last_event_id.rpartition("/")
     if not number.isdecimal() or len(number) > len(str(2**63)):
         msg = f"Last-Event-ID: {last_event_id!r} is not the id of an event; leave it out."
@@ -83,14 +83,14 @@ async def _stream(admin: AdminContext, watch: "WorldWatch") -> AsyncIterator[byt
 
 @dataclass(slots=True)
 class WorldWatch:
-    """Tells what happened in a world since the last look at it.
+    """Reports the changes of a world since the last poll.
 
     Attributes:
         world: The world.
         worlds: All the worlds of the mock.
-        switches_at_work: Returns the turned switches that decided a response.
-        after: The number of the last request that is known; None: of the newest there is.
-        is_over: Whether the world has ended, after which nothing happens in it.
+        switches_at_work: Returns the changed switches that apply to the operation of a request.
+        after: The number of the last request that the client has; None to begin after the newest.
+        is_over: True once the world has been deleted.
     """
 
     world: World
@@ -103,7 +103,7 @@ class WorldWatch:
     _shown: dict[str, Any] = field(default_factory=dict)
 
     def begin(self) -> Iterator[bytes]:
-        """Yields the first event, and the remembered requests after the last known one."""
+        """Yields the first event, then the requests of the journal that the client lacks."""
         journal = self.world.journal
         self._forgotten = journal.forgotten
         self._shown = self._parts()
@@ -118,7 +118,7 @@ class WorldWatch:
         yield b"retry: 1000\n" + _event("start", about)
         if self.after is None:
             return
-        known = max(self.after, journal.forgotten)  # what was deleted is not left out
+        known = max(self.after, journal.forgotten)  # deleted requests do not count as skipped
         first = max(known, total - len(journal)) + 1
         skipped = first - 1 - min(known, total)
         for start in range(first, total + 1, PAGE):
@@ -126,7 +126,7 @@ class WorldWatch:
             skipped = 0
 
     def look(self) -> Iterator[bytes]:
-        """Yields an event for everything that is not as it was at the last look."""
+        """Yields an event for each part of the world that has changed since the last poll."""
         if self.world.is_ended:
             self.is_over = True
             yield _event("ended", {"world": self.world.name})
@@ -145,7 +145,7 @@ class WorldWatch:
                 yield _event(name, data)
 
     def _requests(self, numbers: range, skipped: int) -> bytes:
-        """Returns the event of these requests; those that the journal lost meanwhile are skipped."""
+        """Returns an event with requests; those that the journal has dropped count as skipped."""
         remembered = [self.world.journal.get(number) for number in numbers]
         rows = [
             {**summary(context), "switches": self.switches_at_work(context)}
@@ -164,7 +164,7 @@ class WorldWatch:
         )
 
     def _parts(self) -> dict[str, Any]:
-        """Returns what is compared from look to look, by the names of the events."""
+        """Returns the parts of the world that are compared with the last poll, by event name."""
         world, setting = self.world, self.world.clock.setting
         return {
             "clock": {

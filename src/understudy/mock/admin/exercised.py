@@ -1,4 +1,4 @@
-"""Reports what a test suite used of the contract, and draws it: operations, statuses, identities."""
+"""Reports and draws the parts of the contract that a test suite used: statuses and identities."""
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
@@ -24,7 +24,7 @@ _STYLE = (
 
 
 def picture(report: Any) -> str:
-    """Returns the picture of a report of ``GET /exercised``: a row an operation, a cell a part."""
+    """Draws a report of ``GET /exercised`` as SVG: a row for each operation, a cell for each part."""
     operations = report["operations"]
     height = _TOP + _ROW * len(operations) + 12
     share = (
@@ -64,13 +64,13 @@ _IDENTITIES: Mapping[str, tuple[str, ...]] = {
     "optional": ("anonymous", "api_key", "oauth"),
     "required": ("oauth",),
 }
-"""The identities that may call an operation, by how it reads a token."""
+"""The identities that may call an operation, by its need for a token."""
 
 
 async def get_exercised(
     admin: AdminContext, call: Call, *, worlds: str = "this", threshold: float | None = None
 ) -> HandlerResponse:
-    """Responds to ``GET /exercised``; of every declared part, whether it was seen."""
+    """Responds to ``GET /exercised``: tells of every declared part whether it was used."""
     content = await _report(admin, call, worlds)
     if threshold is not None:
         share = content["exercised"] / max(content["declared"], 1)
@@ -79,7 +79,7 @@ async def get_exercised(
 
 
 async def get_picture(admin: AdminContext, call: Call, *, worlds: str = "this") -> HandlerResponse:
-    """Responds to ``GET /exercised/picture``: the same report, drawn."""
+    """Responds to ``GET /exercised/picture``: draws the report of ``GET /exercised``."""
     drawn = picture(await _report(admin, call, worlds)).encode()
     return attachment(drawn, "exercised.svg", "image/svg+xml")
 
@@ -99,7 +99,7 @@ async def _report(admin: AdminContext, call: Call, worlds: str) -> dict[str, Any
 
 
 def _declared(admin: AdminContext) -> Iterable[Endpoint]:
-    """Returns the operations of the resource API, and of the authorization server if any takes its tokens."""
+    """Returns the operations of the resource API, and those that issue tokens if any needs one."""
     own = endpoints(admin.apis[0])
     has_tokens = any(it.access.token != "unread" for it in own)
     return admin.endpoints.values() if has_tokens else own

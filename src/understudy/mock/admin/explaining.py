@@ -15,14 +15,14 @@ from understudy.mock.store.people import PEOPLE, SLUGS_BY_HASH, is_changed
 Catalogue = Callable[[], Mapping[str, Rule]]
 
 _DEPTH = 3
-"""Levels of calls below a handler that are searched for rules; deeper lies the engine."""
+"""Levels of calls below a handler that are searched for rules; deeper functions serve all handlers."""
 
 
 class Explainer:
     """Explains exchanges.
 
     Args:
-        rules: Returns the catalogue by id; called at the first use.
+        rules: Returns the catalogue by id; loads it at the first call.
         switches: Returns the switches by name.
     """
 
@@ -31,7 +31,7 @@ class Explainer:
         self._switches = switches
 
     def explain(self, context: RequestContext) -> dict[str, Any]:
-        """Returns why an exchange went as it did."""
+        """Returns the parts of the mock that decided a response, as JSON."""
         ids = _rules_in(context)
         content: dict[str, Any] = {
             "operation": _operation(context),
@@ -58,7 +58,7 @@ class Explainer:
         return content
 
     def switches_at_work(self, context: RequestContext) -> list[str]:
-        """Returns the switches that were turned and whose rules the operation holds."""
+        """Returns the switches that are not at their default and whose rules the operation upholds."""
         if not context.choices:
             return []
         ids = _rules_in(context)
@@ -71,7 +71,7 @@ class Explainer:
         return [{"id": r.id, "statement": r.statement, "section": r.section} for r in known]
 
     def _in_force(self, context: RequestContext, ids: tuple[str, ...]) -> list[dict[str, str]]:
-        """Returns the switches of these rules, and those that were turned."""
+        """Returns the switches of some rules, and all that are not at their default."""
         turned = context.choices
         return [
             {
@@ -97,13 +97,13 @@ def _operation(context: RequestContext) -> dict[str, str] | None:
 
 
 def _inference(context: RequestContext) -> dict[str, Any] | None:
-    """Returns what the state of the operation was inferred from; None where it has none."""
+    """Returns how the mock inferred the operation's state from the document; None without state."""
     handler = context.endpoint.document_handler if context.endpoint else None
     return None if handler is None else dict(handler.inference)
 
 
 def _about(context: RequestContext) -> dict[str, Any] | None:
-    """Returns whose data it was about, and where that comes from."""
+    """Returns the person whose data an exchange used, and the fixture file of that person."""
     world = context.world
     texts = [text.lower() for text in context.path_arguments.values()]
     slugs = [world.get(SLUGS_BY_HASH, text) if is_hash(text) else text for text in texts]
@@ -119,7 +119,7 @@ def _about(context: RequestContext) -> dict[str, Any] | None:
 
 
 def _rules_in(context: RequestContext) -> tuple[str, ...]:
-    """Returns the rules that decided a response: those of the refusal, or of the handler."""
+    """Returns the rules that decided a response: those of its refusal, else those of its handler."""
     handler = context.endpoint.binding.handler if context.endpoint else None
     if context.refusal is None:
         return rules_of(handler)
@@ -134,7 +134,10 @@ def _rules_in(context: RequestContext) -> tuple[str, ...]:
 
 @lru_cache(maxsize=512)  # a handler's code never changes, and walking it takes a while
 def rules_of(handler: object) -> tuple[str, ...]:
-    """Returns the rules that a handler holds, and what it calls."""
+    """Returns the rules that a handler and the functions below it uphold.
+
+    The functions are found by the global names in their code, as the calls are not run.
+    """
     if not isinstance(handler, FunctionType):
         return ()
     marks: dict[str, None] = {}

@@ -1,6 +1,6 @@
-"""Adds, lists and deletes faults and stubs, each stub held to the document first (``openapi/admin.yaml``).
+"""Handlers of the admin API for faults and stubs; stubs are validated against the document.
 
-A stub is kept among the faults, so both are listed, returned and deleted in one way.
+A stub is kept among the faults, so the same handlers list, return and delete both.
 """
 
 import itertools
@@ -29,12 +29,12 @@ from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.yaml_files import read_yaml
 
 
-class Kept:
-    """Lists, returns and deletes the faults of a world, or its stubs, which are kept among them.
+class FaultHandlers:
+    """Lists, returns and deletes either the faults of a world or its stubs.
 
     Args:
         word: ``fault`` or ``stub``.
-        shown: Returns one as JSON.
+        shown: Returns a fault or a stub as JSON.
     """
 
     def __init__(self, word: str, shown: Callable[[World, Fault], dict[str, Any]]) -> None:
@@ -43,7 +43,7 @@ class Kept:
 
     @property
     def handlers(self) -> Handlers:
-        """Method and path to handler."""
+        """The handlers by method and path."""
         place = f"/{self._word}s"
         return {
             ("GET", place): self.list_all,
@@ -53,7 +53,7 @@ class Kept:
         }
 
     def list_all(self, call: Call) -> HandlerResponse:
-        """Responds to ``GET /faults`` or ``GET /stubs``; stubs as they are considered, the latest first."""
+        """Responds to ``GET /faults`` or ``GET /stubs``: stubs in the order of trial, latest first."""
         kept = list(self._of(call.world).values())
         ordered = kept[::-1] if self._word == "stub" else kept
         return HandlerResponse([self._shown(call.world, it) for it in ordered])
@@ -62,7 +62,7 @@ class Kept:
         """Responds to ``GET /faults/{id}`` or ``GET /stubs/{id}``.
 
         Raises:
-            NotFound: There is none of this id.
+            NotFound: There is no fault or stub with this id.
         """
         return HandlerResponse(self._shown(call.world, self._one(call.world, identifier)))
 
@@ -70,14 +70,14 @@ class Kept:
         """Responds to ``DELETE /faults/{id}`` or ``DELETE /stubs/{id}``.
 
         Raises:
-            NotFound: There is none of this id.
+            NotFound: There is no fault or stub with this id.
         """
         del call.world.faults[self._one(call.world, identifier).id]
         call.world.note_change()
         return HandlerResponse(status=204)
 
     def delete_all(self, call: Call) -> HandlerResponse:
-        """Responds to ``DELETE /faults`` or ``DELETE /stubs``: those of the other kind stay."""
+        """Responds to ``DELETE /faults`` or ``DELETE /stubs``: the other kind is kept."""
         world = call.world
         deleted = self._of(world)
         world.faults = {name: it for name, it in world.faults.items() if name not in deleted}
@@ -102,8 +102,8 @@ def create_fault(admin: AdminContext, call: Call, *, body: Mapping[str, Any]) ->
     """Responds to ``POST /faults``.
 
     Raises:
-        BadRequest: It names an operation or a person that is not there, or does nothing.
-        Conflict: There is a fault of that id.
+        BadRequest: The fault names an unknown operation or person, or has no effect.
+        Conflict: There is a fault or a stub with this id.
     """
     world = call.world
     fault = msgspec.convert({"id": next_id(world, "fault"), **body}, Fault)
@@ -114,10 +114,10 @@ def create_fault(admin: AdminContext, call: Call, *, body: Mapping[str, Any]) ->
 
 
 def check_fault(fault: Fault, endpoints: Mapping[str, Endpoint], world: World) -> Fault:
-    """Returns a fault with the id of its operation, after a check of what its types cannot express.
+    """Checks a fault beyond its types, and returns it with the operationId of its operation.
 
     Raises:
-        BadRequest: It names an operation, a person or an effect that is not there, or does nothing.
+        BadRequest: The fault names an unknown operation, person or effect, or has no effect.
     """
     if fault.operation is not None:
         fault = replace(fault, operation=expect_operation(fault.operation, endpoints))
@@ -136,11 +136,11 @@ def check_fault(fault: Fault, endpoints: Mapping[str, Endpoint], world: World) -
 
 
 def keep(world: World, fault: Fault) -> None:
-    """Puts a fault or a stub in force.
+    """Adds a fault or a stub to a world.
 
     Raises:
-        Conflict: There is one of this id.
-        LimitExceeded: There are too many.
+        Conflict: There is a fault or a stub with this id.
+        LimitExceeded: There are too many faults and stubs.
     """
     FAULTS.check(len(world.faults) + 1)
     if fault.id in world.faults:
@@ -150,7 +150,7 @@ def keep(world: World, fault: Fault) -> None:
 
 
 def next_id(world: World, word: str) -> str:
-    """Returns an id of a word and a number that is free, and that the journal does not know either."""
+    """Returns a free id of a word and a number, also different from deleted ones in the journal."""
     met = {
         field
         for context in world.journal
@@ -162,7 +162,7 @@ def next_id(world: World, word: str) -> str:
 
 
 def response_header(context: RequestContext, name: str) -> str | None:
-    """Returns a header of the response to a request; None where it has none."""
+    """Returns a header of the response to a request; None if it is absent."""
     field = name.encode()
     texts = (text for given, text in context.response_headers if given == field)
     return next((text.decode("latin-1") for text in texts), None)
@@ -183,7 +183,7 @@ class InvalidStub(Exception):
     """A stub whose response the document does not allow.
 
     Attributes:
-        violations: What it breaks, each with its place in the stub.
+        violations: The validation errors, each with its place in the stub.
     """
 
     def __init__(self, violations: Sequence[Mapping[str, str]]) -> None:
@@ -202,8 +202,8 @@ def create_stub(admin: AdminContext, call: Call, *, body: Mapping[str, Any]) -> 
     """Responds to ``POST /stubs``.
 
     Raises:
-        BadRequest: It names an operation, a path parameter or a person that is not there.
-        Conflict: There is a stub or a fault of that id.
+        BadRequest: The stub names an unknown operation, path parameter or person.
+        Conflict: There is a fault or a stub with this id.
     """
     try:
         stub = add_stub(call.world, body, admin.endpoints)
@@ -220,20 +220,20 @@ def create_stub(admin: AdminContext, call: Call, *, body: Mapping[str, Any]) -> 
 
 
 def add_stub(world: World, body: Mapping[str, Any], endpoints: Mapping[str, Endpoint]) -> Fault:
-    """Adds a stub to a world, in front of those that it has.
+    """Adds a stub to a world; it is tried before the earlier ones.
 
     Args:
         world: The world.
-        body: The stub, as ``POST /stubs`` takes it.
-        endpoints: operationId to operation.
+        body: The stub, as in the body of ``POST /stubs``.
+        endpoints: The operations by operationId.
 
     Returns:
-        The stub, as it is kept among the faults.
+        The stub, in the form in which it is kept among the faults.
 
     Raises:
-        InvalidStub: The document does not allow a response of it.
-        BadRequest: It names an operation, a path parameter or a person that is not there.
-        Conflict: There is a stub or a fault of that id.
+        InvalidStub: The document does not allow a response of the stub.
+        BadRequest: The stub names an unknown operation, path parameter or person.
+        Conflict: There is a fault or a stub with this id.
     """
     stub = check_stub(_read(body, next_id(world, "stub")), endpoints, world)
     keep(world, stub)
@@ -241,7 +241,7 @@ def add_stub(world: World, body: Mapping[str, Any], endpoints: Mapping[str, Endp
 
 
 def load_stubs(directory: Path, world: World, served: Iterable[Endpoint]) -> None:
-    """Adds the stubs of ``stubs/*.yaml``, one a file or a list of them, to a world that begins.
+    """Adds the stubs in ``stubs/*.yaml``, one stub or a list in each file, to a new world.
 
     Raises:
         FixtureError: A stub is invalid, or the document does not allow it.
@@ -261,10 +261,10 @@ def load_stubs(directory: Path, world: World, served: Iterable[Endpoint]) -> Non
 
 
 def _read(body: Mapping[str, Any], free_id: str) -> Fault:
-    """Returns the stub that a body describes.
+    """Parses the body of ``POST /stubs``.
 
     Raises:
-        BadRequest: A member is not as it must be.
+        BadRequest: A member is unknown or invalid.
     """
     unknown = body.keys() - _MEMBERS - _OF_STUB
     if unknown:
@@ -286,23 +286,23 @@ def _read(body: Mapping[str, Any], free_id: str) -> Fault:
 
 
 def _delay(value: Any) -> Any:
-    """Returns a delay as a fault has it, of a time such as 200ms."""
+    """Converts a time such as ``200ms`` into the delay of a fault."""
     if not isinstance(value, str):
         return value
     span = _SPAN.fullmatch(value)
     milliseconds = float(span[1]) * (1000 if span[2] == "s" else 1) if span else -1
-    if not 0 <= milliseconds <= 60_000:  # noqa: PLR2004 - a minute, as that of a fault
+    if not 0 <= milliseconds <= 60_000:  # noqa: PLR2004 - a minute, the limit of a fault's delay
         msg = f"delay: {value!r} is not a time of at most a minute, such as 200ms or 1.5s."
         raise BadRequest(msg)
     return {"milliseconds": milliseconds}
 
 
 def check_stub(stub: Fault, endpoints: Mapping[str, Endpoint], world: World) -> Fault:
-    """Returns a stub with the id of its operation, after a check of what its types cannot express.
+    """Checks a stub beyond its types, and returns it with the operationId of its operation.
 
     Raises:
-        InvalidStub: The document does not allow a response of it.
-        BadRequest: It names what is not there, or says two things at once.
+        InvalidStub: The document does not allow a response of the stub.
+        BadRequest: The stub names an unknown operation, parameter or person, or has no effect.
     """
     stub = replace(stub, operation=expect_operation(stub.operation or "", endpoints))
     endpoint = endpoints[stub.operation or ""]
@@ -340,7 +340,7 @@ def _check_condition(when: RequestCondition, endpoint: Endpoint, world: World) -
 
 
 def _shown_stub(world: World, kept: Fault) -> dict[str, Any]:
-    """Returns a stub, how often it answered, and of one that never did the nearest request."""
+    """Returns a stub as JSON, with its number of uses, or the nearest request if it was never used."""
     assert kept.stub is not None
     content: dict[str, Any] = msgspec.to_builtins(kept.stub)
     responses = content.pop("responses")
@@ -358,7 +358,7 @@ def _shown_stub(world: World, kept: Fault) -> dict[str, Any]:
 
 
 def _why_unused(world: World, kept: Fault) -> dict[str, Any]:
-    """Returns in words why a stub never answered, and the request that came nearest."""
+    """Returns a sentence on why a stub was never used, and the nearest request."""
     line = f"The stub {kept.id} answered no request of {kept.operation}"
     near = _nearest(world, kept)
     if near is None:
@@ -375,7 +375,7 @@ def _why_unused(world: World, kept: Fault) -> dict[str, Any]:
 
 
 def _nearest(world: World, kept: Fault) -> dict[str, Any] | None:
-    """Returns the request that came nearest to a stub that never answered, and what did not fit."""
+    """Returns the request that failed the fewest conditions of a stub, with those conditions."""
     assert kept.stub is not None
     found: tuple[RequestContext, list[Misfit]] | None = None
     for context in reversed(tuple(world.journal)):
@@ -404,6 +404,6 @@ ADMIN_HANDLERS: AdminHandlers = {
 }
 
 HANDLERS: Handlers = {
-    **Kept("fault", _shown_fault).handlers,
-    **Kept("stub", _shown_stub).handlers,
+    **FaultHandlers("fault", _shown_fault).handlers,
+    **FaultHandlers("stub", _shown_stub).handlers,
 }

@@ -23,7 +23,7 @@ _OF_WORLDS: tuple[Handlers, ...] = (
     *(guards.HANDLERS, clock.HANDLERS, capsules.HANDLERS, faults.HANDLERS),
     *(limits.HANDLERS, people.HANDLERS, requests.HANDLERS),
 )
-"""Handlers that need nothing but the world of a call."""
+"""Handlers that need only the call."""
 
 _OF_MOCK: tuple[AdminHandlers, ...] = (
     *(capsules.ADMIN_HANDLERS, sending.ADMIN_HANDLERS, events.ADMIN_HANDLERS),
@@ -33,10 +33,10 @@ _OF_MOCK: tuple[AdminHandlers, ...] = (
 
 
 def handlers(admin: AdminContext, callbacks: Callbacks) -> Handlers:
-    """Returns method and path to handler.
+    """Returns the handlers of the admin API, by method and path.
 
     Args:
-        admin: What handlers of the mock work with.
+        admin: The parts of the mock that handlers use.
         callbacks: Sends webhooks and callbacks.
     """
     own = {key: handler for named in _OF_WORLDS for key, handler in named.items()}

@@ -1,4 +1,4 @@
-"""Changes the rate limits and the switches of a world, and shows the settings in force (``openapi/admin.yaml``)."""
+"""Handlers of the admin API for switches and rate limits, and for the rules and documents in force."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +18,7 @@ from understudy.mock.store.people import PEOPLE
 
 
 def list_choices(admin: AdminContext, call: Call) -> HandlerResponse:
-    """Responds to ``GET /choices``: every switch, and the option in force in this world."""
+    """Responds to ``GET /choices``: lists every switch with the option in force in this world."""
     chosen, rules = call.world.choices, admin.rules()
     return HandlerResponse(
         [
@@ -61,16 +61,16 @@ def _choice(switch: Switch, option: str, rule: Rule) -> dict[str, Any]:
 
 
 def list_limits(call: Call) -> HandlerResponse:
-    """Responds to ``GET /limits``: who has used what of the hour, and whose limit was changed."""
+    """Responds to ``GET /limits``: lists callers with requests this hour or a changed limit."""
     names = dict.fromkeys([*call.world.limits, *call.world.windows])
     return HandlerResponse([_as_json(call.world, name) for name in names])
 
 
 def put_limit(call: Call, principal: str, *, body: Mapping[str, Any]) -> HandlerResponse:
-    """Responds to ``PUT /limits/{principal}``: lowers a limit, or uses up some of it.
+    """Responds to ``PUT /limits/{principal}``: changes a limit, or sets how much of it is used.
 
     Raises:
-        BadRequest: There is no such person.
+        NotFound: There is no such person.
     """
     world = call.world
     _expect_principal(world, principal)
@@ -85,10 +85,10 @@ def put_limit(call: Call, principal: str, *, body: Mapping[str, Any]) -> Handler
 
 
 def delete_limit(call: Call, principal: str) -> HandlerResponse:
-    """Responds to ``DELETE /limits/{principal}``: the interface's limit, and nothing used yet.
+    """Responds to ``DELETE /limits/{principal}``: restores the interface's limit, with none used.
 
     Raises:
-        BadRequest: There is no such person.
+        NotFound: There is no such person.
     """
     _expect_principal(call.world, principal)
     call.world.limits.pop(principal, None)
@@ -100,7 +100,7 @@ def delete_limit(call: Call, principal: str) -> HandlerResponse:
 
 
 def _windows(call: Call, principal: str) -> list[str]:
-    """Returns the names of a principal's windows; an anonymous client has one for each address."""
+    """Returns the names of a principal's windows; anonymous clients have one for each address."""
     if principal != ANONYMOUS:
         return [principal]
     seen = [name for name in call.world.windows if name.startswith("address ")]
@@ -137,7 +137,7 @@ HANDLERS: Handlers = {
 
 
 def list_rules(admin: AdminContext, _call: Call) -> HandlerResponse:
-    """Responds to ``GET /rules``, in the order of the catalogue."""
+    """Responds to ``GET /rules``: lists the rules, each with the operations that uphold it."""
     holding: dict[str, list[str]] = {}
     for name, endpoint in admin.endpoints.items():
         for rule in rules_of(endpoint.binding.handler):
@@ -166,7 +166,7 @@ def list_documents(admin: AdminContext, _call: Call) -> HandlerResponse:
 
 
 def list_facts(admin: AdminContext, _call: Call) -> HandlerResponse:
-    """Responds to ``GET /facts``: the facts files of ``serve --facts``."""
+    """Responds to ``GET /facts``: returns the facts files of ``serve --facts``."""
     return HandlerResponse(to_builtins(list(admin.facts)))
 
 

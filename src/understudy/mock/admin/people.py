@@ -1,6 +1,6 @@
-"""Lists, adds, replaces and exports people, and signs them in (``openapi/admin.yaml``).
+"""Handlers of the admin API for people, and for the tokens and sessions that replace a sign-in.
 
-People have the shape of fixture files; tokens and browser sessions are for tests without a sign-in.
+People have the format of fixture files.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,7 +35,7 @@ from understudy.mock.store.vocabulary import vocabulary_of
 def list_people(
     call: Call, *, search: str = "", limit: int = 100, offset: int = 0
 ) -> HandlerResponse:
-    """Responds to ``GET /people``: those whose slug, name, address or reason contains a text."""
+    """Responds to ``GET /people``: lists people whose slug, name, address or purpose has a text."""
     matching = (person for _, person in call.world.items(PEOPLE) if _contains(person, search))
     page = list(islice(matching, offset, offset + limit))
     total = call.world.count(PEOPLE) if not search else None
@@ -84,7 +84,7 @@ def replace_person(call: Call, slug: str, *, body: Mapping[str, Any]) -> Handler
 
 
 def get_fixture(call: Call, slug: str) -> HandlerResponse:
-    """Responds to ``GET /people/{slug}/fixture``: the file for ``people/`` of a fixtures directory.
+    """Responds to ``GET /people/{slug}/fixture``: returns the person as a file for ``--fixtures``.
 
     Raises:
         NotFound: There is no such person.
@@ -123,7 +123,7 @@ def _checked(world: World, body: Mapping[str, Any]) -> Person:
 
 
 def _keep(world: World, person: Person, before: Person | None) -> None:
-    """Keeps a person, with what leads to them; nothing is changed where something is taken.
+    """Stores a person with the indexes by address and avatar; a conflict changes nothing.
 
     Raises:
         Conflict: An address or an avatar belongs to somebody else.
@@ -146,6 +146,7 @@ def _keep(world: World, person: Person, before: Person | None) -> None:
 
 
 _DIGITS = 40
+"""Length of a token, in hexadecimal digits."""
 
 
 def create_token(call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
@@ -186,7 +187,7 @@ def delete_token(call: Call, *, token: str) -> HandlerResponse:
 
 
 def _scopes(scopes: Sequence[str] | None, vocabulary: Vocabulary) -> tuple[str, ...]:
-    """Returns the scopes of a token in the deployment's words; every one if none is named."""
+    """Returns the scopes of a token in the deployment's words; every scope for None."""
     known = vocabulary.scope_names
     if scopes is None:
         return known
@@ -200,10 +201,10 @@ def _scopes(scopes: Sequence[str] | None, vocabulary: Vocabulary) -> tuple[str, 
 
 
 def create_session(call: Call, *, body: Mapping[str, str]) -> HandlerResponse:
-    """Responds to ``POST /sessions``, with the cookie in a header and in the body.
+    """Responds to ``POST /sessions``: returns the session's cookie in a header and in the body.
 
-    Browsers send a cookie to every port of its host (RFC 6265, 8.5), so that one of the resource
-    API's address signs in at the authorization server of the same host.
+    Browsers send a cookie to every port of its host (RFC 6265, 8.5), so a cookie that the resource
+    API's address sets is also sent to the authorization server on the same host.
 
     Raises:
         BadRequest: There is no such person.

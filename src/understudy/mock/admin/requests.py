@@ -1,4 +1,4 @@
-"""Lists, searches, streams and exports the journal of a world, in WireMock's shape and as HAR."""
+"""Lists, searches, streams and exports the journal of a world, in WireMock's format and as HAR."""
 
 import asyncio
 import base64
@@ -30,11 +30,11 @@ from understudy.mock.server.worlds import World
 from understudy.openapi.paths import LONGEST_COMPARED, fill
 
 _LABEL: Final = b"x-mock-client"
-"""The header by which a client names itself, such as the test that sends a request."""
+"""Header in which a client names itself, for example with the test that sends the request."""
 
 
 def logged(context: RequestContext) -> dict[str, Any]:
-    """Returns an exchange with its secrets masked."""
+    """Returns an exchange in WireMock's format, with its secrets masked."""
     return {
         "id": context.number,
         "request": request(context),
@@ -61,7 +61,7 @@ def _about(context: RequestContext) -> dict[str, Any]:
 
 
 def summary(context: RequestContext) -> dict[str, Any]:
-    """Returns an exchange as ``logged`` does, without headers and bodies but the client's names."""
+    """Returns an exchange like ``logged``, without bodies and headers except the client's names."""
     return {
         "id": context.number,
         "request": {
@@ -79,18 +79,18 @@ def summary(context: RequestContext) -> dict[str, Any]:
 
 
 def operation_id(context: RequestContext) -> str | None:
-    """Returns what an exchange called; None where nothing matched."""
+    """Returns the operationId of an exchange; None if it matched no operation."""
     return context.endpoint.operation.operation_id if context.endpoint else None
 
 
 def target(context: RequestContext) -> str:
-    """Returns path and query of the request, below the prefix of its world."""
+    """Returns path and query of a request without the prefix of its world, secrets masked."""
     query = masked_query(context.query.decode("latin-1"), context.secret_names)
     return f"{context.path}?{query}" if query else context.path
 
 
 def request(context: RequestContext) -> dict[str, Any]:
-    """Returns the request, as WireMock's journal has it."""
+    """Returns the request of an exchange in WireMock's format."""
     headers, body = _masked(context, context.sent_headers, context.body)
     parameters: dict[str, dict[str, Any]] = {}
     for name, value in _parameters(context):
@@ -109,7 +109,7 @@ def request(context: RequestContext) -> dict[str, Any]:
 
 
 def response(context: RequestContext) -> dict[str, Any]:
-    """Returns the response, as WireMock's journal has it."""
+    """Returns the response of an exchange in WireMock's format."""
     headers, body = _masked(context, context.response_headers, context.response_body)
     return {"status": context.status, "headers": dict(headers), **_body(body)}
 
@@ -117,7 +117,7 @@ def response(context: RequestContext) -> dict[str, Any]:
 def _masked(
     context: RequestContext, fields: HeaderFields, body: bytes
 ) -> tuple[list[tuple[str, str]], bytes]:
-    """Returns the headers and the body of a message, secrets masked."""
+    """Returns the headers and the body of a message, with secrets masked."""
     headers = masked_headers(fields)
     return headers, masked_body(body, header(headers, "content-type"), context.secret_names)
 
@@ -145,7 +145,7 @@ def _milliseconds(instant: datetime) -> int:
 
 
 def archive(exchanges: Iterable[RequestContext]) -> dict[str, Any]:
-    """Returns exchanges as one archive, secrets masked."""
+    """Returns exchanges as an HTTP archive (HAR), with secrets masked."""
     return har.archive("understudy", map(_entry, exchanges))
 
 
@@ -177,17 +177,18 @@ def _response(context: RequestContext) -> dict[str, Any]:
 
 
 Pattern = Mapping[str, Any]
+"""A request pattern in WireMock's format: members such as ``urlPath``, each with its wanted value."""
 
 
 def search(entries: Sequence[RequestContext], pattern: Pattern) -> list[RequestContext]:
-    """Returns the exchanges that fit a pattern. It may take long, and so belongs into a thread.
+    """Returns the exchanges that match a pattern. It can take long: run it in a thread.
 
     Raises:
         BadRequest: A regular expression is invalid.
-        LimitExceeded: The pattern has too many comparisons, or they take too long.
+        LimitExceeded: The pattern has too many comparisons, or the search takes too long.
     """
     PATTERNS.check(sum(len(tests) for tests in pattern.values() if isinstance(tests, list | dict)))
-    end = thread_time() + SEARCH_SECONDS.most
+    end = thread_time() + SEARCH_SECONDS.most  # CPU time: a busy machine must not fail a search
     found = []
     for context in entries:
         if thread_time() > end:
@@ -198,7 +199,7 @@ def search(entries: Sequence[RequestContext], pattern: Pattern) -> list[RequestC
 
 
 def matches(context: RequestContext, pattern: Pattern) -> bool:
-    """Tells whether an exchange fits a pattern in every respect that the pattern names.
+    """Tells whether an exchange matches every member of a pattern.
 
     Raises:
         BadRequest: A regular expression is invalid.
@@ -243,22 +244,22 @@ _TESTS: Mapping[str, Callable[[RequestContext, Any], bool]] = {
 
 
 HEARTBEAT = 15.0
-"""Seconds after which a silent stream says that it is still there; proxies end those that do not."""
+"""Seconds without an exchange after which a comment is sent, as proxies end silent streams."""
 
 INTERVAL = 0.25
-"""Seconds after which a silent stream looks for requests to other replicas."""
+"""Seconds between two looks for requests that other replicas have answered."""
 
 WAITING = 1000
-"""Exchanges that a slow follower may fall behind before it misses some."""
+"""Most exchanges that wait for a slow reader of a stream; further ones are left out."""
 
 NEAR = 3
-"""Operations that are offered for a request that matched none."""
+"""Operations that are suggested for a request that matched none."""
 
 NEWEST = 50
-"""Requests for which near misses are looked for; each is compared with every operation."""
+"""Requests that near misses are computed for; each is compared with every operation."""
 
 _SEARCHES: Final = ThreadPoolExecutor(1, "understudy-searches")
-"""The thread for searches; many of them must not use up the threads that check uploads."""
+"""Separate thread for searches, so that they do not use up the threads that check uploads."""
 
 Found = TypeVar("Found")
 
@@ -273,7 +274,7 @@ async def list_requests(  # noqa: PLR0913 - one for each parameter of the query
     since: str | None = None,
     limit: int | None = None,
 ) -> HandlerResponse:
-    """Responds to ``GET /requests``, the newest first.
+    """Responds to ``GET /requests``: lists exchanges, the newest first.
 
     Raises:
         BadRequest: There is no such operation, or ``since`` is not an instant.
@@ -298,7 +299,7 @@ async def count_requests(admin: AdminContext, call: Call, *, body: Pattern) -> H
 
 
 async def find_requests(admin: AdminContext, call: Call, *, body: Pattern) -> HandlerResponse:
-    """Responds to ``POST /requests/find``, the oldest first.
+    """Responds to ``POST /requests/find``: lists the exchanges that match, the oldest first.
 
     Raises:
         BadRequest: There is no such operation, or a regular expression is invalid.
@@ -309,10 +310,10 @@ async def find_requests(admin: AdminContext, call: Call, *, body: Pattern) -> Ha
 
 
 def get_request(admin: AdminContext, call: Call, number: int) -> HandlerResponse:
-    """Responds to ``GET /requests/{id}``: the exchange, and why it went as it did.
+    """Responds to ``GET /requests/{id}``: returns an exchange with an explanation of its response.
 
     Raises:
-        NotFound: It is unknown, or forgotten.
+        NotFound: There is no such request, or the journal has dropped it.
     """
     journal = call.world.journal
     context = journal.get(number)
@@ -332,7 +333,7 @@ def stream_requests(
     status: str | None = None,
     person: str | None = None,
 ) -> HandlerResponse:
-    """Responds to ``GET /requests/stream``: each exchange as it ends, as server-sent events.
+    """Responds to ``GET /requests/stream``: sends each exchange as a server-sent event when it ends.
 
     Raises:
         BadRequest: There is no such operation.
@@ -343,7 +344,7 @@ def stream_requests(
 
 
 async def list_near_misses(admin: AdminContext, call: Call) -> HandlerResponse:
-    """Responds to ``GET /requests/unmatched/near-misses``: what was probably meant."""
+    """Responds to ``GET /requests/unmatched/near-misses``: lists operations with similar paths."""
     newest = _unmatched(call)[-NEWEST:]
     return HandlerResponse({"nearMisses": await _searching(_near_misses, admin, newest)})
 
@@ -386,7 +387,7 @@ async def _matching(admin: AdminContext, call: Call, pattern: Pattern) -> list[R
 
 
 def _pattern(admin: AdminContext, **named: str | None) -> Pattern:
-    """Returns the pattern of the parameters that are given.
+    """Returns the pattern for the parameters of a query that are not None.
 
     Raises:
         BadRequest: There is no such operation.
@@ -406,13 +407,13 @@ async def _searching(work: Callable[..., Found], *arguments: Any) -> Found:
 
 
 def delete_requests(call: Call) -> HandlerResponse:
-    """Responds to ``DELETE /requests``: forgets the requests of the world."""
+    """Responds to ``DELETE /requests``: empties the journal of the world."""
     call.world.journal.forget()
     return HandlerResponse(status=204)
 
 
 async def list_unmatched(call: Call) -> HandlerResponse:
-    """Lists what matched no operation (``GET /requests/unmatched``)."""
+    """Lists the requests that matched no operation (``GET /requests/unmatched``)."""
     return await asyncio.to_thread(_listed, _unmatched(call))
 
 
@@ -428,7 +429,7 @@ NO_MEMBERS: Final[Mapping[str, Any]] = {}
 def _listed(
     contexts: Sequence[RequestContext], more: Mapping[str, Any] = NO_MEMBERS
 ) -> HandlerResponse:
-    """Returns journal entries; in a thread, as a full journal takes a while to mask and to write."""
+    """Returns a response with journal entries. Masking and encoding a full journal takes long."""
     return _written({"requests": [logged(context) for context in contexts], **more})
 
 

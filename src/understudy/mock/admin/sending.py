@@ -1,6 +1,6 @@
-"""Sends from the mock: edge cases, requests of the console, webhooks and callbacks (``openapi/admin.yaml``).
+"""Handlers of the admin API that send requests: edge cases, those of the console, and webhooks.
 
-Edge cases are there only where something that makes them was plugged in.
+Edge cases need a generator, which not every mock has (``EdgeCaseSource``).
 """
 
 import asyncio
@@ -29,7 +29,7 @@ async def list_cases(
 
     Raises:
         BadRequest: There is no such operation.
-        NotFound: This mock makes none.
+        NotFound: This mock makes no edge cases.
     """
     source = _expected(admin)
     try:
@@ -44,7 +44,7 @@ async def send_case(admin: AdminContext, call: Call, *, body: Mapping[str, Any])
 
     Raises:
         BadRequest: There is no such operation.
-        NotFound: There is no such case, or this mock makes none.
+        NotFound: There is no such case, or this mock makes no edge cases.
     """
     source = _expected(admin)
     total = call.world.journal.total
@@ -66,7 +66,7 @@ async def export_cases(
 
     Raises:
         BadRequest: There is no such operation or format.
-        NotFound: This mock makes none.
+        NotFound: This mock makes no edge cases.
     """
     source = _expected(admin)
     urls = {
@@ -90,15 +90,15 @@ def _expected(admin: AdminContext) -> EdgeCaseSource:
     return source
 
 
-# A request of the journal is shown with its secrets masked. Sent again from here, it has them
-# again, and nobody has seen them.
+# The journal shows a request with its secrets masked. To send it again, the console passes the masked
+# text back with the request's number, and the mock puts the secrets in, which so never leave it.
 
 _COMPUTED: Final = frozenset({b"content-length", b"transfer-encoding", b"expect"})
-"""Header fields that follow from the body and the connection."""
+"""Header fields that are not copied, as they depend on the body and the connection."""
 
 
 class _SentRequest(NamedTuple):
-    """A request that is to be sent."""
+    """A request to a site of the mock."""
 
     method: str
     target: str
@@ -107,7 +107,7 @@ class _SentRequest(NamedTuple):
 
 
 _EMPTY: Final = _SentRequest("GET", "", [], b"")
-"""The request of a sender who leaves everything out."""
+"""The values for members of a body that neither the caller nor a model gives."""
 
 
 async def send_request(
@@ -116,8 +116,8 @@ async def send_request(
     """Responds to ``POST /send``.
 
     Raises:
-        BadRequest: The request cannot be sent, or is one for the mock's user.
-        NotFound: The journal does not remember the request to take secrets from.
+        BadRequest: The request cannot be sent, or is for the admin API.
+        NotFound: The journal does not remember the request that is the model.
     """
     model = _model(call, body.get("like"))
     request = _request(call, body, model)
@@ -142,13 +142,13 @@ def _model(call: Call, number: int | None) -> RequestContext | None:
 
 
 def _site_of(model: RequestContext | None) -> SiteName:
-    """Returns the address that a request was sent to."""
-    is_there = model is not None and model.site_url != model.resource_url
-    return "authorization" if is_there else "resource"
+    """Returns the site that a request was sent to; the resource API without a request."""
+    is_authorization = model is not None and model.site_url != model.resource_url
+    return "authorization" if is_authorization else "resource"
 
 
 def _request(call: Call, body: Mapping[str, Any], model: RequestContext | None) -> _SentRequest:
-    """Returns the request that a body describes; what it leaves out is as in the model."""
+    """Returns the request that a body describes; parts that it lacks are taken from the model."""
     if model is None and not {"method", "url"} <= body.keys():
         msg = "method, url: name both, or a request of the journal that is to be sent again (like)."
         raise BadRequest(msg)
@@ -171,7 +171,7 @@ def _request(call: Call, body: Mapping[str, Any], model: RequestContext | None) 
 
 
 def _target(url: str, old: _SentRequest) -> str:
-    """Returns path and query of a URL, masked values as they were sent."""
+    """Returns path and query of a URL, with the original values in place of masks."""
     if not url.isascii() or not url.isprintable() or " " in url:
         msg = f"url: {url!r} has characters that a URL must encode (RFC 3986, 2.1)."
         raise BadRequest(msg)
@@ -180,7 +180,7 @@ def _target(url: str, old: _SentRequest) -> str:
 
 
 def _fields(headers: Mapping[str, str], old: _SentRequest) -> list[tuple[bytes, bytes]]:
-    """Returns header fields; one that is as the journal shows it gets its credentials back."""
+    """Returns header fields; one that equals the masked original gets the original value."""
     fields = []
     for name, text in headers.items():
         key = name.lower().encode("ascii", "replace")
@@ -206,7 +206,7 @@ def _content(body: Mapping[str, Any], old: _SentRequest) -> bytes:
 
 
 def _unmasked_form(text: str, original: str) -> str:
-    """Returns a form or a query in which masked values are those of the original again."""
+    """Returns a form or a query in which masked values are replaced by the original ones."""
     values: dict[str, list[str]] = {}
     for pair in filter(None, original.split("&")):
         name, _, value = pair.partition("=")
@@ -257,10 +257,10 @@ def list_webhooks(callbacks: Callbacks, _call: Call) -> HandlerResponse:
 async def send_webhook(
     callbacks: Callbacks, call: Call, name: str, *, body: Mapping[str, Any]
 ) -> HandlerResponse:
-    """Responds to ``POST /webhooks/{name}``: sends it at once.
+    """Responds to ``POST /webhooks/{name}``: sends a webhook or a callback at once.
 
     Raises:
-        NotFound: The document declares none of this name.
+        NotFound: The document declares no webhook or callback of this name.
         BadRequest: The receiver is not permitted.
     """
     has_body = "body" in body
@@ -281,4 +281,4 @@ OF_CALLBACKS: Handlers = {
     ("GET", "/webhooks"): list_webhooks,
     ("POST", "/webhooks/{name}"): send_webhook,
 }
-"""Method and path to what takes the sender of callbacks, and then what any handler takes."""
+"""Handlers by method and path, which take the sender of callbacks before a handler's arguments."""

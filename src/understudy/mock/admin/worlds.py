@@ -1,4 +1,4 @@
-"""Creates, lists, resets, saves and deletes worlds (``openapi/admin.yaml``)."""
+"""Handlers of the admin API for worlds and their snapshots (``openapi/admin.yaml``)."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -15,7 +15,7 @@ from understudy.mock.server.worlds import COOKIE, WORLD_HEADER, Snapshot, World
 def list_worlds(
     admin: AdminContext, call: Call, *, limit: int = 100, after: int = -1
 ) -> HandlerResponse:
-    """Responds to ``GET /worlds``: a page, and a link to the next one (RFC 8288)."""
+    """Responds to ``GET /worlds``: returns a page, with a link to the next page (RFC 8288)."""
     page = admin.worlds.page(after, limit)
     listed = [_as_json(admin, call, world) for world in page.worlds]
     if page.last is None:
@@ -30,8 +30,8 @@ def create_world(
     """Responds to ``POST /worlds``.
 
     Raises:
-        BadRequest: The name, a person or a choice is not as it must be.
-        NotFound: There is no such snapshot.
+        BadRequest: The name, a person or a choice is invalid.
+        NotFound: There is no such snapshot or world to fork.
         Conflict: There is a world of that name.
     """
     wanted = body or {}
@@ -45,7 +45,7 @@ def create_world(
 
 
 def _start(admin: AdminContext, wanted: Mapping[str, Any]) -> Snapshot:
-    """Returns what a new world is to begin with."""
+    """Returns the initial state of a new world."""
     people = wanted.get("people")
     start = _model(admin, wanted)
     if people is not None:
@@ -61,7 +61,7 @@ def _start(admin: AdminContext, wanted: Mapping[str, Any]) -> Snapshot:
 
 
 def _model(admin: AdminContext, wanted: Mapping[str, Any]) -> Snapshot:
-    """Returns the state that a new world is made after."""
+    """Returns the state that a new world copies: of a world, a snapshot, or the fixtures."""
     models = [name for name in ("snapshot", "fork", "people") if name in wanted]
     if len(models) > 1:
         msg = f"{models[1]}: a {models[0]} has its own people; leave one of the two out."
@@ -88,14 +88,14 @@ def delete_world(admin: AdminContext, _call: Call, name: str) -> HandlerResponse
 
     Raises:
         NotFound: There is no such world.
-        BadRequest: It is the default one.
+        BadRequest: The default world cannot be deleted.
     """
     admin.worlds.remove(name)
     return HandlerResponse(status=204)
 
 
 def reset(admin: AdminContext, call: Call) -> HandlerResponse:
-    """Responds to ``POST /reset``: the world is as it began, its journal empty."""
+    """Responds to ``POST /reset``: restores the world's initial state and empties its journal."""
     call.world.become(admin.worlds.beginning(call.world.name))
     call.world.journal.forget()
     return HandlerResponse(_as_json(admin, call, call.world))
@@ -107,7 +107,7 @@ def list_snapshots(admin: AdminContext, _call: Call) -> HandlerResponse:
 
 
 def create_snapshot(admin: AdminContext, call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
-    """Responds to ``POST /snapshots``: keeps what the world is now; an older one is replaced."""
+    """Responds to ``POST /snapshots``: saves the world's state, and replaces an older snapshot."""
     kept = call.world.snapshot()
     admin.worlds.keep_snapshot(body["name"], kept)
     return HandlerResponse(_kept(body["name"], kept), 201)
@@ -124,7 +124,7 @@ def delete_snapshot(admin: AdminContext, _call: Call, name: str) -> HandlerRespo
 
 
 def restore_snapshot(admin: AdminContext, call: Call, name: str) -> HandlerResponse:
-    """Responds to ``POST /snapshots/{name}/restore``: the world becomes what was kept.
+    """Responds to ``POST /snapshots/{name}/restore``: restores the saved state.
 
     Raises:
         NotFound: There is no such snapshot.
@@ -159,7 +159,7 @@ def _kept(name: str, kept: Snapshot) -> dict[str, Any]:
 
 
 def _inhabitants(world: World) -> dict[str, Any]:
-    """Returns the first people, tokens and applications of a world; a crowd would be megabytes."""
+    """Returns the first people, tokens and applications of a world; all could take megabytes."""
     return listing(world, world.clock.now(), limit=100)
 
 

@@ -1,1 +1,1 @@
-"""The console: a page that shows what the mock saw, and changes what it does."""
+"""The console: a page that shows the mock's requests and changes its behaviour."""

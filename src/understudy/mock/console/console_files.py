@@ -1,7 +1,7 @@
 """Serves the files of the console.
 
-They hold no data: the page gets all that it shows from the admin API, so each of its calls can be
-made by hand, and each is guarded like every other call. They are read at the first visit.
+The files contain no data: the page gets everything from the admin API, whose guards apply to it as
+to any client. They are read at the first visit.
 """
 
 from functools import lru_cache
@@ -22,7 +22,8 @@ _OF_PAGES: Final = tuple(
     Path(__file__).parents[1] / "pages" / "static" / name
     for name in ("icon.svg", "palette.css", "controls.css")
 )
-"""Files that the console shares with the other pages, whose requests are journalled."""
+"""Files that the console shares with the other pages. It has copies at its own path, as requests to
+the other pages are journalled."""
 
 _PAGE: Final = "index.html"
 
@@ -41,14 +42,14 @@ HEADERS: Final[Headers] = (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
         "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     ),
-    ("cache-control", "no-store"),  # another version may be served at this address next
+    ("cache-control", "no-store"),  # another version may be served at this URL next
     ("cross-origin-opener-policy", "same-origin"),
     ("cross-origin-resource-policy", "same-origin"),
     ("referrer-policy", "no-referrer"),
     ("x-content-type-options", "nosniff"),
     ("x-frame-options", "DENY"),
 )
-"""Headers of every file of the console: nothing of it comes from, or goes to, another origin."""
+"""Headers of every file of the console, which neither loads from nor sends to other origins."""
 
 
 class _File(NamedTuple):
@@ -59,7 +60,7 @@ class _File(NamedTuple):
 
 
 def with_console(pages: ASGIApp) -> ASGIApp:
-    """Returns an ASGI application that serves the console, and everything else by ``pages``."""
+    """Returns an ASGI application that serves the console, and passes other requests to ``pages``."""
 
     async def site(scope: Scope, receive: Receive, send: Send) -> None:
         context = context_of(scope)
@@ -81,7 +82,7 @@ def _respond(context: RequestContext) -> HandlerResponse:
     if context.method not in _METHODS:
         raise method_not_allowed(context, _METHODS, ", a page")
     name = context.path.removeprefix(CONSOLE_PATH)
-    if name == "/":  # its links are relative to the path without the slash
+    if name == "/":  # the links of the page are relative to the path without the slash
         location = context.site_url + CONSOLE_PATH
         return HandlerResponse(status=308, headers=(("location", location), *HEADERS))
     file = _files().get(name.removeprefix("/") or _PAGE)
@@ -91,9 +92,9 @@ def _respond(context: RequestContext) -> HandlerResponse:
     return HandlerResponse(file.content, media_type=file.media_type, headers=HEADERS)
 
 
-@lru_cache(maxsize=1)  # they are parts of the package, and do not change while it runs
+@lru_cache(maxsize=1)  # the files belong to the package, and do not change while it runs
 def _files() -> dict[str, _File]:
-    """Returns the files by their paths below the console's."""
+    """Returns the files by their paths below that of the console."""
     own = [path for path in _STATIC.rglob("*.*") if path.suffix in _MEDIA_TYPES]
     names = {path.relative_to(_STATIC).as_posix(): path for path in own}
     names.update((path.name, path) for path in _OF_PAGES)

@@ -1,4 +1,4 @@
-"""Shows the developer dashboard: applications, their secrets, redirect addresses and grants."""
+"""Pages of the developer dashboard: applications with their secrets, redirect URIs and grants."""
 
 import hashlib
 
@@ -48,7 +48,7 @@ def create() -> Response | Redirect:
 
 
 @blueprint.get("/<client_id>")
-def one(client_id: str) -> Response | Redirect:
+def application_page(client_id: str) -> Response | Redirect:
     """Shows one application."""
     session = sessions.session_of()
     if session.person is None:
@@ -66,7 +66,7 @@ def rename(client_id: str) -> Response | Redirect:
 @blueprint.post("/<client_id>/redirect-uris")
 @upholds("dashboard-redirect-urls")
 def change_redirect_uris(client_id: str) -> Response | Redirect:
-    """Adds redirect addresses, or removes one."""
+    """Adds redirect URIs, or removes one."""
     application = _own_application(_signed_in(), client_id)
     added, removed = _lines(request.form.get("add", "")), request.form.get("remove")
     kept = tuple(uri for uri in application.redirect_uris if uri != removed)
@@ -120,7 +120,7 @@ def _overview(session: Session, error: str = "") -> Response:
 
 
 def _lines(text: str) -> tuple[str, ...]:
-    """Returns the redirect addresses of a form, one a line."""
+    """Returns the redirect URIs of a form, which has one per line."""
     return tuple(line.strip() for line in text.splitlines() if line.strip())
 
 
@@ -177,7 +177,7 @@ def _page(template: str, session: Session, **members: object) -> Response:
 
 
 def _digest(token: str) -> str:
-    """Returns what a page shows instead of a token, so that reading the page does not disclose it."""
+    """Returns a digest that identifies a token in forms, so that the page does not disclose it."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 

@@ -31,10 +31,10 @@ BLUEPRINTS: Final[Mapping[PageGroup, Sequence[Blueprint]]] = {
 
 
 class PageResponse(Response):
-    """A response whose ``Location`` is sent as it is: an application's address is its own."""
+    """A response that sends ``Location`` unchanged, as a redirect URI is compared exactly."""
 
     def get_wsgi_headers(self, environ: Any) -> Headers:
-        """Returns the headers; Werkzeug would write the address anew, or fail to read its host."""
+        """Returns the headers; Werkzeug would normalise ``Location``, or fail to parse its host."""
         location = self.headers.pop("Location", None)
         headers = super().get_wsgi_headers(environ)
         if location is not None:
@@ -50,9 +50,9 @@ def create(
     """Creates the application of one site.
 
     Args:
-        groups: The groups of pages it shows.
-        base_path: Base path of the resource API, on this site or its own.
-        listing: What another service's document offers; None for the one of the people.
+        groups: The groups of pages that the site shows.
+        base_path: Base path of the resource API, on this site or a separate one.
+        listing: The operations of another service's document; None for the bundled one.
     """
     flask = Flask(__package__ or "", static_url_path=STATIC_PATH)
     flask.response_class = PageResponse
@@ -61,7 +61,7 @@ def create(
         LISTING=listing,
         PROPAGATE_EXCEPTIONS=True,  # the engine logs internal errors and responds to them
     )
-    flask.url_map.merge_slashes = False  # merging redirects, which would leave the world
+    flask.url_map.merge_slashes = False  # a redirect to merge them would lose the world's prefix
     flask.jinja_options = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
     flask.jinja_env.globals.update(
         address=address,
@@ -82,7 +82,8 @@ def create(
 
 def _error_page(error: HTTPException) -> tuple[str, int, Sequence[tuple[str, str]]]:
     page = render_template("error.html", error=error, path=exchange().path)
-    headers = [pair for pair in error.get_headers() if pair[0] != "Content-Type"]  # such as Allow
+    # keeps headers such as Allow
+    headers = [pair for pair in error.get_headers() if pair[0] != "Content-Type"]
     return page, error.code or 500, headers
 
 

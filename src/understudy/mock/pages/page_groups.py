@@ -1,8 +1,6 @@
-"""Names the groups of pages that a site may show.
-
-Under another service's document, its operations take the place of people and their profiles.
-"""
+"""The groups of pages that a site may show."""
 
 from typing import Literal
 
 PageGroup = Literal["people", "operations", "authorization"]
+"""Front page and profiles; or, with another service's document, its operations; or sign-in."""

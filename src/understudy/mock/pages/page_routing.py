@@ -1,7 +1,6 @@
 """Decides which paths are pages, before Flask is imported.
 
-An API client that mistypes a path gets the API's own error and does not wait for the tenth of a
-second that importing Flask takes.
+A mistyped path of an API client so gets the API's error, without the 0.1 s of importing Flask.
 """
 
 import asyncio
@@ -23,7 +22,7 @@ Respond = Callable[[RequestContext, Send], Awaitable[None]]
 
 _METHODS = ("GET", "HEAD")
 _FORMS = frozenset({"sign-in", "sign-out", "consent", "apps", "oauth2"})
-"""First path segments of the authorization server's pages, whose forms are posted."""
+"""First path segments of the authorization server's pages, to which forms are posted."""
 
 
 def pages(
@@ -36,9 +35,9 @@ def pages(
 
     Args:
         base_path: Base path of the resource API; no path below it is a page.
-        groups: The groups of pages shown here; the site's front page is that of the first.
+        groups: The groups of pages of the site; the first one has the front page.
         hosts: Host names that browsers on this machine may use, beside loopback ones.
-        listing: What another service's document offers, which the page group ``operations`` shows.
+        listing: The operations of another service's document, for the page group ``operations``.
     """
     respond: Respond | None = None
 
@@ -50,7 +49,7 @@ def pages(
         if not is_form:
             _expect_page(exchange, path, base_path, groups)
         expect_own_host(exchange, hosts)
-        if respond is None:  # a thread lets other requests have their turn
+        if respond is None:  # in a thread, so that other requests are not blocked
             respond = await asyncio.to_thread(_responding, base_path, tuple(groups), listing)
         await respond(exchange, send)
 
@@ -60,10 +59,10 @@ def pages(
 def _expect_page(
     exchange: RequestContext, path: str, base_path: str, groups: Sequence[PageGroup]
 ) -> None:
-    """Raises the API's error for paths that are not pages, or not requested by a browser.
+    """Checks that a path is a page, or that a browser requests it and should see an error page.
 
     Raises:
-        NotFound: The API refuses this path.
+        NotFound: The path belongs to the API, or an API client requests an unknown path.
         MethodNotAllowed: The path is a page, and the method is not GET or HEAD.
     """
     is_page = _is_page(exchange, path, groups)
@@ -81,8 +80,8 @@ def _responding(
     groups: tuple[PageGroup, ...],
     listing: Listing | None,
 ) -> Respond:
-    """Imports Flask, makes its application, and compiles the templates."""
-    from understudy.mock.pages import flask_app, wsgi_bridge  # noqa: PLC0415 - needed only where a page is shown
+    """Imports Flask, creates its application, and compiles the templates."""
+    from understudy.mock.pages import flask_app, wsgi_bridge  # noqa: PLC0415 - only pages need Flask
 
     flask = flask_app.create(groups, base_path, listing)
     for name in flask.jinja_env.list_templates():
@@ -91,13 +90,13 @@ def _responding(
 
 
 def _is_page(exchange: RequestContext, path: str, groups: Sequence[PageGroup]) -> bool:
-    name = path.lstrip("/")  # as Flask does
+    name = path.lstrip("/")  # as Flask's routing does
     if not name or path.startswith("/static/"):
         return True
     return "operations" not in groups and is_profile_address(exchange.world, name)
 
 
 def _is_browsing(exchange: RequestContext) -> bool:
-    """Tells whether a browser sent the request: browsers name HTML, clients accept anything."""
+    """Tells whether a browser sent the request: only browsers name HTML in ``Accept``."""
     is_safe = exchange.method in _METHODS
     return is_safe and b"text/html" in exchange.headers.get(b"accept", b"")

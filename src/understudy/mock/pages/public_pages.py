@@ -1,4 +1,4 @@
-"""Shows the public pages: the front page of the resource API's site, and profile pages."""
+"""The public pages: front pages of the resource API's site, and profile pages."""
 
 from itertools import islice
 
@@ -15,7 +15,7 @@ from understudy.mock.store.people import PEOPLE
 from understudy.mock.store.tokens import TOKENS, is_valid
 
 SHOWN = 100
-"""People and tokens on the front page; a directory may hold a hundred thousand."""
+"""Most people and tokens on the front page; a fixtures directory may have a hundred thousand."""
 
 blueprint = Blueprint("people", __name__)
 
@@ -24,7 +24,7 @@ blueprint = Blueprint("people", __name__)
 def front_page() -> str:
     """Shows the addresses of the mock, its people and its tokens."""
     world, now = exchange().world, exchange().started
-    is_open = is_local(exchange().client)  # tokens let anybody in who reads them
+    is_open = is_local(exchange().client)  # other machines must not see valid tokens
     records = world.items(TOKENS) if is_open else ()
     tokens = [(token, is_valid(token, now)) for _, token in records]
     valid = [token for token, valid in tokens if valid]
@@ -40,7 +40,7 @@ def front_page() -> str:
 
 
 def _onward(world: World, name: str) -> str | None:
-    """Returns the URL of other addresses that clients know of a profile; None for any other name."""
+    """Returns where an e-mail hash, a QR code's path or ``/profile`` redirects; None for others."""
     identifier = name.removesuffix(public_profile.QR_ENDING)
     slug = public_profile.slug_of(world, identifier)
     if identifier != name:
@@ -79,13 +79,13 @@ def profile_page(slug: str) -> str | Redirect:
     )
 
 
-# Shows the start page of another service's document: its operations, and credentials that work.
+# The front page for another service's document: its operations, with valid credentials.
 
 SHOWN_OPERATIONS = 200
-"""Operations on the page; a document may have thousands."""
+"""Most operations on the page; a document may have thousands."""
 
 HIDDEN = SampleCredentials("TOKEN", "NAME:PASSWORD")
-"""The placeholders that other machines see: a token lets anybody in who reads it."""
+"""Placeholders for clients on other machines, which must not see valid credentials."""
 
 operations_blueprint = Blueprint("operations", __name__)
 

@@ -1,4 +1,4 @@
-"""Selects what a profile page shows to anonymous visitors.
+"""Selects the parts of a profile that its page shows to anonymous visitors.
 
 Visibility is as in the API: disabled profiles are not found, private ones are refused.
 """
@@ -15,8 +15,11 @@ PUBLIC_ACCOUNTS = 4  # interface, Limits
 
 _COLOUR: Final = re.compile(
     r"#[0-9a-f]{3,8}|[a-z]+|(?:rgba?|hsla?|linear-gradient)\([a-z0-9#%.,()\s-]*\)", re.IGNORECASE
-)  # without a slash, so that no URL matches
+)
+"""A colour or a gradient in CSS; it has no slash, so that no URL matches."""
+
 _PLACEMENT: Final = re.compile(r"[a-z0-9%.\s/-]*", re.IGNORECASE)
+"""A position and size of a background in CSS; it has no parentheses, so that ``url()`` does not match."""
 
 
 def find_visible(world: World, slug: str) -> Person | None:
@@ -26,14 +29,14 @@ def find_visible(world: World, slug: str) -> Person | None:
 
 
 OWN: Final = "profile"
-"""The name under which pop-ups of clients open the profile of whoever looks at it."""
+"""Path under which clients open the profile of the user who is signed in."""
 
 QR_ENDING: Final = ".qr"
-"""Ends the address of the QR code that stands beside a profile's."""
+"""Suffix that turns the path of a profile into that of its QR code."""
 
 
 def slug_of(world: World, identifier: str) -> str | None:
-    """Returns the slug that an e-mail hash or a slug leads to; None where the profile is not shown."""
+    """Returns the slug for a slug or an e-mail hash; None if there is no such visible profile."""
     name = identifier.lower()
     slug = world.get(SLUGS_BY_HASH, name) if is_hash(name) else name
     return slug if slug is not None and find_visible(world, slug) is not None else None
@@ -51,7 +54,7 @@ def shown_accounts(profile: Profile) -> list[VerifiedAccount]:
 
 
 def is_web_address(text: str) -> bool:
-    """Tells whether a text may become a link, which ``javascript:`` URLs must not."""
+    """Tells whether a text may become a link; ``javascript:`` URLs must not."""
     return text.lower().startswith(("https://", "http://"))
 
 

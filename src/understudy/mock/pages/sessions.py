@@ -1,4 +1,4 @@
-"""Keeps browser sessions at the authorization server: a cookie, and a record in the world."""
+"""Browser sessions at the authorization server: a cookie, and a record in the world."""
 
 import hmac
 
@@ -13,7 +13,7 @@ CSRF_FIELD = "csrf"
 
 
 def session_of() -> Session:
-    """Returns the browser's session; a new one if it has none or its person does not exist any more."""
+    """Returns the browser's session; a new one if it has none or its person was deleted."""
     session = exchange().world.get(SESSIONS, request.cookies.get(COOKIE, ""))
     if session is None or (session.person is not None and person_of(session) is None):
         return begin(exchange().world)
@@ -26,7 +26,7 @@ def end(session: Session) -> None:
 
 
 def keep(response: Response, session: Session) -> Response:
-    """Sets the session cookie."""
+    """Adds the session's cookie to a response."""
     response.headers.add("Set-Cookie", set_cookie(session, exchange().site_url))
     return response
 
@@ -37,19 +37,19 @@ def person_of(session: Session) -> Person | None:
 
 
 def expect_csrf(session: Session) -> None:
-    """Refuses a form that is not from a page of this session."""
+    """Refuses a form without the CSRF token of this session with status 400."""
     token = request.form.get(CSRF_FIELD, "")
     if not hmac.compare_digest(token.encode(), session.csrf.encode()):
         abort(400, "This form is not from this session's page. Go back, reload it, and try again.")
 
 
 def show_once(session: Session, secrets: dict[str, str]) -> None:
-    """Keeps secrets for the next page of the session, which shows them once."""
+    """Stores secrets for the next page of the session, which shows them once."""
     exchange().world.put(SESSIONS, session.key, replace(session, secrets=secrets))
 
 
 def take_secrets(session: Session) -> dict[str, str]:
-    """Returns the secrets kept for this page, and forgets them."""
+    """Returns the secrets that are stored for this page, and deletes them."""
     if session.secrets:
         exchange().world.put(SESSIONS, session.key, replace(session, secrets={}))
     return session.secrets

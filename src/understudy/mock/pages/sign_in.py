@@ -1,7 +1,7 @@
-"""Shows the sign-in and consent pages, and redirects back to the client with a code or a token.
+"""The sign-in and consent pages, which redirect back to the client with a code or a token.
 
-A GET never grants anything. The consent form sends a ticket for the request that it showed; the
-request is validated again when the ticket comes back, and a ticket is valid once.
+A GET never grants anything. The consent form sends a ticket that refers to the authorization
+request; a ticket is valid once, and the request is validated again with it.
 """
 
 import string
@@ -57,14 +57,14 @@ from understudy.mock.store.people import PEOPLE
 from understudy.mock.store.vocabulary import vocabulary_of
 
 SHOWN = 24
-"""People offered to pick from; others sign in with user name and password."""
+"""Most people that the page lists for a sign-in without a password."""
 
 blueprint = Blueprint("authorization", __name__)
 
 
 @blueprint.get("/")
 def front_page() -> str:
-    """Shows the endpoints, and applications to try them with."""
+    """Shows the endpoints, with applications to try them."""
     world = exchange().world
     registered = [application for _, application in world.items(APPLICATIONS)]
     people = (person for _, person in world.items(PEOPLE) if person.password)
@@ -90,7 +90,7 @@ def _example(application: Application, flow: str) -> str:
 
 @blueprint.get("/oauth2/authorize")
 def authorize() -> Response | tuple[str, int]:
-    """Responds to an authorization request that a person has to see."""
+    """Shows the sign-in or consent page for an authorization request (RFC 6749, 4.1.1)."""
     current = exchange()
     parameters = parameters_of(current.query)
     try:
@@ -107,11 +107,11 @@ def authorize() -> Response | tuple[str, int]:
 
 @blueprint.get(CALLBACK_PATH)
 def callback_page() -> str:
-    """Shows what an application would be redirected with, and its next call."""
+    """Shows the parameters of a redirect to an application, and the request that follows."""
     world, received = exchange().world, request.args
     code = world.get(CODES, received.get("code", ""))
     application = None if code is None else world.get(APPLICATIONS, code.client_id)
-    is_open = is_local(exchange().client)  # the secret lets anybody in who reads it
+    is_open = is_local(exchange().client)  # other machines must not see the client secret
     return render_template(
         "callback.html",
         received=received,
@@ -128,7 +128,7 @@ def sign_in_page() -> Response:
 
 @blueprint.post("/sign-in")
 def sign_in() -> Response | Redirect:
-    """Signs a person in, by password or picked from the list, and redirects to the page that required it."""
+    """Signs a person in, by password or from the list, and redirects to the page before."""
     current = exchange()
     session = sessions.session_of()
     sessions.expect_csrf(session)
@@ -139,7 +139,7 @@ def sign_in() -> Response | Redirect:
         return _sign_in_page(session, query, error, 401, _application_of(query))
     sessions.end(session)
     session = begin(current.world, slug)
-    # only paths of this site: a form never decides the host
+    # the form gives only the query, so that it cannot redirect to another site
     onward = f"/oauth2/authorize?{_printable(query.encode())}" if query else "/apps"
     response = make_response(redirect(current.site_url + onward, 303))
     return sessions.keep(response, session)
@@ -147,7 +147,7 @@ def sign_in() -> Response | Redirect:
 
 @blueprint.post("/sign-out")
 def sign_out() -> Response:
-    """Ends the session and shows the sign-in form, for the same authorization request if there is one."""
+    """Ends the session and shows the sign-in form, with the authorization request if there is one."""
     current = exchange()
     session = sessions.session_of()
     sessions.expect_csrf(session)
@@ -177,7 +177,7 @@ def consent() -> Response | tuple[str, int]:
 
 
 def _decided(query: bytes, person: str, *, is_approved: bool) -> Response | tuple[str, int]:
-    """Validates an authorization request again, and responds as the person decided."""
+    """Validates an authorization request again, and redirects according to the decision."""
     world, parameters = exchange().world, parameters_of(query)
     try:
         return_address = _return_address(parameters)
@@ -278,12 +278,12 @@ def _redirect_back(url: str) -> Response:
 
 
 def _printable(query: bytes) -> str:
-    """Returns an equivalent query string that a form or a header can carry."""
+    """Returns an equivalent query string in ASCII, for a form or a header."""
     return quote(query, safe=string.punctuation.replace("#", ""))
 
 
 def _form_action_source(url: str) -> str:
-    """Returns the address as a source of a policy, which has no notation for IPv6 (CSP 3, 2.3.1)."""
+    """Returns the origin of a URL for a CSP; only the scheme for IPv6, which CSP lacks (CSP 3, 2.3.1)."""
     parts = urlsplit(url)
     has_name = parts.netloc and not parts.netloc.startswith("[")
     return f"{parts.scheme}://{parts.netloc}" if has_name else f"{parts.scheme}:"

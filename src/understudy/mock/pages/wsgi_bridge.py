@@ -1,7 +1,7 @@
 """Runs the Flask application within a request, on the event loop.
 
-Not in the threads of a WSGI server: views change the world, and only what runs on the event loop is
-atomic. Rendering takes a millisecond or two.
+Views change the world, and only code on the event loop is atomic, so they cannot run in the threads
+of a WSGI server. Rendering takes a millisecond or two.
 """
 
 import sys
@@ -31,7 +31,7 @@ async def respond(flask: Flask, exchange: RequestContext, send: Send) -> None:
 def _environ(exchange: RequestContext) -> dict[str, Any]:
     """Returns the WSGI environment of a request (PEP 3333), where bytes are decoded as Latin-1.
 
-    The host is left out, as links are built from ``site_url``, so no Host header can fail here.
+    Links are built from ``site_url``; the Host header is left out, as Werkzeug may refuse it.
     """
     headers = {
         f"HTTP_{name.decode('latin-1').upper().replace('-', '_')}": text.decode("latin-1")
@@ -92,5 +92,5 @@ def avatar_url(person: Person, size: int) -> str:
 
 
 def allow_form_redirect(origin: str) -> None:
-    """Allows the forms of this page to be redirected to an origin (CSP ``form-action``)."""
+    """Allows forms of this page to redirect to an origin (CSP ``form-action``)."""
     g.form_redirect_origin = origin

@@ -1,4 +1,4 @@
-"""Defines the records of the authorization server, and the rules for registering an application."""
+"""Records of the authorization server, and the rules for registering an application."""
 
 import re
 from datetime import datetime
@@ -37,15 +37,15 @@ class AuthorizationCode(Struct, frozen=True):
     """A code that waits for its exchange (interface, Code grant; RFC 6749, 4.1.2).
 
     Attributes:
-        code: The code itself.
-        client_id: Whom it was given to.
-        redirect_uri: Of the authorization request; the exchange must repeat it.
-        person: Slug of who approved.
-        scopes: What was approved.
-        expires: When it expires.
-        challenge: The PKCE challenge, where one was sent (RFC 7636, 4.3).
+        code: The text of the code.
+        client_id: The client that the code was issued to.
+        redirect_uri: Redirect URI of the authorization request; the exchange must repeat it.
+        person: Slug of the person who approved.
+        scopes: The approved scopes.
+        expires: End of the code's validity.
+        challenge: The PKCE challenge, if one was sent (RFC 7636, 4.3).
         challenge_method: ``S256`` or ``plain``.
-        token: The token that it was exchanged for; None until then.
+        token: The token that the code was exchanged for; None until then.
     """
 
     code: str
@@ -60,13 +60,13 @@ class AuthorizationCode(Struct, frozen=True):
 
 
 class Session(Struct, frozen=True):
-    """A browser at the authorization server.
+    """A browser session at the authorization server.
 
     Attributes:
-        key: The cookie's value.
-        csrf: What each form must send back.
-        person: Slug of who signed in; None: nobody has signed in yet.
-        secrets: What the next page shows once, by name.
+        key: Value of the session cookie.
+        csrf: CSRF token, which each form must send back.
+        person: Slug of the person who signed in; None before a sign-in.
+        secrets: Secrets that the next page shows once, by label.
     """
 
     key: str
@@ -79,7 +79,7 @@ class Consent(Struct, frozen=True):
     """A consent page that waits for the person's decision, which is accepted once.
 
     Attributes:
-        session: Key of the session it was shown in.
+        session: Key of the session that the page was shown in.
         query: The query of the authorization request, unchanged.
     """
 
@@ -88,14 +88,14 @@ class Consent(Struct, frozen=True):
 
 
 class ClientAdvice(Struct, frozen=True):
-    """Advice on a client's behaviour, even where its requests succeeded.
+    """Advice on a client's bad practice, which its successful requests do not show.
 
     Attributes:
-        client_id: Who did it.
-        problem: Its name, such as ``no-state``.
-        advice: What to do instead.
-        count: How often it was seen.
-        seen: When last.
+        client_id: The client.
+        problem: Name of the practice, such as ``no-state``.
+        advice: The practice to use instead.
+        count: Number of times that it was seen.
+        seen: Time of the last one.
     """
 
     client_id: str
@@ -106,23 +106,23 @@ class ClientAdvice(Struct, frozen=True):
 
 
 APPLICATIONS: Collection[Application] = Collection("applications", Application)
-"""client_id to application."""
+"""Applications by client_id."""
 
 CODES: Collection[AuthorizationCode] = Collection("codes", AuthorizationCode, is_transient=True)
-"""Code to its record, until it is exchanged."""
+"""Codes by their text, until they are exchanged."""
 
 SPENT_CODES: Collection[AuthorizationCode] = Collection(
     "spent_codes", AuthorizationCode, is_transient=True
 )
-"""Code to its record, in the order of their exchange, so that a second exchange is detected."""
+"""Exchanged codes by their text, in the order of exchange, to detect a second exchange."""
 
 SESSIONS: Collection[Session] = Collection("sessions", Session, is_transient=True)
-"""Cookie value to session."""
+"""Sessions by the value of the cookie."""
 
 USED_SCOPES: Collection[frozenset[str]] = Collection(
     "used_scopes", frozenset[str], is_transient=True
 )
-"""Access token to the scopes that its calls have needed so far."""
+"""The scopes that requests with a token have needed so far, by access token."""
 
 CONSENTS: Collection[Consent] = Collection("consents", Consent, is_transient=True)
 """Consent pages by the secret that the page's form sends back."""
@@ -130,15 +130,15 @@ CONSENTS: Collection[Consent] = Collection("consents", Consent, is_transient=Tru
 CLIENT_ADVICE: Collection[ClientAdvice] = Collection(
     "client_advice", ClientAdvice, is_transient=True
 )
-"""client_id, a space and the problem to the advice."""
+"""Advice by client_id and problem, with a space between them."""
 
 
 class FailedAttempts(Struct, frozen=True):
-    """Wrong guesses at one secret.
+    """Failed attempts to give one secret.
 
     Attributes:
-        since: When the first of them was made.
-        count: How many there were.
+        since: Time of the first attempt.
+        count: Number of attempts.
     """
 
     since: Instant
@@ -148,23 +148,22 @@ class FailedAttempts(Struct, frozen=True):
 FAILED_CLIENT_AUTHENTICATIONS: Collection[FailedAttempts] = Collection(
     "failed_client_authentications", FailedAttempts, is_transient=True
 )
-"""client_id to the wrong client secrets that were sent for it."""
+"""Attempts with a wrong client secret, by client_id."""
 
 FAILED_CODES: Collection[FailedAttempts] = Collection(
     "failed_codes", FailedAttempts, is_transient=True
 )
-"""client_id to the wrong authorization codes that it sent."""
+"""Attempts with a wrong authorization code, by client_id."""
 
 FAILED_SIGN_INS: Collection[FailedAttempts] = Collection(
     "failed_sign_ins", FailedAttempts, is_transient=True
 )
-"""User name, in lower case, to the wrong passwords that were given for it."""
+"""Attempts with a wrong password, by user name in lower case."""
 
 RATE_LIMITED_CLIENTS: Collection[datetime] = Collection(
     "rate_limited_clients", Instant, is_transient=True
 )
-"""client_id to when a request with its token was first answered 429 within the hour."""
-
+"""Time of the first response 429 of the hour to a token of a client, by client_id."""
 
 COOKIE = "understudy_session"
 
@@ -173,7 +172,7 @@ _DIGITS = 32
 
 
 def begin(world: World, person: str | None = None) -> Session:
-    """Creates a session; signing in always creates a new one (session fixation)."""
+    """Creates a session. Each sign-in needs a new one, against session fixation."""
     mark = world.mark  # two worlds of one seed must not share sessions
     key, csrf = (mark + world.identifiers.hexadecimal(_DIGITS) for _ in range(2))
     session = Session(key, csrf, person)
@@ -182,9 +181,9 @@ def begin(world: World, person: str | None = None) -> Session:
 
 
 def cookie_path(url: str) -> str:
-    """Returns the path that the cookie is sent below.
+    """Returns the Path attribute of a session cookie.
 
-    A browser may be in two worlds at once, and sees them below the path of a proxy.
+    The path is that of the world, as seen through a proxy, so that a browser can be in two worlds.
 
     Args:
         url: Address of the authorization server in the world of the session.
@@ -195,8 +194,8 @@ def cookie_path(url: str) -> str:
 def set_cookie(session: Session, url: str) -> str:
     """Returns the value of the Set-Cookie header of a session (RFC 6265, 4.1).
 
-    The cookie is hidden from scripts and not sent with forms of other sites; one that is set over
-    https is sent over https only (4.1.2.5).
+    The cookie is hidden from scripts and not sent with forms of other sites; over https it is
+    ``Secure`` (4.1.2.5).
 
     Args:
         session: The session.
@@ -207,26 +206,28 @@ def set_cookie(session: Session, url: str) -> str:
 
 
 MAX_NAME = 80
-"""Characters; a person must be able to read the name on the consent page."""
+"""Most characters of an application's name, which people read on the consent page."""
 
 _UNREADABLE = frozenset({"Cc", "Cn", "Co", "Cs"})
-"""Categories of characters that no font shows: controls, and those that Unicode does not assign."""
+"""Unicode categories without a glyph: controls, surrogates, unassigned and private characters."""
 
 _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""Characters that turn the direction of what is behind them (UAX 9, 2)."""
+"""Characters that change the direction of the following text (UAX 9, 2)."""
 
 _INVISIBLE = frozenset({"Cf", "Mn", "Zs"})
+"""Unicode categories that are invisible alone: format characters, combining marks and spaces."""
+
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 """Letters and symbols that look like a space."""
 
 _REFUSED_SCHEMES = frozenset({"about", "blob", "data", "file", "javascript", "vbscript"})
 _WEB_SCHEMES = frozenset({"http", "https"})
 _HOST = re.compile(r"[A-Za-z0-9._-]+|[0-9a-fA-F:.]+")
-"""Host names and IP addresses; any other character could end the pages' Content-Security-Policy."""
+"""Host names and IP addresses. Other characters could break out of the Content-Security-Policy."""
 
 
 def problem_with_name(name: str) -> str | None:
-    """Returns what is wrong with the name of an application, or None."""
+    """Returns why a name of an application is refused, as advice; None if it is accepted."""
     words = " ".join(name.split())
     if not words or len(words) > MAX_NAME:
         return f"give 1 to {MAX_NAME} characters; people read the name on the consent page"
@@ -239,15 +240,15 @@ def problem_with_name(name: str) -> str | None:
 
 
 def problem_with_redirect_uri(uri: str) -> str | None:
-    """Returns why an address cannot be registered, or None (RFC 6749, 3.1.2; RFC 8252, 7).
+    """Returns why a redirect URI is refused; None if it is accepted (RFC 6749, 3.1.2; RFC 8252, 7).
 
-    It must be absolute, and without a fragment, credentials, or a scheme that runs scripts.
+    It must be absolute, without a fragment or credentials, and with a scheme that runs no scripts.
     """
     advice = _advice_on_text(uri)
     if advice is None:
         try:
             parts = urlsplit(uri)
-            parts.port  # noqa: B018 - one over 65535 raises
+            parts.port  # noqa: B018 - raises ValueError for a number above 65535
         except ValueError as error:
             advice = f"it is not a URL: {error}"
         else:
@@ -256,14 +257,14 @@ def problem_with_redirect_uri(uri: str) -> str | None:
 
 
 def _advice_on_text(uri: str) -> str | None:
-    """Returns what to change in the characters of an address, or None."""
+    """Returns advice on the characters of a redirect URI; None if they are accepted."""
     if not (uri.isascii() and uri.isprintable()) or " " in uri:
         return "percent-encode its spaces and letters beyond ASCII, and write its host as xn--"
     return "leave out the fragment, where tokens are returned" if "#" in uri else None
 
 
 def _advice_on_scheme(parts: SplitResult) -> str | None:
-    """Returns what to change in a scheme, or None."""
+    """Returns advice on the scheme of a redirect URI; None if it is accepted."""
     scheme = parts.scheme
     if not scheme:
         return "give an absolute address, such as http://127.0.0.1:3000/callback"
@@ -275,7 +276,7 @@ def _advice_on_scheme(parts: SplitResult) -> str | None:
 
 
 def _advice_on_host(parts: SplitResult) -> str | None:
-    """Returns what to change in the part of an address between its scheme and its path, or None."""
+    """Returns advice on the authority of a redirect URI; None if it is accepted."""
     host = parts.hostname
     if "@" in parts.netloc:
         return "leave out the user name and the password"

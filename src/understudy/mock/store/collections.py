@@ -1,4 +1,4 @@
-"""Lists every kind of record that a world holds."""
+"""The collections of a world: every kind of record that it holds."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Computes e-mail hashes, the public names of accounts (interface, Profile), and keeps many of them."""
+"""Computes e-mail hashes, the public names of accounts (interface, Profile), and indexes them."""
 
 import hashlib
 import re
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 HASH_BYTES = 32
-"""Bytes of an e-mail hash, a SHA-256."""
+"""Bytes of an e-mail hash (SHA-256)."""
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 _MD5 = re.compile(r"[0-9a-f]{32}")
@@ -14,7 +14,7 @@ _MD5 = re.compile(r"[0-9a-f]{32}")
 
 def email_hash(address: str) -> str:
     """Returns the SHA-256 of an address, trimmed and in lower case, as hexadecimal digits."""
-    return hashlib.sha256(address.strip().lower().encode()).hexdigest()
+    return email_digest(address).hex()
 
 
 def email_digest(address: str) -> bytes:
@@ -23,7 +23,7 @@ def email_digest(address: str) -> bytes:
 
 
 def is_hash(text: str) -> bool:
-    """Tells whether a text, in lower case, has the form of a hash."""
+    """Tells whether a text, in lower case, has the form of an e-mail hash."""
     return _HASH.fullmatch(text) is not None
 
 
@@ -38,11 +38,10 @@ def is_md5(text: str) -> bool:
     return _MD5.fullmatch(text) is not None
 
 
-# Keeps digests as numbers, the smallest that Python has for them: 100,000 people have 300,000.
-
-
 class SlugsByDigest(Mapping[str, str]):
-    """Digest, in lower-case hexadecimal digits, to the slug of the person it belongs to.
+    """Slugs of people by digest, a text of lower-case hexadecimal digits.
+
+    Digests are kept as integers, which take less memory than text: 100,000 people have 300,000.
 
     Args:
         size: Bytes of each digest.
@@ -53,22 +52,22 @@ class SlugsByDigest(Mapping[str, str]):
         self._slugs: dict[int, str] = {}
 
     def claim(self, number: int, slug: str) -> str:
-        """Gives a digest to a person, unless another one has it.
+        """Assigns a digest to a person, unless another person has it.
 
         Args:
-            number: The one that the digest writes.
-            slug: The person's.
+            number: The digest as an integer.
+            slug: Slug of the person.
 
         Returns:
-            The slug of who has it.
+            Slug of the person who has the digest now.
         """
         return self._slugs.setdefault(number, slug)
 
     def __getitem__(self, digits: str) -> str:
-        """Returns the slug.
+        """Returns the slug for a digest.
 
         Raises:
-            KeyError: No slug has this digest, or it is not written as it must be.
+            KeyError: Nobody has this digest, or it is not in lower-case hexadecimal digits.
         """
         slug: str | None = self.get(digits)
         if slug is None:
@@ -76,21 +75,21 @@ class SlugsByDigest(Mapping[str, str]):
         return slug
 
     def get(self, digits: str, default: Any = None) -> Any:
-        """Returns the slug, or the default."""
+        """Returns the slug for a digest, or the default."""
         try:
             number = int(digits, 16)
         except ValueError:
             return default
         slug = self._slugs.get(number)
-        # a number may be written in other ways: with capitals, spaces, or without its zeros
+        # int() also accepts capitals, spaces, underscores and missing zeros
         return default if slug is None or self._digits(number) != digits else slug
 
     def __iter__(self) -> Iterator[str]:
-        """Yields the digests, in the order they were given."""
+        """Yields the digests, in the order of assignment."""
         return map(self._digits, self._slugs)
 
     def __len__(self) -> int:
-        """Returns how many there are."""
+        """Returns the number of digests."""
         return len(self._slugs)
 
     def _digits(self, number: int) -> str:

@@ -1,7 +1,7 @@
-"""Defines the items of inferred collections as a world holds them.
+"""Records for the items of inferred collections.
 
-Each collection of the document in force is a kind of record of its own, so that listing one walks
-over no other. The names begin alike, by which the state file recognises them whatever the document.
+Each collection of the document in force has a separate kind of record, so that listing it does not
+walk over other items. The names of these kinds share a prefix by which the state file knows them.
 """
 
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ from understudy.limits import ITEM_BYTES, ITEMS, Count
 from understudy.mock.server.worlds import Collection, World
 
 ITEM_KIND = "items"
-"""Begins the name of every collection of items; a space and its path follow."""
+"""Prefix in the name of every kind of items; a space and the path of the collection follow."""
 
 
 class Item(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
@@ -26,10 +26,10 @@ class Item(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, 
     Attributes:
         identifier: The text that identifies it in its path; empty for a single resource.
         parents: The texts of the parameters in the path of its collection, outermost first.
-        number: Its place in the order of creation, from 1.
-        body: Its members, those that only requests have included; never changed.
-        size: The bytes of its body as JSON.
-        begun: The time, in seconds since 1970, since which a job goes on by itself; 0 for none.
+        number: Position in the order of creation, from 1.
+        body: Members of the item, ``writeOnly`` ones included; never modified.
+        size: Bytes of the body as JSON.
+        begun: Unix time since which the item, a job, progresses by itself; 0 for other items.
     """
 
     identifier: str
@@ -43,7 +43,7 @@ class Item(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, 
     def of(
         cls, identifier: str, parents: Iterable[str], number: int, body: dict[str, Any]
     ) -> "Item":
-        """Returns an item with the size that its body has as JSON."""
+        """Creates an item, and computes the size of its body."""
         return cls(identifier, tuple(parents), number, body, len(orjson.dumps(body)))
 
 
@@ -53,32 +53,31 @@ def key_of(parents: Iterable[str], identifier: str) -> str:
 
 
 LAST_NUMBERS: Collection[int] = Collection("item_numbers", Count)
-"""Path of a collection to the greatest number that an item of it has had."""
+"""The greatest number that an item has had, by the path of its collection."""
 
 DELETED_ITEMS: Collection[bool] = Collection("deleted_items", bool, is_transient=True)
-"""Path of a collection, a space and the key of an item that was deleted."""
-
+"""Marks of deleted items, by the path of the collection, a space and the key of the item."""
 
 ANY_ITEMS: Collection[Item] = Collection(ITEM_KIND, Item)
-"""Stands for the items of every collection, in the list of all kinds of record."""
+"""Represents the items of every collection in the list of all kinds of record."""
 
 
-@lru_cache(maxsize=4096)  # one object for each path, made at every request otherwise
+@lru_cache(maxsize=4096)  # as every request needs it
 def items_of(path: str) -> Collection[Item]:
-    """Returns the kind of record that a collection's items are, by the collection's path."""
+    """Returns the kind of record for the items of a collection, by the collection's path."""
     return Collection(f"{ITEM_KIND} {path}", Item)
 
 
 def expect_room_for_item(world: World, paths: Iterable[str], size: int) -> None:
-    """Accepts an item that a world is to keep.
+    """Checks that a world may store one more item.
 
     Args:
         world: The world.
         paths: The paths of all collections of the document.
-        size: The bytes of the item.
+        size: Bytes of the item.
 
     Raises:
-        LimitExceeded: The world's items would be too many, or too large together.
+        LimitExceeded: The world would have too many items, or too many bytes of them.
     """
     paths = tuple(paths)
     ITEMS.check(sum(world.changed(items_of(path)) for path in paths))

@@ -1,11 +1,11 @@
-"""Defines people as a world holds them: frozen, and in the shape of their fixture files.
+"""Records for people: immutable, and with the members of their fixture files.
 
-Only what someone decided is a field. What follows from it (hashes, addresses, counts, who may see
-what) is worked out in answers, so a fixture cannot contradict itself. UNSET is "not given" and is
-left out of an answer; None is an explicit null.
+Derived values (hashes, URLs, counts, visibility of members) are not fields but computed for each
+response, so a fixture cannot contradict itself. UNSET means "not given" and is left out of
+responses; None is an explicit null.
 
-``gc=False``: frozen records hold no cycles, and a collector that walked 100,000 people again and
-again would take half the time of loading them.
+``gc=False``: frozen records have no reference cycles, and the garbage collector would take half of
+the time of loading 100,000 people.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ Rating = Literal["G", "PG", "R", "X"]  # interface, Rating
 
 
 class VerifiedAccount(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
-    """An account elsewhere that the person has proved to own; the icon follows from the type."""
+    """An account at another service that the person has proved to own."""
 
     service_type: str
     service_label: str
@@ -35,14 +35,14 @@ class VerifiedAccount(Struct, frozen=True, forbid_unknown_fields=True, gc=False)
 
 
 class Link(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
-    """A labelled address."""
+    """A URL with a label."""
 
     label: str
     url: str
 
 
 class Interest(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
-    """Something the person cares for."""
+    """An interest of the person."""
 
     id: Integer
     name: str
@@ -58,14 +58,14 @@ class Language(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
 
 
 class GalleryImage(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
-    """A picture on the profile: the name of a fixture image, not an address."""
+    """A picture on the profile: the name of a fixture image, not a URL."""
 
     image: str
     alt_text: str | UnsetType = UNSET
 
 
 class CryptoWalletAddress(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
-    """A wallet that takes payments."""
+    """A wallet that accepts payments."""
 
     label: str
     address: str
@@ -90,7 +90,7 @@ class ContactInfo(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
 
 
 class HeaderImage(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
-    """The picture behind the profile card: a fixture image and how it lies there."""
+    """The picture behind the profile card: a fixture image, and its position as CSS."""
 
     image: str
     style: str = "no-repeat 50% 50% / cover"
@@ -132,7 +132,7 @@ class Email(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
 
 
 class Avatar(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
-    """A picture in the account."""
+    """A picture of the account, which can be selected for its addresses."""
 
     image_id: str  # 32 hexadecimal digits
     image: str  # the key of its bytes in IMAGES
@@ -145,18 +145,18 @@ class Person(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """One account with its profile, addresses and avatars.
 
     Attributes:
-        slug: Names the profile in its address.
-        about: Why this person is among the fixtures.
-        emails: The first is the primary one.
-        profile: What the person says of themselves.
-        avatars: The pictures in the account, in the order they were added.
-        visibility: Whether lookup finds the profile; the owner's view of a disabled one is an error.
+        slug: Name of the profile in its URL.
+        about: Purpose of the fixture.
+        emails: The e-mail addresses, the primary one first.
+        profile: The public description of the person.
+        avatars: The pictures of the account, in the order in which they were added.
+        visibility: Whether lookup finds the profile; a disabled one is an error even for its owner.
         contact_public: Whether contact_info may be shown (interface, Profile).
-        password: Signs in at the authorization server, with the slug or any e-mail as user name;
-            seeding gives who has none ``<slug>-password``.
-        extra: Profile members that only the document in force declares, shown as they are: where it
-            declares them to everybody, else to authenticated callers.
-        application_password: Makes two-step authentication on (interface, Password grant).
+        password: Password at the authorization server, where the slug or any e-mail address is the
+            user name; ``<slug>-password`` if none is given.
+        extra: Profile members that only the document in force declares: those that it declares for
+            everybody are shown to everybody, others to authenticated callers.
+        application_password: Turns two-step authentication on (interface, Password grant).
     """
 
     slug: str
@@ -172,33 +172,33 @@ class Person(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
 
 
 class Image(Struct, frozen=True, gc=False):
-    """The bytes of a picture and what they were found to be."""
+    """The bytes of a picture, and the media type that was detected."""
 
     content: bytes
     media_type: str  # image/png, image/jpeg, image/gif
 
 
 PEOPLE: Collection[Person] = Collection("people", Person)
-"""Slug to person."""
+"""People by slug."""
 
 SLUGS_BY_HASH: Collection[str] = Collection("slugs_by_hash", str)
-"""SHA-256 of any of a person's addresses, lower-case hexadecimal, to the person's slug."""
+"""Slugs of people by the SHA-256 of each of their addresses, in lower-case hexadecimal."""
 
 IMAGE_ID_BYTES = 16
-"""Bytes that an image_id writes as hexadecimal digits."""
+"""Bytes of an image_id, which is written in hexadecimal."""
 
 SLUGS_BY_IMAGE_ID: Collection[str] = Collection("slugs_by_image_id", str)
-"""image_id of an avatar to the slug of the person whose account it is in."""
+"""Slugs of people by the image_id of each of their avatars."""
 
 
 def is_changed(world: World, slug: str) -> bool:
     """Tells whether a person differs from the fixtures."""
-    over = world.overlaid(PEOPLE.name, slug)
-    return over is not ABSENT and over is not world.baseline[PEOPLE.name].get(slug)
+    overlaid = world.overlaid(PEOPLE.name, slug)
+    return overlaid is not ABSENT and overlaid is not world.baseline[PEOPLE.name].get(slug)
 
 
 def named_person(world: World, slug: str) -> Person:
-    """Returns a person whom a request names.
+    """Returns the person whom the path of a request names.
 
     Raises:
         NotFound: There is no such person.
@@ -212,7 +212,7 @@ def named_person(world: World, slug: str) -> Person:
 
 
 def expect_person(world: World, slug: str) -> None:
-    """Accepts a person whom the body of a request names.
+    """Checks that the person whom the body of a request names exists.
 
     Raises:
         BadRequest: There is no such person.
@@ -224,7 +224,7 @@ def expect_person(world: World, slug: str) -> None:
 
 
 def account_number(slug: str) -> str:
-    """Returns the number of an account and of its site (``user_id``, ``blog_id``)."""
+    """Returns the number of an account and of its site (``user_id``, ``blog_id``): 8 digits."""
     return str(int(hashlib.sha256(slug.encode()).hexdigest()[:8], 16) % 90_000_000 + 10_000_000)
 
 
@@ -234,61 +234,60 @@ MEDIA_TYPES: Final = {
     ".jpg": "image/jpeg",
     ".png": "image/png",
 }
-"""Suffix of a picture's file to its media type."""
+"""Media types of pictures by file suffix."""
 
 SIGNATURES: Final = {
     "image/gif": b"GIF8",
     "image/jpeg": b"\xff\xd8\xff",
     "image/png": b"\x89PNG\r\n\x1a\n",
 }
-"""Media types of pictures, each with the first bytes of its files."""
+"""The first bytes of a picture's file, by media type."""
 
 IMAGES: Collection[Image] = Collection("images", Image)
-"""Name of a fixture image, or image_id of an uploaded one, to its bytes."""
+"""Pictures by the name of the fixture image, or by the image_id of the upload."""
 
 
 def expect_room_for_picture(world: World, content: bytes) -> None:
-    """Accepts a picture that a world is to keep.
+    """Checks that a world may store one more picture.
 
     Raises:
-        LimitExceeded: The world's pictures would be too large together.
+        LimitExceeded: The world's pictures would have too many bytes together.
     """
     kept = world.weight(IMAGES, lambda image: len(image.content))
     PICTURE_BYTES.check(kept + len(content))
 
 
-# Keeps many people as the JSON that their file has: it takes less than half of the memory. A
-# person is decoded when a request needs it, and kept for the next one. All were decoded and
-# checked once while the file was loaded.
-
 _DECODED = 700
-"""People that are kept decoded: about 3 MB."""
+"""Number of people whose decoded record is cached: about 3 MB."""
 
 DECODER = msgspec.json.Decoder(Person)
 
 
 def with_password(person: Person) -> Person:
-    """Gives a person without a password the one that can be guessed from the slug."""
-    return person if person.password else replace(person, password=guessable_password(person.slug))
+    """Returns a person with a password: the default one if the fixture has none."""
+    return person if person.password else replace(person, password=default_password(person.slug))
 
 
-def guessable_password(slug: str) -> str:
-    """Returns the password of a person who has none."""
+def default_password(slug: str) -> str:
+    """Returns the password of a person whose fixture has none."""
     return f"{slug}-password"
 
 
 def _decoded(slug: str, line: bytes) -> Person:
     person = DECODER.decode(line)
     if not person.password:
-        force_setattr(person, "password", guessable_password(slug))  # nobody else has it yet
+        # changes the frozen record in place, as nothing else refers to it yet
+        force_setattr(person, "password", default_password(slug))
     return person
 
 
 class PeopleLines(Mapping[str, Person]):
-    """Slug to person.
+    """People by slug, kept as the JSON of their file, which takes less than half of the memory.
+
+    A person is decoded when a request needs it; a cache holds the most recent ones.
 
     Args:
-        people: Slug to person, or to the JSON of one; it stays as it is.
+        people: Slug to a person, or to a person's JSON, which was validated while it was loaded.
     """
 
     def __init__(self, people: Mapping[str, Person | bytes]) -> None:
@@ -296,10 +295,10 @@ class PeopleLines(Mapping[str, Person]):
         self._recent: Recent[str, Person] = Recurring(_DECODED)
 
     def __getitem__(self, slug: str) -> Person:
-        """Returns a person; the same object while it is one of those that are kept decoded.
+        """Returns a person; the same object as long as it is in the cache.
 
         Raises:
-            KeyError: There is none of this slug.
+            KeyError: There is no person with this slug.
         """
         person: Person | None = self.get(slug)
         if person is None:
@@ -307,7 +306,7 @@ class PeopleLines(Mapping[str, Person]):
         return person
 
     def get(self, slug: str, default: Any = None) -> Any:
-        """Returns the same person, or the default."""
+        """Returns a person like ``[]``, or the default."""
         recent = self._recent.get(slug)
         if recent is not None:
             return recent
@@ -317,12 +316,12 @@ class PeopleLines(Mapping[str, Person]):
         return self._recent.put(slug, _decoded(slug, person))
 
     def read(self, slug: str) -> Person:
-        """Returns a person who is not kept for the next request."""
+        """Returns a person without adding it to the cache."""
         person = self._people[slug]
         return _decoded(slug, person) if isinstance(person, bytes) else person
 
     def __contains__(self, slug: object) -> bool:
-        """Tells whether there is a person of this slug."""
+        """Tells whether there is a person with this slug."""
         return slug in self._people
 
     def __iter__(self) -> Iterator[str]:
@@ -330,16 +329,16 @@ class PeopleLines(Mapping[str, Person]):
         return iter(self._people)
 
     def __len__(self) -> int:
-        """Returns how many there are."""
+        """Returns the number of people."""
         return len(self._people)
 
     def items(self) -> ItemsView[str, Person]:
-        """Yields everyone, and keeps none of them decoded."""
+        """Yields all people, and adds none of them to the cache."""
         return _Items(self)
 
 
 class _Items(ItemsView[str, Person]):
-    """The items of people's lines."""
+    """The items of ``PeopleLines``, which bypass its cache."""
 
     _mapping: PeopleLines
 

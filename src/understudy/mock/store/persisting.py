@@ -1,4 +1,4 @@
-"""Chooses where worlds are kept: in memory, in a directory, or in a store that replicas share."""
+"""Chooses the store of worlds: memory, an SQLite directory, or a store that replicas share."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
@@ -14,28 +14,29 @@ from understudy.mock.settings import Settings
 from understudy.mock.store.collections import COLLECTIONS
 
 Join = Callable[[World, str, Settings, Mapping[str, str]], tuple[Worlds, SharedStore]]
-"""Joins the default world to a store by its URL, with the settings, and what replicas have in common."""
+"""Connects the default world to a shared store: takes the world, the store's URL, the settings, and
+the digests of the files and options that must be equal at all replicas."""
 
 
 def persisted(
     default: World, settings: Settings, pinned: Callable[[], Mapping[str, str]]
 ) -> tuple[Worlds, "SharedStore | None"]:
-    """Returns the worlds of a mock, as its settings have them kept, and the store that they share.
+    """Returns the worlds of a mock in the store of its settings, and the store if replicas share it.
 
     Args:
-        default: The world at the plain base address, as it begins.
+        default: The default world in its initial state.
         settings: The settings of the mock.
-        pinned: Returns what replicas must have in common, by name.
+        pinned: Returns the digests of the files and options that must be equal at all replicas.
 
     Raises:
-        StartupError: The state cannot be used.
+        StartupError: The store cannot be used.
     """
     capacity, requires_name = settings.journal, settings.require_world
     if isinstance(settings.state, str):
         return _replica(default, settings.state, settings, pinned)
     worlds = Worlds(default, requires_name=requires_name, capacity=capacity)
     if settings.state is not None:
-        from understudy.mock.store.sqlite import SqliteStore  # noqa: PLC0415 - SQLite is for this alone
+        from understudy.mock.store.sqlite import SqliteStore  # noqa: PLC0415 - only --state needs it
 
         is_repair = settings.state_repair
         store = SqliteStore(settings.state, COLLECTIONS, default.baseline, is_repair=is_repair)
@@ -50,7 +51,7 @@ def _replica(
         option = "--reload" if settings.reload else "--state-repair"
         msg = f"{option} cannot be used with a store that replicas share; leave it out."
         raise StartupError(msg)
-    try:  # a client of the store is installed and imported only for those who have one
+    try:  # the client library of the store is an optional dependency
         joined: Join = plugins.find("stores", url.partition("://")[0].lower())
     except ModuleNotFoundError as error:
         raise missing_extra(error) from error
@@ -67,11 +68,11 @@ _OPTIONS = (
     "require_world",
     "user_info",
 )
-"""Settings that decide what a world begins with, or how it responds."""
+"""Settings that decide the initial state of a world or its responses."""
 
 
 def fingerprint(settings: Settings, fixtures: Path, documents: Iterable[Path]) -> Mapping[str, str]:
-    """Returns the name of each file and option to its digest.
+    """Returns the digests of the files and options that must be equal at all replicas, by name.
 
     Args:
         settings: The settings of the mock.
@@ -93,9 +94,9 @@ def fingerprint(settings: Settings, fixtures: Path, documents: Iterable[Path]) -
     }
     for option, path in files:
         paths = sorted(path.rglob("*")) if path.is_dir() else [path]
-        for each in paths:
-            if each.is_file():
-                digests[f"{option} {each.name}"] = _digest(each.read_bytes())
+        for file in paths:
+            if file.is_file():
+                digests[f"{option} {file.name}"] = _digest(file.read_bytes())
     for option in _OPTIONS:
         value = getattr(settings, option)
         shown = sorted(value.items()) if isinstance(value, Mapping) else value

@@ -1,9 +1,9 @@
 """Persists worlds in an SQLite database (``serve --state``).
 
-Changes are gathered while a request is worked on and written in one transaction before its response
-begins, so what was answered is on its way to the disk and no request is ever kept by half. With
-write-ahead logging and ``synchronous=NORMAL`` a killed process loses nothing; a machine that loses
-power may lose its last moments, and the file stays whole.
+The changes of a request are collected, and written in one transaction before its response begins, so
+a request is stored completely or not at all. With write-ahead logging and ``synchronous=NORMAL`` a
+killed process loses nothing; after a power failure the last requests may be lost, but the file is
+not damaged.
 """
 
 import base64
@@ -32,18 +32,18 @@ from understudy.mock.store.state_rows import WINDOWS, Blobs, Rows
 from understudy.terminal import counted
 
 Statement = tuple[str, tuple[Any, ...]]
-"""SQL, and the values for its question marks."""
+"""An SQL statement, and the values of its parameters."""
 
 
 @dataclass(slots=True)
 class PendingChanges:
-    """The changes since the last commit; empty as long as there are none.
+    """The changes since the last commit.
 
     Attributes:
-        statements: What is written first, in this order.
-        settings: Name to world, where more than its records has changed.
-        windows: Name of the world and principal to the world, where a rate-limit window has changed.
-        is_only_counted: Whether all of it is what requests have used: none is refused for its loss.
+        statements: The statements to execute first, in this order.
+        settings: The worlds whose settings have changed, by name.
+        windows: The worlds whose rate-limit windows have changed, by name and principal.
+        is_only_counted: True if all changes are counts of uses, whose loss fails no request.
     """
 
     statements: list[Statement] = field(default_factory=list)
@@ -53,45 +53,45 @@ class PendingChanges:
     _touched: set[str] = field(default_factory=set)
 
     def __bool__(self) -> bool:
-        """Tells whether there is anything to write."""
+        """Tells whether there are changes to write."""
         return bool(self.statements or self.settings or self.windows)
 
     @property
     def worlds(self) -> Iterator[str]:
-        """The names of the worlds that are concerned."""
+        """The names of the worlds with changes."""
         yield from {*self._touched, *self.settings, *(name for name, _ in self.windows)}
 
     def add(self, world: World, statement: str, *values: Any) -> None:
-        """Adds a statement."""
+        """Adds a statement for one world."""
         self._touched.add(world.name)
         self.add_for_all(statement, *values)
 
     def add_for_all(self, statement: str, *values: Any) -> None:
-        """Adds a statement that concerns no world."""
+        """Adds a statement that belongs to no world."""
         self.is_only_counted = False
         self.statements.append((statement, values))
 
     def note_settings(self, world: World, *, is_only_counted: bool) -> None:
-        """Notes that a world's settings have changed; that of an ended one changes nothing.
+        """Notes that a world's settings have changed.
 
-        Another world may have its name by now.
+        A deleted world is ignored, as another world may have its name by now.
         """
         if not world.is_ended:
             self.settings[world.name] = world
             self.is_only_counted = self.is_only_counted and is_only_counted
 
     def note_windows(self, world: World, principals: Iterable[str]) -> None:
-        """Notes that windows of a world have changed; those of an ended one change nothing."""
+        """Notes that rate-limit windows of a world have changed; a deleted world is ignored."""
         if not world.is_ended:
             self.windows.update({(world.name, principal): world for principal in principals})
 
     def drop(self, name: str) -> None:
-        """Drops what is pending of settings and windows of a world that is removed."""
+        """Drops the noted settings and windows of a deleted world."""
         self.settings.pop(name, None)
         self.windows = {key: world for key, world in self.windows.items() if key[0] != name}
 
     def clear(self) -> None:
-        """Forgets everything: it was written, or undone."""
+        """Drops all changes, after they were written or undone."""
         self.statements.clear()
         self.settings.clear()
         self.windows.clear()
@@ -103,9 +103,9 @@ FILE = "worlds.sqlite"
 VERSION = 3
 
 _LOGGED_PAGES = 4000
-"""Pages of the write-ahead log, 16 MB, after which it is written into the database.
+"""Pages of the write-ahead log (16 MB) after which SQLite writes them into the database.
 
-Requests that are counted write the same few pages again and again, which are then written once.
+Counted requests change the same few pages again and again, which are then written only once.
 """
 
 _TABLES = {
@@ -123,7 +123,7 @@ class BrokenRow(NamedTuple):
     Attributes:
         table: The table that contains it.
         key: The values of its primary key.
-        reason: Why it cannot be read.
+        reason: The error of reading it.
     """
 
     table: str
@@ -131,19 +131,19 @@ class BrokenRow(NamedTuple):
     reason: str
 
     def __str__(self) -> str:
-        """Names the row in a message."""
+        """Returns the row as messages name it."""
         return f"{self.table} {' / '.join(map(str, self.key))}: {self.reason}"
 
 
 def open_database(directory: Path, *, is_repair: bool) -> sqlite3.Connection:
-    """Opens the database of a directory, which is made if it does not exist.
+    """Opens the database of a directory; both are created if they do not exist.
 
     Args:
-        directory: Where it lies.
-        is_repair: Whether a file that is not a state database is set aside, and a new one begun.
+        directory: The directory of ``--state``.
+        is_repair: True to rename a file that is not a state database, and create a new one.
 
     Raises:
-        StartupError: It cannot be used, or another process uses it.
+        StartupError: The database cannot be used, or another process uses it.
     """
     path = directory / FILE
     try:
@@ -173,10 +173,12 @@ def open_database(directory: Path, *, is_repair: bool) -> sqlite3.Connection:
 
 
 def _expect_whole(path: Path, *, is_repair: bool) -> None:
-    """Refuses a database and its write-ahead log of which one is lost: SQLite would begin anew.
+    """Checks that neither the database nor its write-ahead log is lost.
+
+    SQLite would silently begin a new database.
 
     Raises:
-        StartupError: One of them is missing or empty, and the worlds were in it.
+        StartupError: One of the files is missing or empty, and worlds were in it.
     """
     log = path.with_name(f"{path.name}-wal")
     lost, kept = (path, log) if _size(log) else (log, path)
@@ -193,7 +195,7 @@ def _expect_whole(path: Path, *, is_repair: bool) -> None:
 
 
 def _was_all_in_log(path: Path) -> bool:
-    """Tells whether a database of one page says that it has a log (SQLite's file format, 1.3)."""
+    """Tells whether a database has only its header page, which names a log (SQLite's format, 1.3)."""
     if not _size(path):
         return False
     with path.open("rb") as file:
@@ -206,7 +208,7 @@ def _size(path: Path) -> int:
 
 
 def identity(directory: Path) -> tuple[int, int] | None:
-    """Returns what tells the database's file from another one at its path; None without a file."""
+    """Returns the device and inode of the database's file; None without a file."""
     try:
         found = (directory / FILE).stat()
     except OSError:
@@ -218,7 +220,7 @@ def set_aside(database: sqlite3.Connection, directory: Path, broken: list[Broken
     """Moves rows that cannot be read into a file beside the database.
 
     Returns:
-        The file: a JSON object a line, with binary values in Base64.
+        Path of the file, which has one JSON object per line, with binary values in Base64.
     """
     path = _free_path(directory, ".jsonl")
     with path.open("w", encoding="utf-8") as lines, database:
@@ -256,11 +258,11 @@ def _connected(path: Path) -> sqlite3.Connection:
 
 
 def _prepare(database: sqlite3.Connection, path: Path) -> None:
-    """Makes the tables of a new database, and refuses one that has others.
+    """Configures a connection, and creates the tables of a new database.
 
     Raises:
-        StartupError: It was written by another version.
-        sqlite3.Error: It is damaged, or another program's.
+        StartupError: The database was written by another version.
+        sqlite3.Error: The database is damaged, or of another program.
     """
     database.execute("PRAGMA locking_mode = EXCLUSIVE")
     database.execute("PRAGMA journal_mode = WAL")
@@ -295,10 +297,10 @@ class SqliteStore:
     """Persists every world of a mock.
 
     Args:
-        directory: Where the database lies; made if it is not there.
+        directory: The directory of the database; created if it does not exist.
         collections: Every kind of record.
-        fixtures: The baseline of worlds that have none of their own.
-        is_repair: Whether rows that cannot be read are set aside in a file, instead of refused.
+        fixtures: The baseline of worlds without their own.
+        is_repair: True to move unreadable rows into a file; False to refuse to start.
 
     Raises:
         StartupError: The directory cannot be used, or another process uses it.
@@ -324,10 +326,10 @@ class SqliteStore:
         self._file = identity(directory)
 
     def restore(self, worlds: Worlds) -> None:
-        """Gives the worlds back what they were, and persists them from now on.
+        """Restores the worlds from the database, and persists them from now on.
 
         Raises:
-            StartupError: A row cannot be read; the text names it.
+            StartupError: A row cannot be read; the message names it.
         """
         try:
             broken = self._read(worlds)
@@ -340,7 +342,7 @@ class SqliteStore:
             self.close()
             raise
         for world in worlds:
-            world.history = WorldHistory()  # what was restored is not a change of the next request
+            world.history = WorldHistory()  # the restored records must not count as new changes
             world.history.begin(world.identifiers.count, world.settings)
             world.store = self
         worlds.store = self
@@ -350,7 +352,7 @@ class SqliteStore:
             self.commit(worlds.default)
 
     def _read(self, worlds: Worlds) -> list[BrokenRow]:
-        """Makes every world and snapshot that can be read; returns the rows that cannot."""
+        """Restores every world and snapshot that can be read; returns the rows that cannot."""
         broken = []
         for row in self._database.execute(_WORLDS).fetchall():
             records, unreadable = self._records(row[0])
@@ -407,10 +409,10 @@ class SqliteStore:
         _log.warning("%s of the state could not be read and were set aside in %s", rows, path)
 
     def record_changed(self, world: World, change: RecordChange) -> None:
-        """Stores one change; it lasts once ``commit`` has returned.
+        """Stores one change; it is durable once ``commit`` has returned.
 
         Raises:
-            ValueError: The record could not be read back.
+            ValueError: The encoded record could not be decoded again.
         """
         record = None
         if change.record is not None:
@@ -422,11 +424,11 @@ class SqliteStore:
         self._pending.note_settings(world, is_only_counted=False)
 
     def fault_used(self, world: World) -> None:
-        """Stores the uses of faults by requests; a full disk stops none of them."""
+        """Stores the uses of faults by requests, which do not fail if the disk is full."""
         self._pending.note_settings(world, is_only_counted=True)
 
     def windows_changed(self, world: World, principals: Iterable[str]) -> None:
-        """Stores the rate-limit windows of these principals; a full disk stops no request that is counted."""
+        """Stores rate-limit windows; counted requests do not fail if the disk is full."""
         self._pending.note_windows(world, principals)
 
     def world_created(self, world: World, beginning: Snapshot, idle: timedelta | None) -> None:
@@ -447,13 +449,13 @@ class SqliteStore:
         self.settings_changed(world)
 
     def world_removed(self, world: World) -> None:
-        """Forgets a world."""
+        """Deletes a world."""
         self._pending.add(world, "DELETE FROM records WHERE world = ?", world.name)
         self._pending.add(world, "DELETE FROM worlds WHERE name = ?", world.name)
         self._pending.drop(world.name)
 
     def snapshot_changed(self, name: str, snapshot: Snapshot | None) -> None:
-        """Stores a named snapshot; None forgets it."""
+        """Stores a named snapshot; None deletes it."""
         if snapshot is None:
             self._pending.add_for_all("DELETE FROM snapshots WHERE name = ?", name)
             return
@@ -461,17 +463,17 @@ class SqliteStore:
         self._pending.add_for_all(insert, name, self._rows.snapshot(snapshot))
 
     def baseline_replaced(self, fixtures: Baseline) -> None:
-        """Replaces the fixtures that worlds without a baseline are based on."""
+        """Replaces the fixtures, the baseline of worlds without their own."""
         self._rows.fixtures = fixtures
 
     def commit(self, world: World) -> None:
-        """Makes every change so far last.
+        """Writes all changes since the last commit.
 
         Args:
-            world: The one that a request was made in; it may have handed out identifiers.
+            world: The world of the request, which may have generated identifiers.
 
         Raises:
-            InsufficientStorage: It could not be written; everything is as it was before.
+            InsufficientStorage: The changes could not be written, and were undone.
         """
         if world.identifiers.count != self._issued.get(world.name):
             self._pending.note_settings(world, is_only_counted=True)
@@ -482,7 +484,7 @@ class SqliteStore:
             self._write()
         except (sqlite3.Error, OSError) as error:
             if self._pending.is_only_counted:
-                return  # it is written with the next change
+                return  # the counts are written with the next change
             self._undo()
             msg = f"The change could not be kept in --state {self._directory}: {error}."
             raise InsufficientStorage(msg, code="insufficient_storage") from error
@@ -490,7 +492,7 @@ class SqliteStore:
         self._pending.clear()
 
     def expect_ready(self) -> None:
-        """Refuses where a change could not be kept.
+        """Checks that changes can be written.
 
         Raises:
             StoreUnavailable: The database was deleted or replaced.
@@ -502,7 +504,7 @@ class SqliteStore:
             raise StoreUnavailable(msg) from error
 
     def _expect_file(self) -> None:
-        """Refuses to write into a file that nobody will find again: SQLite does so without a word.
+        """Checks that the open file still has its path: SQLite would write into a deleted file.
 
         Raises:
             FileNotFoundError: The database was deleted or replaced.
@@ -524,8 +526,8 @@ class SqliteStore:
         self._carry_out((*self._pending.statements, *windows, *settings))
 
     def _carry_out(self, statements: Sequence[Statement]) -> None:
-        """Carries statements out together: all of them, or none."""
-        if len(statements) == 1:  # it is a transaction of its own, at three quarters of the cost
+        """Executes statements in one transaction."""
+        if len(statements) == 1:  # needs no BEGIN, which saves a quarter of the time
             self._database.execute(*statements[0])
             return
         with self._database:
@@ -541,7 +543,7 @@ class SqliteStore:
         return _PUT, (*key, self._rows.window(window))
 
     def _undo(self) -> None:
-        """Makes every world that was changed what the database says it is."""
+        """Restores every world with changes to its state in the database."""
         touched = tuple(self._pending.worlds)
         self._pending.clear()
         if self._worlds is None:
@@ -563,5 +565,5 @@ class SqliteStore:
         self._pending.clear()
 
     def close(self) -> None:
-        """Closes the database, for another process to take."""
+        """Closes the database, so that another process can open it."""
         self._database.close()

@@ -1,4 +1,4 @@
-"""Encodes worlds as MessagePack rows of the state database, and decodes them."""
+"""Encodes the parts of worlds as MessagePack for the rows of a state database, and decodes them."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
@@ -14,18 +14,17 @@ from understudy.mock.server.windows import Window
 from understudy.mock.server.worlds import Baseline, Collection, Snapshot, World
 
 Blobs = dict[str, dict[str, bytes | None]]
-"""Collection name to key to record as MessagePack; None for one that was removed."""
-
+"""Records as MessagePack, by collection and key; None for a removed record."""
 
 WINDOWS: Collection[Window] = Collection("windows", Window)
-"""Rate-limit windows: rows among the records, so that a counted request writes one row."""
+"""Rate-limit windows, stored like records, so that a counted request writes only one row."""
 
 
 class TimelessSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """The state of a world beside its records and its clock, with the names that it has in a snapshot.
+    """The state of a world without records and clock; the names are those of a snapshot's fields.
 
     Attributes:
-        windows: Those of a snapshot and a capsule; else they are rows.
+        windows: The rate-limit windows in a snapshot or a capsule; those of a world are rows.
     """
 
     seed: Integer
@@ -42,13 +41,19 @@ class TimelessSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WorldSettings(TimelessSettings, frozen=True):
-    """The same with the clock."""
+    """The state of a world without records."""
 
     clock: ClockSetting | None = None
 
 
 class StoredSnapshot(Struct):
-    """A snapshot; without a baseline of its own it is based on the fixtures."""
+    """A snapshot of a world.
+
+    Attributes:
+        baseline: The world's own baseline; None if it is the fixtures.
+        overlay: The records that differ from the baseline.
+        settings: The rest of the state.
+    """
 
     baseline: Blobs | None
     overlay: Blobs
@@ -56,14 +61,14 @@ class StoredSnapshot(Struct):
 
 
 class Rows:
-    """Encodes and decodes what the database holds.
+    """Encodes and decodes the rows of the database.
 
     Args:
         collections: Every kind of record.
-        fixtures: The baseline of worlds that have none of their own.
+        fixtures: The baseline of worlds without their own.
 
     Attributes:
-        fixtures: As given; replaced when the fixtures are read again.
+        fixtures: The current fixtures; replaced when their files change.
     """
 
     def __init__(self, collections: Iterable[Collection[Any]], fixtures: Baseline) -> None:
@@ -76,21 +81,21 @@ class Rows:
         """Encodes a record.
 
         Raises:
-            ValueError: It could not be read back.
+            ValueError: The encoded record could not be decoded again.
         """
         blob = self._encode(record)
         self.decoded(collection, blob)
         return blob
 
     def window(self, window: Window) -> bytes:
-        """Encodes a rate-limit window, which can always be read back."""
+        """Encodes a rate-limit window, without a trial of decoding: numbers can always be decoded."""
         return self._encode(window)
 
     def decoded(self, collection: str, blob: bytes) -> Any:
         """Decodes a record.
 
         Raises:
-            ValueError: There is no such collection, or it is not a record of it.
+            ValueError: There is no such collection, or the bytes are not a record of it.
         """
         decoder = self._decoders.get(collection.partition(" ")[0])  # "items /pets" is of "items"
         if decoder is None:
@@ -99,10 +104,10 @@ class Rows:
         return decoder.decode(blob)
 
     def settings(self, world: World) -> bytes:
-        """Encodes what a world is beside its records and windows.
+        """Encodes the state of a world without records and windows.
 
         Raises:
-            ValueError: It could not be read back.
+            ValueError: The encoded state could not be decoded again.
         """
         seed, issued = world.identifiers.seed, world.identifiers.count
         settings = WorldSettings(seed=seed, issued=issued, **world.settings)
@@ -126,15 +131,15 @@ class Rows:
         return self._as_snapshot(stored.baseline, self._records(stored.overlay), stored.settings)
 
     def baseline(self, baseline: Baseline) -> bytes | None:
-        """Encodes a baseline; None for that of the fixtures."""
+        """Encodes a world's own baseline; returns None for the fixtures."""
         own = self._own(baseline)
         return None if own is None else self._encode(own)
 
     def decoded_world(self, baseline: bytes | None, overlay: Blobs, settings: bytes) -> Snapshot:
-        """Decodes what a world is now.
+        """Decodes the state of a world.
 
         Raises:
-            ValueError: A part of it cannot be read.
+            ValueError: A part of the state is invalid.
         """
         own = None if baseline is None else msgspec.msgpack.decode(baseline, type=Blobs)
         decoded = msgspec.msgpack.decode(settings, type=WorldSettings)
@@ -147,7 +152,7 @@ class Rows:
         return None if baseline is self.fixtures else self._blobs(baseline)
 
     def _blobs(self, records: Mapping[str, Mapping[str, Any]]) -> Blobs:
-        return _each(records, lambda _, record: self._encode(record))
+        return _converted(records, lambda _, record: self._encode(record))
 
     def _as_snapshot(
         self, own: Blobs | None, overlay: dict[str, dict[str, Any]], settings: WorldSettings
@@ -156,13 +161,13 @@ class Rows:
         return Snapshot(baseline, overlay, **asdict(settings))
 
     def _records(self, blobs: Blobs) -> dict[str, dict[str, Any]]:
-        return _each(blobs, self.decoded)
+        return _converted(blobs, self.decoded)
 
 
-def _each(
+def _converted(
     records: Mapping[str, Mapping[str, Any]], convert: Callable[[str, Any], Any]
 ) -> dict[str, dict[str, Any]]:
-    """Returns records, but for those that were removed, as a function of collection and record has them."""
+    """Applies a function of collection and record to all records that were not removed."""
     return {
         collection: {
             key: None if record is None else convert(collection, record)

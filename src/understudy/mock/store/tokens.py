@@ -1,4 +1,4 @@
-"""Defines bearer tokens: OAuth access tokens and API keys (interface, Bearer tokens)."""
+"""Records for bearer tokens: OAuth access tokens and API keys (interface, Bearer tokens)."""
 
 from datetime import datetime
 from typing import Literal
@@ -12,15 +12,15 @@ from understudy.mock.store.people import PEOPLE
 
 
 class Token(Struct, frozen=True, forbid_unknown_fields=True):
-    """A bearer token as a world holds it.
+    """A bearer token.
 
     Attributes:
         token: The text after ``Bearer``.
-        person: Slug of the account it speaks for.
-        kind: An API key reads public lookup with more fields; only OAuth tokens open ``/me``.
-        scopes: What an OAuth token was granted; empty for an API key.
-        client_id: The application it was issued to; None for a fixture without an application.
-        expires: Aware instant, ISO 8601; None for a token that never expires.
+        person: Slug of the account that the token acts for.
+        kind: An API key shows more members of public profiles; ``/me`` needs an OAuth token.
+        scopes: The granted scopes of an OAuth token; empty for an API key.
+        client_id: The application that the token was issued to; None for a fixture without one.
+        expires: Instant in ISO 8601 with its offset; None for a token that never expires.
         about: Purpose of the fixture.
     """
 
@@ -34,8 +34,7 @@ class Token(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 TOKENS: Collection[Token] = Collection("tokens", Token)
-"""Token string to token."""
-
+"""Tokens by their text."""
 
 KEY_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 """Characters of the client secrets and API keys that a world generates."""
@@ -43,7 +42,7 @@ KEY_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 TOKEN_ALPHABET = f"{KEY_ALPHABET}!#$%&()*^@"
 """Characters of the access tokens that a world generates.
 
-Real ones contain characters that a fragment must escape, which shows clients that do not decode.
+Those that must be escaped in a URL's fragment reveal clients that do not decode it.
 """
 
 
@@ -53,7 +52,7 @@ def is_valid(token: Token, now: datetime) -> bool:
 
 
 def authenticate(world: World, token: str, now: datetime) -> Principal | None:
-    """Returns the principal of a bearer token, or None if it is not valid."""
+    """Returns the principal of a bearer token; None if the token is not valid."""
     record = world.get(TOKENS, token)
     if record is None or not is_valid(record, now) or world.get(PEOPLE, record.person) is None:
         return None
@@ -61,7 +60,7 @@ def authenticate(world: World, token: str, now: datetime) -> Principal | None:
 
 
 def why_invalid(world: World, token: str, now: datetime) -> str:
-    """Returns why a bearer token is not valid; repeats nothing of it."""
+    """Returns the reason why a bearer token is not valid, without repeating the token."""
     record = world.get(TOKENS, token)
     if record is None:
         return calls_token_unknown(world, token, now)
