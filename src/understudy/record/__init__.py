@@ -1,1 +1,1 @@
-"""Stands between an app and a deployment: passes requests on, judges and records what passes."""
+"""A proxy between an app and a deployment that judges and records the exchanges it forwards."""

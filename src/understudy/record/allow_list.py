@@ -1,7 +1,7 @@
-"""Keeps the members that the contract's schemas declare, each as the pseudonym of its kind.
+"""Reduces recorded values to declared members, with pseudonyms in place of personal values.
 
-What no schema declares is left out, whatever its name. Of what is declared, only words that the
-contract lists, booleans and small counts stay as they are.
+A member that no schema declares is left out. Of declared members, only words that the contract lists,
+booleans and small counts are kept unchanged.
 """
 
 from collections import Counter
@@ -25,7 +25,7 @@ of what was left out are not listed: they could be personal.
 
 
 class Dropped:
-    """The number of parts that were left out, by where they were."""
+    """Counts the parts of exchanges that a recording leaves out, by operation and kind of part."""
 
     def __init__(self) -> None:
         self._counts: Counter[tuple[str, str]] = Counter()
@@ -34,8 +34,8 @@ class Dropped:
         """Counts parts that are left out.
 
         Args:
-            where: The operation, in the contract's words.
-            what: Parts of a request or a response.
+            where: The operation, as the contract names it.
+            what: The kind of part, such as "header fields of a request".
             count: The number of them.
         """
         if count:
@@ -73,13 +73,13 @@ FLOW_WORDS: Final[Mapping[str, frozenset[str]]] = {
     "code_challenge_method": frozenset({"plain", "S256"}),
     "error": OAUTH_CODES,
 }
-"""Parameters of the flow, and their values in RFC 6749 and RFC 7636."""
+"""Parameters of the authorization flow, and the values that RFC 6749 and RFC 7636 define."""
 
 COUNTS: Final = {"expires_in": 2 * 7 * 86_400, "number_verified_accounts": 1000, "order": 1000}
-"""Members that count something, and the most that is kept as it is."""
+"""Members with a count, to the largest value that is kept unchanged."""
 
 CODES: Final = frozenset({"code", "error"})
-"""Members that hold an error code, in the one API or the other."""
+"""Members with an error code, in the resource API or the authorization server."""
 
 KINDS: Final[Mapping[str, Replace]] = {
     **dict.fromkeys(("hash", "email_hash", "selected_email_hash"), Pseudonyms.hash),
@@ -109,27 +109,27 @@ KINDS: Final[Mapping[str, Replace]] = {
     "timezone": Pseudonyms.time_zone,
     "username": Pseudonyms.username,
 }
-"""Name of a member, field or parameter to its kind; any other text is a text.
+"""Name of a member, field or parameter to the method that makes its pseudonym.
 
-A name with a point is that of a member below another one.
+A name with a dot applies to a member of a certain parent only. Other names use ``Pseudonyms.text``.
 """
 
 
 def kind_of(name: str) -> Replace:
-    """Returns what replaces a text of this name, behind the name of the member above it if it has one."""
+    """Returns the method that makes pseudonyms for a member, named ``parent.member`` or ``member``."""
     return KINDS.get(name) or KINDS.get(name.rpartition(".")[2], Pseudonyms.text)
 
 
 class AllowList:
-    """Keeps what one document declares.
+    """Keeps the values that one document declares, as pseudonyms.
 
     Args:
         document: The document.
-        pseudonyms: Replaces what is kept.
-        dropped: Counts what is not.
+        pseudonyms: Makes the pseudonyms.
+        dropped: Counts the values that are left out.
 
     Attributes:
-        link: Returns the address at the mock of what leads to an operation; None where none is there.
+        link: Returns the URL at the mock for a URL of an operation; None for any other URL.
     """
 
     def __init__(self, document: Document, pseudonyms: Pseudonyms, dropped: Dropped) -> None:
@@ -142,13 +142,13 @@ class AllowList:
         self.link: Callable[[str], str | None] = lambda _url: None
 
     def value(self, value: Any, schema: Node | None, where: str, name: str = "body") -> Any:
-        """Returns a JSON value as it may be kept.
+        """Returns a JSON value with declared members only, and pseudonyms in place of its texts.
 
         Args:
             value: The value.
-            schema: Its schema; None where none is declared.
-            where: The operation, for the report of what was left out.
-            name: The member that it is the value of, behind the member above it.
+            schema: Its schema; None if none is declared.
+            where: The operation, for the report of parts that are left out.
+            name: Name of the member with the value, with its parent before it: ``parent.member``.
         """
         match value:
             case dict():
@@ -164,7 +164,7 @@ class AllowList:
                 return self._number(value, name)
 
     def text(self, value: str, schema: Node | None, name: str) -> str:
-        """Returns a text as it may be kept: a word of the contract, or a pseudonym."""
+        """Returns a text unchanged if it is a word of the contract, or else its pseudonym."""
         own = name.rpartition(".")[2]
         if own == "scope":
             return " ".join(word for word in value.split(" ") if word in SCOPES)
@@ -177,11 +177,11 @@ class AllowList:
         return kind_of(name)(self._pseudonyms, value)
 
     def members(self, schema: Node | None) -> dict[str, Node | None]:
-        """Returns the members that an object's schema declares, with the schema of each."""
+        """Returns the members that an object schema declares, to their schemas."""
         return dict(self._schemas.members(schema))
 
     def _is_word(self, value: str, schema: Node | None, name: str) -> bool:
-        """Tells whether a value is one that the contract lists."""
+        """Tells whether the contract lists a value, in an enum or as a word of the OAuth flow."""
         if value in FLOW_WORDS.get(name, ()) or (name in CODES and value in self._codes):
             return True
         listed = schema and self._schemas.follow(schema).child("enum")

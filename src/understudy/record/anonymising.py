@@ -1,4 +1,4 @@
-"""Makes exchanges that may be kept of those that passed: pseudonyms, and nothing that is not allowed."""
+"""Anonymises exchanges for a recording: personal values become pseudonyms, undeclared ones vanish."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -58,7 +58,7 @@ _REDIRECT_PARAMETERS: Final = frozenset(
 def response_headers(
     exchange: Exchange, pseudonyms: Pseudonyms, link: Callable[[str], str | None]
 ) -> tuple[Headers, int]:
-    """Returns the header fields that may be kept, and the number of those that are left out."""
+    """Returns the anonymised header fields of a response, and the number of those left out."""
     kept: list[tuple[str, str]] = []
     dropped = 0
     for name, value in exchange.response.headers:
@@ -90,13 +90,13 @@ def _kept(name: str, value: str, exchange: Exchange, pseudonyms: Pseudonyms) -> 
 
 
 def _links(value: str, link: Callable[[str], str | None]) -> str | None:
-    """Returns the links of a field that lead to operations (RFC 8288, 3)."""
+    """Returns a Link field with only the links to operations, as URLs of the mock (RFC 8288, 3)."""
     found = [(link(url), relation) for url, relation in _LINK.findall(value)]
     return ", ".join(f'<{url}>; rel="{relation}"' for url, relation in found if url) or None
 
 
 def _challenge(value: str) -> str | None:
-    """Returns a challenge with nothing but its scheme and its error (RFC 6750, 3)."""
+    """Returns a Bearer challenge reduced to its scheme and error code (RFC 6750, 3)."""
     if not value.lower().startswith("bearer"):
         return None
     match = _BEARER_ERROR.search(value)
@@ -104,7 +104,7 @@ def _challenge(value: str) -> str | None:
 
 
 def _location(exchange: Exchange, value: str, pseudonyms: Pseudonyms) -> str:
-    """Returns where a redirect leads: to the app, with what the flow defines, or to a page."""
+    """Returns the anonymised target of a redirect: the app's redirect URI, or the sign-in page."""
     redirect_uri = exchange.request.query.get("redirect_uri", "")
     if not redirect_uri or not value.startswith(redirect_uri):
         return f"{AUTHORIZATION}/sign-in"
@@ -141,7 +141,7 @@ BOUNDARY: Final = "understudy-recording"
 UPLOAD_FIELD: Final = "data"  # interface, Authenticated avatar operations
 
 _WITHOUT_PSEUDONYM: Final = frozenset({DOCUMENT, QR_CODE})
-"""Operations whose responses mean nothing but what they contain."""
+"""Operations whose responses cannot be replaced by pseudonyms without losing their meaning."""
 
 _PICTURE_PATH: Final = re.compile("/avatar/([0-9a-fA-F]{64}|[0-9a-fA-F]{32})")
 SMALL_NUMBER: Final = re.compile(r"-?\d{1,5}", re.ASCII)
@@ -150,7 +150,7 @@ _SWITCH_WORDS: Final = frozenset({"true", "false", "null", ""})
 
 
 class _Passed(NamedTuple):
-    """An exchange, with what the contract says of its operation."""
+    """A forwarded exchange with its operation and the allow list of its document."""
 
     exchange: Exchange
     operation: Operation
@@ -162,16 +162,16 @@ class _Passed(NamedTuple):
 
 
 class Anonymiser:
-    """Makes exchanges that may be kept.
+    """Makes the anonymous copies of exchanges that a recording keeps.
 
     Args:
-        routes: Finds what the document says of an operation.
-        documents: Site to the document in force there.
-        pseudonyms: Replaces values.
-        dropped: Counts what is left out.
+        routes: Finds the operations of the document.
+        documents: Site to the document of its API.
+        pseudonyms: Makes the pseudonyms.
+        dropped: Counts the parts that are left out.
 
     Attributes:
-        pictures: Pseudonym of an avatar's identifier, of a hash or of a picture's name, to its form.
+        pictures: Pseudonym of an avatar's identifier, hash or picture name to the picture's form.
     """
 
     def __init__(
@@ -193,7 +193,7 @@ class Anonymiser:
         self.pictures: dict[str, PictureForm] = {}
 
     def anonymous(self, exchange: Exchange) -> Exchange | None:
-        """Returns an exchange that may be kept; None where nothing of it may be."""
+        """Returns an anonymous copy of an exchange; None if nothing of it may be kept."""
         operation = self._routes.operation(exchange.operation)
         if operation is None:
             return self._of_picture(exchange)
@@ -215,13 +215,13 @@ class Anonymiser:
         )
 
     def _identity(self, identity: Identity, request: Request) -> Identity:
-        """Returns an identity without the hash of a token that only traffic shows."""
+        """Returns the identity; one of a token that the target does not know is renamed."""
         if identity.kind != "unknown":
             return identity
         return replace(identity, name=f"token {request.token}")
 
     def _link(self, url: str) -> str | None:
-        """Returns the address at the mock of what leads to an operation; None where none is there."""
+        """Returns the URL at the mock for a URL of an operation; None for any other URL."""
         whole = urljoin(f"{self._routes.base_url}/", url)
         place = self._routes.find("GET", whole)
         operation = self._routes.operation(place.operation)
@@ -265,7 +265,7 @@ class Anonymiser:
         where: str,
         pairs: Iterable[tuple[str, str]],
     ) -> Iterator[tuple[str, str]]:
-        """Yields parameters, each with a word, a small number, or a pseudonym."""
+        """Yields the declared query parameters, with words and small numbers kept, others replaced."""
         declared = {it.name: it.schema for it in operation.parameters if it.location == "query"}
         for name, value in pairs:
             is_number = name in PAGING and SMALL_NUMBER.fullmatch(value)
@@ -303,7 +303,7 @@ class Anonymiser:
                 self._dropped.add(passed.where, "fields of a form that no schema declares")
 
     def _upload(self, passed: _Passed) -> bytes:
-        """Returns an upload of a picture that is drawn in place of the one that was sent."""
+        """Returns an upload with a drawn picture of the same form in place of the original."""
         request = passed.exchange.request
         parts = parts_of(request.body, request.header("content-type"))
         form = next((form for part in parts if (form := form_of(part.content))), None)
@@ -346,7 +346,7 @@ class Anonymiser:
         return b""
 
     def _of_picture(self, exchange: Exchange) -> Exchange | None:
-        """Returns an exchange that fetched the picture of an avatar; None for any other."""
+        """Returns the anonymous copy of a GET of an avatar's picture; None for other exchanges."""
         is_fetched = exchange.request.method == "GET" and exchange.response.is_success
         form = form_of(exchange.response.body) if is_fetched else None
         match = _PICTURE_PATH.fullmatch(exchange.path) if exchange.site == "elsewhere" else None
@@ -359,7 +359,7 @@ class Anonymiser:
         url = self._pseudonyms.avatar_url(exchange.path)
         name = url.rpartition("/")[2]
         known = self.pictures.get(name)
-        if known is None or form.width > known.width:  # servers scale it to the size in the query
+        if known is None or form.width > known.width:  # keep the largest of the scaled versions
             self.pictures[name] = form
         self._dropped.add("GET /avatar/{}", "pictures, drawn anew")
         body = drawn(form, self._pseudonyms.digest("picture", name))

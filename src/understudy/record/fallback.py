@@ -1,8 +1,8 @@
-"""Lets a mock respond to a recorded app where the deployment does not.
+"""Lets a mock respond in place of a deployment that is not available during a recording.
 
-The mock is given the people behind a token, hash or slug as the deployment shows them. It computes
-hashes from addresses, and of an address the deployment shows the hash alone: so its people have
-made-up addresses, and hashes are translated in what it gets and sends.
+The mock is given people and tokens as the deployment has shown them. It computes hashes from e-mail
+addresses, but the deployment shows only the hashes. So its people get invented addresses, and the
+hashes in requests and responses are translated.
 """
 
 import os
@@ -44,14 +44,14 @@ _PLAIN: Final = ("display_name", "location", "description", "job_title", "compan
 
 
 class FallbackPeople:
-    """The people that a mock knows of a deployment: those that have passed.
+    """Adds the people and tokens of observed exchanges to a mock.
 
     Args:
         world: The world of the mock.
         target: The deployment.
 
     Attributes:
-        is_new: True if something has passed that the mock was not told of.
+        is_new: True if exchanges were observed since ``introduce`` was last called.
     """
 
     def __init__(self, world: World, target: Target) -> None:
@@ -65,20 +65,20 @@ class FallbackPeople:
         self.is_new = False
 
     def observe(self, exchange: Exchange) -> None:
-        """Reads people from an exchange that passes."""
+        """Reads people and tokens from an exchange with the deployment."""
         self._seen.add(exchange)
         self.is_new = True
 
     def translated(self, content: bytes) -> bytes:
-        """Returns what a client sends with the hashes of the mock's people."""
+        """Returns a part of a request with the deployment's hashes replaced by the mock's."""
         return _HASH.sub(lambda match: self._own.get(match[0], match[0]), content)
 
     def translated_back(self, content: bytes) -> bytes:
-        """Returns what the mock sends with the hashes of the deployment's people."""
+        """Returns a part of a response with the mock's hashes replaced by the deployment's."""
         return _HASH.sub(lambda match: self._theirs.get(match[0], match[0]), content)
 
     def introduce(self) -> None:
-        """Puts people and tokens into the mock that are new, or that the deployment shows otherwise."""
+        """Adds new people and tokens to the mock, and updates those that have changed."""
         self.is_new = False
         seen = SeenPeople(profiles=self._seen.profiles, tokens=self._seen.tokens)
         of_accounts = (hashed for each in seen.accounts() for hashed in (each.hash, *each.hashes))
@@ -91,14 +91,16 @@ class FallbackPeople:
             media_type = _MEDIA_TYPES[name.rpartition(".")[2]]
             self._world.put(IMAGES, name, Image(content, media_type))
         for slug, members in persons.items():
-            if self._introduced.get(slug) != members:  # else what an outage changed stays
+            if (
+                self._introduced.get(slug) != members
+            ):  # keep changes that the mock made in an outage
                 self._put(members)
         for token, used in seen.tokens.items():
             self._admit(token, used, fixtures.slug_of(used.account) if used.account else None)
         self._introduced = persons
 
     def _name(self, hashed: str) -> None:
-        """Gives an address of which only the hash is known a made-up one."""
+        """Invents an e-mail address for a hash of the deployment, and links the two hashes."""
         if not hashed or hashed.encode() in self._own:
             return
         own = self._names.hash(hashed)
@@ -108,14 +110,14 @@ class FallbackPeople:
             self._theirs[own.encode()] = hashed.encode()
 
     def _put(self, members: Mapping[str, Any]) -> None:
-        """Puts a person into the mock, as the deployment shows them."""
+        """Adds a person to the mock."""
         person = self._person(members)
         self._world.put(PEOPLE, person.slug, person)
         for collection, key, _ in claims(person):
             self._world.put(collection, key, person.slug)
 
     def _person(self, members: Mapping[str, Any]) -> Person:
-        """Returns a person; one whose profile no fixture may have keeps the plain texts of it."""
+        """Returns a person; an invalid profile is reduced to its plain texts."""
         try:
             person = converted("the person", members, Person)
             check_person("the person", person, dict(self._world.items(IMAGES)))
@@ -126,7 +128,7 @@ class FallbackPeople:
         return person
 
     def _admit(self, token: str, seen: SeenToken, slug: str | None) -> None:
-        """Puts a token into the mock: of an account, or an API key where the account is not known."""
+        """Adds a token to the mock: an OAuth token, or an API key if its account is not known."""
         if slug is None:
             person = next(iter(self._world.keys(PEOPLE)))
             self._world.put(TOKENS, token, Token(token, person, "api_key"))
@@ -140,20 +142,20 @@ _PICTURES: Final = ("/avatar/", "/image/", "/icons/")
 _PLACEHOLDER: Final = "slug: placeholder\nabout: Nobody.\nemails: [{email: nobody@example.com}]\n"
 _OF_PROXY: Final = frozenset({b"host", b"origin", b"referer", b"accept-encoding", b"expect"})
 _WITHOUT_LIMITS: Final = {"rate-limits": "off"}
-"""The requests of an hour are the deployment's to count."""
+"""Options of the mock: only the deployment limits rates."""
 
 
 class Fallback:
-    """A mock that responds where a deployment does not.
+    """A mock that responds when the deployment does not.
 
     Args:
         deployment: The deployment.
         routes: Finds the operation of a request.
-        announce: Called with a line where it responds.
+        announce: Called with a line for each response of the mock.
 
     Attributes:
-        count: The number of its responses.
-        settled: Waits until what has passed was observed.
+        count: The number of responses of the mock.
+        settled: Waits until all exchanges so far were observed.
 
     Raises:
         StartupError: The mock cannot start.
@@ -170,14 +172,14 @@ class Fallback:
         self.settled: Callable[[], Awaitable[None]] | None = None
 
     def observe(self, exchange: Exchange) -> None:
-        """Reads people from an exchange that passes."""
+        """Reads people and tokens from an exchange with the deployment."""
         with self._lock:
             self._people.observe(exchange)
 
     async def respond(
         self, request: ProxiedRequest, failure: NoUpstreamResponse
     ) -> ProxiedResponse | None:
-        """Returns the mock's response; None where it has no part in what is requested.
+        """Returns the mock's response; None for requests that the mock does not serve.
 
         Args:
             request: The request.
@@ -207,7 +209,7 @@ class Fallback:
         return result
 
     def _request(self, request: ProxiedRequest, place: Place) -> httpx.Request:
-        """Returns a request as the mock gets it: at its own base path, with its people's hashes."""
+        """Returns a request translated for the mock: with its base path and hashes."""
         below = request.path
         if place.operation:
             below = self._mock.base_path + place.path
@@ -223,7 +225,7 @@ class Fallback:
 
 
 def _mock(deployment: Deployment) -> Mock:
-    """Returns a mock that knows nobody, under the document and the facts of a deployment."""
+    """Returns a mock without real people, under the document and the facts of a deployment."""
     target = deployment.target
     choices = dict(_WITHOUT_LIMITS)
     if target.facts is not None:
@@ -233,7 +235,7 @@ def _mock(deployment: Deployment) -> Mock:
     with TemporaryDirectory(prefix="understudy-") as directory:
         people = Path(directory) / "people"
         people.mkdir()
-        (people / "placeholder.yaml").write_text(_PLACEHOLDER)  # a mock needs a person
+        (people / "placeholder.yaml").write_text(_PLACEHOLDER)  # fixtures need at least one person
         return Mock(
             Settings(
                 fixtures=Path(directory),

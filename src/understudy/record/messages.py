@@ -1,4 +1,4 @@
-"""Holds what passes the proxy: requests and responses as ASGI has them, and bounded copies of bodies."""
+"""Requests and responses that the proxy forwards, in terms of ASGI, with bounded copies of bodies."""
 
 import asyncio
 import zlib
@@ -18,11 +18,11 @@ _GZIP: Final = 16 + zlib.MAX_WBITS
 
 
 class CapturedBody:
-    """The bytes of a body that passes; one that is too large is passed on and not kept.
+    """A copy of a body that is being forwarded; discarded if the body is too large.
 
     Attributes:
-        is_whole: True if all bytes so far are kept.
-        size: The number of bytes so far.
+        is_whole: True if all bytes received so far are kept.
+        size: The number of bytes received so far.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class CapturedBody:
         self.is_whole = True
 
     def add(self, part: bytes) -> None:
-        """Keeps a part of the body, unless there is too much of it."""
+        """Keeps a part of the body, or discards all parts if the body is too large."""
         self.size += len(part)
         if self.size > BODY_BYTES.most:
             self.is_whole = False
@@ -49,11 +49,11 @@ def decoded(body: bytes, encoding: str) -> bytes | None:
     """Returns a body without its content coding (RFC 9110, 8.4.1).
 
     Args:
-        body: The body as it passed.
+        body: The encoded body.
         encoding: The value of Content-Encoding; empty without one.
 
     Returns:
-        The decoded body; None if its coding is not known, or it is too large.
+        The decoded body; None if its coding is unknown or invalid, or the body is too large.
     """
     if encoding.lower() in {"", "identity"}:
         return body
@@ -68,7 +68,7 @@ def decoded(body: bytes, encoding: str) -> bytes | None:
 
 
 _REWRITTEN_FORM: Final = 65_536
-"""Bytes of a form in which addresses are rewritten; a larger one passes as it is."""
+"""Largest form, in bytes, in which addresses are rewritten; larger ones are forwarded unchanged."""
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -76,22 +76,22 @@ Send = Callable[[Message], Awaitable[None]]
 
 
 class ClientGone(Exception):
-    """The client ended the connection before its request or response was whole."""
+    """Raised when the client ends the connection before its request or response is complete."""
 
 
 @dataclass
 class ProxiedRequest:
-    """A request that passes.
+    """A request that the proxy forwards.
 
     Attributes:
-        server: The server of the deployment that it is for.
-        method: Its method.
-        target: Path and query as they were sent.
-        fields: Its header fields.
-        host: The host name that the client calls the proxy by.
-        receive: Receives its body.
-        captured: The part of its body that was received.
-        is_received: True once its body was received to the end.
+        server: The deployment's server that the request is for.
+        method: The method.
+        target: Path and query, as the client sent them.
+        fields: The header fields.
+        host: The host name by which the client calls the proxy.
+        receive: Receives the body, as ASGI messages.
+        captured: The part of the body that was received.
+        is_received: True once the body was received to the end.
     """
 
     server: ProxiedServer
@@ -110,7 +110,7 @@ class ProxiedRequest:
 
     @property
     def path(self) -> str:
-        """The path as it was sent."""
+        """The path, as the client sent it."""
         return self.target.partition(b"?")[0].decode("latin-1")
 
     @property
@@ -128,7 +128,7 @@ class ProxiedRequest:
         }
 
     async def body(self) -> AsyncIterator[bytes]:
-        """Yields the body as it is received, and keeps a copy of it.
+        """Yields the parts of the body as they are received, and keeps a copy.
 
         Raises:
             ClientGone: The client ended the connection.
@@ -146,7 +146,7 @@ class ProxiedRequest:
         self.is_received = True
 
     async def receive_rest(self) -> None:
-        """Receives what is left of the body, so that the copy is whole.
+        """Receives the rest of the body, so that the copy is complete.
 
         Raises:
             ClientGone: The client ended the connection.
@@ -156,12 +156,13 @@ class ProxiedRequest:
                 pass
 
     async def _disconnected(self) -> None:
-        """Waits until the client ends the connection; a request without a body is a message too."""
+        """Waits until the client ends the connection."""
+        # a request without a body still comes with an ASGI message of its empty body
         while (await self.receive())["type"] != "http.disconnect":
             pass
 
     async def rewrite_form(self, rewrite: Callable[[bytes], bytes]) -> None:
-        """Receives a small form, and replaces it.
+        """Receives a small form, and replaces its content; other bodies stay unchanged.
 
         Raises:
             ClientGone: The client ended the connection.
@@ -178,12 +179,12 @@ class ProxiedRequest:
 
     @property
     def is_form(self) -> bool:
-        """True if the body is a form in URL encoding."""
+        """True if the body is a URL-encoded form."""
         kind = field_value(self.fields, b"content-type").partition(";")[0].strip().lower()
         return kind == "application/x-www-form-urlencoded"
 
     async def remaining_body(self) -> AsyncIterator[bytes]:
-        """Yields the body: what was received before, or else what is being received.
+        """Yields the body: the kept copy if it was received before, or else as it is received.
 
         Raises:
             ClientGone: The client ended the connection.
@@ -199,9 +200,9 @@ class ProxiedRequest:
         """Watches the connection while the response is sent.
 
         Yields:
-            Raises ``ClientGone`` when called after the client has ended the connection.
+            A function that raises ``ClientGone`` if the client has ended the connection.
         """
-        if self.has_body and not self.is_received:  # a response before the end of the request
+        if self.has_body and not self.is_received:  # messages still belong to the request's body
             yield lambda: None
             return
         watch = asyncio.ensure_future(self._disconnected())
@@ -218,12 +219,12 @@ class ProxiedRequest:
 
 @dataclass
 class ProxiedResponse:
-    """A response as the deployment sent it, as far as it was received.
+    """A response of the deployment, as far as it was received.
 
     Attributes:
         status: The status code.
         fields: The header fields.
-        captured: The part of its body that was received.
+        captured: The part of the body that was received.
     """
 
     status: int
@@ -285,18 +286,17 @@ def error_response(site: SiteName, code: str, message: str) -> tuple[Fields, byt
     return fields, body
 
 
-# Tells which exchanges were under way at the same time as a change. A page sends several requests
-# at a time. Whether a read that overlaps a change shows the state before or after it is open, so
-# no relation between such exchanges may be judged.
+# A page sends several requests at a time. A read that overlaps a change may show the state before or
+# after it, so rules that relate exchanges are not applied to overlapping ones.
 
 
 @dataclass(slots=True)
 class ExchangeSpan:
-    """The time of one exchange.
+    """An exchange in progress.
 
     Attributes:
-        is_change: True if it may change a resource.
-        overlaps_change: True if it or one that it overlaps is a change.
+        is_change: True if the exchange may change a resource.
+        overlaps_change: True if another exchange overlaps, and one of the two is a change.
     """
 
     is_change: bool
@@ -304,14 +304,14 @@ class ExchangeSpan:
 
 
 class Overlaps:
-    """Knows the exchanges that are under way."""
+    """Keeps the exchanges in progress, to detect overlaps."""
 
     def __init__(self) -> None:
         self._open: list[ExchangeSpan] = []
 
     @contextmanager
     def span(self, *, is_change: bool) -> Iterator[ExchangeSpan]:
-        """Keeps an exchange as under way until the context ends."""
+        """Returns a context manager that keeps an exchange as in progress while it is entered."""
         own = ExchangeSpan(is_change)
         for other in self._open:
             if own.is_change or other.is_change:
@@ -324,7 +324,7 @@ class Overlaps:
 
 
 def place_of(error: BaseException) -> str:
-    """Returns the type of an error and the line that raised it, without its text."""
+    """Returns the type of an error and the source line that raised it, without the error's text."""
     frames = list(walk_tb(error.__traceback__))
     frame, line = frames[-1]
     own = [(each, number) for each, number in frames if "understudy" in each.f_code.co_filename]

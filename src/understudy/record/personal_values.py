@@ -1,7 +1,7 @@
-"""Finds what exchanges show of people, and puts the pseudonyms of recordings in its place.
+"""Finds the personal values in exchanges, and replaces them by pseudonyms in reports.
 
-A recording keeps only what a schema declares. A report has to show what a schema does not, so here
-everything stays but the values of people, wherever a text repeats them.
+A recording keeps only declared values. A report must also show undeclared ones, so here everything is
+kept except personal values, which are replaced wherever a text repeats them.
 """
 
 import json
@@ -30,27 +30,27 @@ from understudy.verify.shapes import bundled
 from understudy.verify.target import Target, email_hash
 
 SHORTEST: Final = 2
-"""Characters of a value that can tell somebody from others."""
+"""Least number of characters of a value that can identify a person."""
 
 LONGEST_CODE: Final = 3
-"""Letters of a language's code, which is many people's and a word of English now and then."""
+"""Longest language code; codes are shared by many people, and may be English words, so they stay."""
 
 _OF_PEOPLE: Final = frozenset({*ME, *PROFILES})
 _IMPERSONAL: Final = frozenset({*CODES, "error"})
-"""Members whose values are the deployment's own words."""
+"""Members whose values are words of the deployment, not personal ones."""
 
 _INSTANT: Final = re.compile(r"\d{4}-\d\d-\d\d[T ]?[\d:.,Z+-]*", re.ASCII)
-"""Matches when an avatar was changed, which is the run's doing or tells nobody from others."""
+"""An instant; the time of an avatar's last change is not personal, and is kept."""
 
 
 @dataclass
 class PersonalValues:
-    """The values of people, each with its pseudonym.
+    """The personal values found so far, each with its pseudonym.
 
     Attributes:
         pseudonyms: Makes the pseudonyms.
-        words: Words of the contract, which stay wherever they are.
-        sites: Addresses of deployments; of a URL there only what names a person is one's.
+        words: Words of the contract, which are never replaced.
+        sites: URLs of the deployments; only the last path segment of a URL there is personal.
     """
 
     pseudonyms: Pseudonyms
@@ -61,7 +61,10 @@ class PersonalValues:
     _exchanges: dict[int, tuple[Exchange, Exchange]] = field(default_factory=dict)
 
     def know(self, target: Target) -> None:
-        """Takes what a target names: slugs, hashes and secrets stay, as commands are sent with them."""
+        """Adds the values of a target file; only its e-mail addresses get pseudonyms.
+
+        Slugs, hashes and secrets are kept, as the commands in reports need them.
+        """
         known = target.known
         named = (known.slug, known.other_slug, known.private_slug, known.disabled_slug)
         slugs = filter(None, (*named, known.hidden_contact_slug, *known.people))
@@ -71,7 +74,7 @@ class PersonalValues:
             self._put(email, self.pseudonyms.email(email))
 
     def read(self, exchanges: Iterable[Exchange]) -> None:
-        """Takes what responses show of people that no request of the run has set before."""
+        """Adds personal values of responses, without those that requests of the run have sent."""
         for exchange in exchanges:
             if exchange.operation not in _OF_PEOPLE:
                 continue
@@ -83,7 +86,7 @@ class PersonalValues:
                     self._take(name, text)
 
     def listen(self, event: Event) -> None:
-        """Takes what the exchanges of a run show, as they come."""
+        """Adds the personal values of an exchange when a run reports it."""
         if isinstance(event, Exchanged):
             self.read((event.exchange,))
 
@@ -105,7 +108,7 @@ class PersonalValues:
             self._put(email_hash(text), self.pseudonyms.hash(email_hash(text)))
 
     def _put(self, value: str, pseudonym: str) -> None:
-        """Keeps a pseudonym for every spelling of a value: in JSON, in an address, in a shell."""
+        """Adds a value with its pseudonym, in every encoding: JSON, URL, shell."""
         if len(value) < SHORTEST or value in self._replaced:
             return
         self.__dict__.pop("_pattern", None)
@@ -124,24 +127,25 @@ class PersonalValues:
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        """Matches every value where no word goes on, the longest first."""
+        """Matches all values as whole words, the longest first."""
         listed = sorted(self._replaced, key=len, reverse=True)
         words = "|".join(re.escape(text) for text in listed if text[0].isalnum())
         others = "|".join(re.escape(text) for text in listed if not text[0].isalnum())
-        # alternatives that begin with a letter are passed over quickly, others are not
+        # grouped, so that re rejects places inside words before it tries the many alternatives
         begun = [rf"(?<!\w)(?:{words})"] * bool(words) + [others] * bool(others)
         return re.compile(rf"(?:{'|'.join(begun) or '(?!)'})(?!\w)")
 
     def hidden(self, text: str) -> str:
-        """Returns a text with pseudonyms in place of people's values."""
+        """Returns a text with pseudonyms in place of personal values."""
         return self._pattern.sub(lambda match: self._replaced[match[0]], text)
 
     def hidden_exchange(self, exchange: Exchange) -> Exchange:
-        """Returns an exchange with pseudonyms in place of people's values.
+        """Returns an exchange with pseudonyms in place of personal values.
 
-        It is made once: findings and differences have steps in common, and a body may be long.
+        Cached, since several findings share an exchange, and bodies may be long.
         """
-        if id(exchange) not in self._exchanges:  # which stays, so that its id is no other's
+        # the cache holds the exchange too, so that its id cannot be reused
+        if id(exchange) not in self._exchanges:
             self._exchanges[id(exchange)] = exchange, self._made_hidden(exchange)
         return self._exchanges[id(exchange)][1]
 
@@ -162,7 +166,7 @@ class PersonalValues:
     def _hidden_request(self, request: Request, exchange: Exchange) -> Request:
         try:
             body = self.hidden(request.body.decode()).encode()
-        except UnicodeDecodeError:  # an own upload, or a person's picture that is put back
+        except UnicodeDecodeError:  # a probe's upload, or a person's own picture being restored
             body = b"" if exchange.source in BOOKKEEPING else request.body
         return Request(
             request.method, self.hidden(request.url), self._hidden_fields(request.headers), body
@@ -179,17 +183,17 @@ class PersonalValues:
         return tuple((name, self.hidden(text)) for name, text in fields)
 
     def _picture(self, content: bytes) -> bytes:
-        """Returns a picture of the same form in place of a person's; nothing in place of other bytes."""
+        """Returns a drawn picture of the same form in place of a picture; empty for other bytes."""
         form = form_of(content)
         digest = self.pseudonyms.digest("picture", content.decode("latin-1"))
         return b"" if form is None else drawn(form, digest)
 
     def hidden_case(self, case: Case) -> Case:
-        """Returns a case with pseudonyms in its outcome; its request is made up."""
+        """Returns a case with pseudonyms in its outcome; its request has no personal values."""
         return replace(case, outcome=self.hidden(case.outcome))
 
     def hidden_facts(self, facts: Facts) -> Facts:
-        """Returns facts with pseudonyms in what a deployment does that is not an option of a switch."""
+        """Returns facts with pseudonyms in the texts on actual and unsettled behaviour."""
         return structs.replace(
             facts,
             facts=tuple(structs.replace(it, actual=self.hidden(it.actual)) for it in facts.facts),
@@ -197,7 +201,7 @@ class PersonalValues:
         )
 
     def hidden_outcome(self, outcome: Outcome) -> Outcome:
-        """Returns the outcome of a run with pseudonyms in place of people's values."""
+        """Returns the outcome of a run with pseudonyms in place of personal values."""
         self.read(outcome.exchanges)
 
         def hidden(finding: Finding) -> Finding:
@@ -224,7 +228,7 @@ class PersonalValues:
         )
 
     def hidden_texts(self, value: Any, kept: Collection[str] = ()) -> Any:
-        """Returns a JSON value with pseudonyms in its texts, save in members that are kept."""
+        """Returns a JSON value with pseudonyms in its texts, except in the members ``kept``."""
         if isinstance(value, str):
             return self.hidden(value)
         if isinstance(value, list):
@@ -238,11 +242,11 @@ class PersonalValues:
 
 
 def personal_values(key: bytes, deployments: Sequence[Deployment]) -> PersonalValues:
-    """Returns what hides the values of the people of deployments, which are judged or compared.
+    """Returns an object that hides the personal values of the deployments of a run.
 
     Args:
-        key: What pseudonyms are made under, such as the key of the project's recordings.
-        deployments: The deployments, of which the first one's applications keep their names.
+        key: The key of the pseudonyms, such as that of the project's recordings.
+        deployments: The deployments; the applications of the first one keep their names.
     """
     targets = [each.target for each in deployments]
     documents = [each.document or bundled("service.yaml") for each in deployments]
@@ -260,14 +264,14 @@ def personal_values(key: bytes, deployments: Sequence[Deployment]) -> PersonalVa
 
 
 def _words_of(document: Any) -> Iterator[str]:
-    """Yields the names of members in a document, and the values that its enumerations list."""
+    """Yields all member names of a document, and the values of its enums."""
     for value in objects_in(document):
         yield from value
         yield from (it for it in value.get("enum") or () if isinstance(it, str))
 
 
 def _texts(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Yields each text of a JSON value, with the member that it is of, behind the one above it."""
+    """Yields name and text of each string of a JSON value; names are ``parent.member``."""
     if isinstance(value, str):
         yield name, value
     elif isinstance(value, list):

@@ -1,6 +1,6 @@
-"""Passes requests on to a deployment as ASGI applications, and hands every exchange to the judge.
+"""ASGI applications that forward requests to a deployment, and hand every exchange to the judge.
 
-``Recording`` puts these before a deployment: it is what ``understudy record`` runs.
+``understudy record`` runs a ``Recording``, which has one such application per port.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -52,14 +52,14 @@ from understudy.verify.target import is_loopback
 
 @dataclass(frozen=True, slots=True)
 class ProxyParts:
-    """Holds what the ports of a proxy share.
+    """The parts that all ports of a proxy share.
 
     Attributes:
-        addresses: Translates addresses of all servers.
+        addresses: Translates the addresses of all servers.
         upstream: Sends to the deployment.
-        judge: Takes what passes.
-        fallback: Responds where the deployment does not; None if nothing does.
-        overlaps: Knows what is under way.
+        judge: Judges the exchanges.
+        fallback: Responds if the deployment does not; None without.
+        overlaps: Keeps the exchanges in progress.
     """
 
     addresses: ProxiedAddresses
@@ -70,17 +70,17 @@ class ProxyParts:
 
 
 REWRITTEN: Final = frozenset({"application/json", "text/html"})
-"""Media types of bodies in which addresses are rewritten, so that links and forms stay here."""
+"""Media types of bodies in which addresses are rewritten, so that links and forms lead to the proxy."""
 
 CHANGES: Final = frozenset({"POST", "PATCH", "PUT", "DELETE"})
 BODILESS: Final = frozenset({204, 304})
 """Statuses of responses that never have a body (RFC 9110, 6.4.1)."""
 
 UNAVAILABLE: Final = frozenset({502, 503, 504})
-"""Statuses of a deployment that does not respond itself (RFC 9110, 15.6)."""
+"""Statuses that gateways send for a deployment that is down (RFC 9110, 15.6)."""
 
 FINAL_STATUSES: Final = range(200, 600)
-"""Statuses that a client can be sent as a response (RFC 9110, 15)."""
+"""Valid statuses of a final response (RFC 9110, 15)."""
 
 NOT_LOOPBACK: Final = "The Host is not a loopback host name; call 127.0.0.1 or localhost."
 
@@ -88,14 +88,14 @@ REFUSED_METHODS: Final = frozenset({"CONNECT", "TRACE"})
 
 
 class Proxy:
-    """Passes on what a client sends to one port.
+    """Forwards the requests to one port.
 
     Args:
-        servers: The servers behind the port, of which the path decides.
-        parts: What it shares with other ports.
+        servers: The servers behind the port; the path selects one.
+        parts: The parts shared with other ports.
 
     Attributes:
-        websocket_protocol: Makes what a connection that asks for a WebSocket is handed over to.
+        websocket_protocol: Makes the protocol that uvicorn hands WebSocket connections over to.
     """
 
     def __init__(self, servers: Sequence[ProxiedServer], parts: ProxyParts) -> None:
@@ -108,10 +108,7 @@ class Proxy:
         self.websocket_protocol = partial(Tunnel, self._tunnelled)
 
     async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
-        """Responds to a request.
-
-        An error is noted by its place alone: its text could have a token in it.
-        """
+        """Responds to a request; an error is noted by its place, as its text may contain a token."""
         if scope["type"] != "http":
             return
         request, client = self._request(scope, receive), ClientConnection(send)
@@ -126,7 +123,7 @@ class Proxy:
                 await self._refuse(request, client, 502, "proxy_failed", message)
 
     def _tunnelled(self, target: bytes, fields: Fields) -> TunnelHead:
-        """Returns a request for a WebSocket as the deployment gets it, and says that it passes."""
+        """Returns the translated head of a WebSocket request, and reports that it is not judged."""
         server, host = self._server_of(target.decode("latin-1")), _host_of(fields)
         if not is_loopback(f"http://{host}"):
             return TunnelHead(server, target, [], NOT_LOOPBACK)
@@ -146,7 +143,7 @@ class Proxy:
         )
 
     def _server_of(self, path: str) -> ProxiedServer:
-        """Returns the server that a path belongs to; one port may stand for both."""
+        """Returns the server that a path belongs to, as one port may serve both."""
         below = (each for each in self._servers if each.path and path.startswith(f"{each.path}/"))
         return next(below, self._servers[-1])
 
@@ -176,7 +173,7 @@ class Proxy:
     async def _respond_instead(
         self, request: ProxiedRequest, client: ClientConnection, failure: NoUpstreamResponse
     ) -> bool:
-        """Lets the fallback respond, and returns whether it did."""
+        """Sends the fallback's response, and returns whether there was one."""
         if self._fallback is None:
             return False
         await request.receive_rest()
@@ -192,10 +189,10 @@ class Proxy:
     async def _pass_on(
         self, request: ProxiedRequest, client: ClientConnection, span: ExchangeSpan
     ) -> None:
-        """Sends a request on, and its response back.
+        """Forwards a request, and sends the response back.
 
         Raises:
-            NoUpstreamResponse: The deployment did not respond, or not to the end.
+            NoUpstreamResponse: The deployment did not respond, or its response broke off.
             ClientGone: The client ended the connection.
         """
         if request.server.site == "authorization":
@@ -226,7 +223,8 @@ class Proxy:
             async for part in parts:
                 expect_client()
                 response.captured.add(part)
-                if str(response.captured.size) == length:  # the client sees the end in this part
+                # by Content-Length this is the last part: judge before the client sees the end
+                if str(response.captured.size) == length:
                     await self._judge.passed(request, response, span)
                     await client.end(part)
                     return
@@ -235,10 +233,10 @@ class Proxy:
             await client.end()
 
     def _response(self, request: ProxiedRequest, received: httpx.Response) -> ProxiedResponse:
-        """Returns the header of a response, as far as it can pass.
+        """Returns the head of a response that can be forwarded.
 
         Raises:
-            NoUpstreamResponse: It cannot pass, or is from before the deployment.
+            NoUpstreamResponse: The status is invalid, or with a fallback, that of a gateway.
         """
         status = received.status_code
         if self._fallback is not None and status in UNAVAILABLE:
@@ -251,7 +249,7 @@ class Proxy:
         return ProxiedResponse(status, fields)
 
     def _is_held(self, request: ProxiedRequest, response: ProxiedResponse) -> bool:
-        """Tells whether a response is sent once it is whole: to judge or to rewrite it first."""
+        """Tells whether a response is sent only when it is complete, to judge or rewrite it first."""
         if self._judge.is_blocking:
             return True
         if request.method == "HEAD" or response.status in BODILESS:
@@ -266,7 +264,7 @@ class Proxy:
         client: ClientConnection,
         span: ExchangeSpan,
     ) -> None:
-        """Sends a whole response, or the finding that withholds it."""
+        """Judges a complete response, and sends it, or the finding if responses are withheld."""
         finding = await self._judge.passed(request, response, span)
         if finding is not None:
             await self._refuse(request, client, 502, "contract_broken", finding)
@@ -281,7 +279,7 @@ class Proxy:
 
     def _fields_for_client(self, request: ProxiedRequest, response: ProxiedResponse) -> Fields:
         fields = response_fields(response.fields, self._addresses, request.host)
-        if response.status in BODILESS:  # their length is that of another response
+        if response.status in BODILESS:  # a length would be that of the corresponding 200
             fields = [(name, value) for name, value in fields if name != b"content-length"]
         if request.server.site == "resource" and request.origin:
             return opened_to(request.origin, fields)
@@ -302,13 +300,13 @@ class Proxy:
 
 
 def _host_of(fields: Fields) -> str:
-    """Returns the host name that a client calls the proxy by."""
+    """Returns the host name by which a client calls the proxy."""
     name = urlsplit(f"//{field_value(fields, b'host')}").hostname or ""
     return f"[{name}]" if ":" in name else name
 
 
 async def _held(parts: AsyncIterator[bytes], response: ProxiedResponse) -> bytes:
-    """Returns a body, up to the part with which it is too large to be held."""
+    """Receives a body, up to the part with which it becomes too large to be kept."""
     held = bytearray()
     async for part in parts:
         held += part
@@ -324,10 +322,10 @@ class RecordingOptions:
 
     Attributes:
         port: The proxy's port for the resource API.
-        auth_port: The proxy's port for the authorization server; the same for a single port.
+        auth_port: The proxy's port for the authorization server; may be the same.
         is_blocking: True to withhold responses that break a rule.
-        key: The project's key, under which exchanges are kept; None keeps none.
-        fallback: Called with a line where a mock responds, as the deployment did not; None for no mock.
+        key: The project's key for pseudonyms; None: exchanges are not kept.
+        fallback: Called with a line for each response of the fallback mock; None: no fallback.
     """
 
     port: int
@@ -338,23 +336,23 @@ class RecordingOptions:
 
 
 class Recording:
-    """A proxy before a deployment, from its start to its report.
+    """A proxy before a deployment, with its judge and recorder.
 
     Args:
         deployment: The deployment.
-        options: What the caller says.
+        options: The options of the recording.
         announce: Called with every finding when it is first made.
         upstream: Sends to the deployment; over sockets by default.
 
     Attributes:
-        applications: The ASGI application of each port.
-        judge: Judges what passes.
-        recorder: Keeps what passes; None where nothing is to be kept.
-        fallback: The mock that responds where the deployment does not; None if none does.
-        proxied_urls: The base URLs that an app is given: ``base_url`` and ``auth_url``.
+        applications: Port to ASGI application.
+        judge: Judges the exchanges.
+        recorder: Keeps the exchanges; None if they are not kept.
+        fallback: The mock that responds if the deployment does not; None without.
+        proxied_urls: The URLs of the proxy for an app, as ``base_url`` and ``auth_url``.
 
     Raises:
-        StartupError: A document cannot be read, or the target is not as it must be.
+        StartupError: A document cannot be read, or the target is invalid.
     """
 
     def __init__(
@@ -398,19 +396,19 @@ class Recording:
         }
 
     async def aclose(self) -> None:
-        """Judges what has passed, and ends the connections to the deployment."""
+        """Waits for the judge, and closes the connections to the deployment."""
         await self.judge.settled()
         await self._upstream.aclose()
 
     def _take(self, exchange: Exchange, evaluator: Evaluator) -> None:
-        """Hands an exchange to those that read it."""
+        """Hands an exchange to the fallback and to the recorder."""
         if self.fallback is not None:
             self.fallback.observe(exchange)
         if self.recorder is not None:
             self.recorder.take(exchange, evaluator)
 
     def finish(self) -> None:
-        """Ends the thread of the judge."""
+        """Ends the judge's thread."""
         self.judge.close()
 
 
@@ -424,10 +422,10 @@ def _servers(deployment: Deployment, options: RecordingOptions) -> list[ProxiedS
 
 
 def _document(deployment: Deployment) -> Document:
-    """Returns the document in force; sends GET /openapi where it is the published one.
+    """Returns the document to judge by; fetches it with GET /openapi if it is the published one.
 
     Raises:
-        StartupError: It cannot be read.
+        StartupError: The document cannot be read.
     """
     document = deployment.document or bundled("service.yaml")
     if not deployment.is_published:

@@ -1,9 +1,9 @@
 """Replaces the values of people by pseudonyms: the same value always becomes the same pseudonym.
 
-A pseudonym is an HMAC under the project's key (RFC 2104), so that nobody without the key can try
-which value it stands for. It keeps what a client relies on: emptiness, form, and that the hash of an
-e-mail address is that address's hash. A picture becomes one of the same kind and size, without a pixel
-of the original.
+A pseudonym is derived by HMAC under the project's key (RFC 2104), so that nobody without the key can
+find its value by trying candidates. It keeps the properties that clients rely on: emptiness, form, and
+that an e-mail hash is the hash of an address. A picture is replaced by a drawn one of the same kind
+and size.
 """
 
 import hmac
@@ -23,7 +23,7 @@ from understudy.verify.target import Target, email_hash
 
 SITE: Final = "http://127.0.0.1:8080"
 AUTHORIZATION: Final = "http://127.0.0.1:8081"
-"""The addresses of a recording: those at which ``understudy serve`` answers by default."""
+"""Origins in a recording: those of ``understudy serve`` with its default ports."""
 
 _HASH: Final = re.compile("[0-9a-fA-F]{64}")
 _IMAGE_ID: Final = re.compile("[0-9a-fA-F]{32}")
@@ -58,8 +58,8 @@ class Pseudonyms:
 
     Args:
         key: The project's key.
-        target: Client IDs and redirect URIs that the target file names are the project's own, and stay.
-        started: Start of the recording: instants since then are the app's doing, and stay.
+        target: The deployment; client IDs and redirect URIs of its target file are kept.
+        started: Start of the recording; later instants stem from the app, and are kept.
 
     Attributes:
         emails: SHA-256 hash of a pseudonymous e-mail address to the address.
@@ -74,16 +74,16 @@ class Pseudonyms:
         self.emails: dict[str, str] = {}
 
     def digest(self, kind: str, value: str) -> str:
-        """Returns 64 hexadecimal digits that a value has under the key."""
+        """Returns the HMAC of a value under the key, as 64 hexadecimal digits."""
         text = f"{kind}\0{value}".encode("utf-8", "surrogatepass")
         return hmac.new(self._key, text, sha256).hexdigest()
 
     def number(self, kind: str, value: str, most: int) -> int:
-        """Returns a number from 0 up to, and without, ``most``."""
+        """Returns the pseudonym of a number, from 0 up to but not including ``most``."""
         return int(self.digest(kind, value)[:12], 16) % most
 
     def hash(self, value: str) -> str:
-        """Returns the hash of the pseudonym of an address, of which only the hash is known."""
+        """Returns the pseudonym of an e-mail hash: the hash of an invented address."""
         if not _HASH.fullmatch(value):
             return self.slug(value)
         email = f"{self._words('e-mail', value.lower(), '.')}@example.com"
@@ -96,11 +96,11 @@ class Pseudonyms:
         return self.emails[self.hash(email_hash(value))] if value else value
 
     def identifier(self, value: str) -> str:
-        """Returns the pseudonym of what names a profile: a hash, a slug, or an address by mistake."""
+        """Returns the pseudonym of a profile identifier: a hash, a slug, or an address by mistake."""
         return self.email(value) if "@" in value else self.hash(value)
 
     def username(self, value: str) -> str:
-        """Returns the pseudonym of the name that somebody signs in with."""
+        """Returns the pseudonym of a user name for signing in."""
         return self.identifier(value)
 
     def slug(self, value: str) -> str:
@@ -125,31 +125,31 @@ class Pseudonyms:
         return self._words("service", value, "-") if value else value
 
     def url(self, value: str) -> str:
-        """Returns the pseudonym of an address on the web."""
+        """Returns the pseudonym of a URL."""
         return f"https://www.example.com/{self.digest('url', value)[:16]}" if value else value
 
     def url_or_text(self, value: str) -> str:
-        """Returns the pseudonym of a text that may be an address on the web."""
+        """Returns the pseudonym of a text that may be a URL."""
         return self.url(value) if _URL.match(value) else self.text(value)
 
     def profile_url(self, value: str) -> str:
-        """Returns the URL of a profile's page at the mock."""
+        """Returns the pseudonym of a profile page's URL, at the mock."""
         return f"{SITE}/{self.slug(last_segment(value))}" if value else value
 
     def avatar_url(self, value: str) -> str:
-        """Returns the URL of an avatar at the mock."""
+        """Returns the pseudonym of an avatar's URL, at the mock."""
         if not value:
             return value
         last = last_segment(value)
         return f"{SITE}/avatar/{self.hash(last) if _HASH.fullmatch(last) else self.image_id(last)}"
 
     def icon_url(self, value: str) -> str:
-        """Returns the URL of a service's icon at the mock."""
+        """Returns the pseudonym of the URL of a service's icon, at the mock."""
         last = last_segment(value).rpartition(".")[0] or last_segment(value)
         return f"{SITE}/icons/{self.service(last)}.svg" if value else value
 
     def picture_url(self, value: str) -> str:
-        """Returns the URL of a picture on a profile at the mock, with the suffix of its kind."""
+        """Returns the pseudonym of the URL of a profile's picture, at the mock, with its suffix."""
         if not value:
             return value
         match = _PICTURE_SUFFIX.search(value.partition("?")[0].partition("#")[0])
@@ -158,38 +158,38 @@ class Pseudonyms:
         return f"{SITE}/image/{name}"
 
     def header_image(self, value: str) -> str:
-        """Returns a style with the URL of a picture at the mock."""
+        """Returns the pseudonym of a CSS background, with the URL of a picture at the mock."""
         match = _STYLE_URL.search(value)
         url = self.picture_url(match[1] if match else value)
         return f"url('{url}') no-repeat 50% 50% / cover" if url else ""
 
     def colour(self, value: str) -> str:
-        """Returns a colour in the notation of styles."""
+        """Returns the pseudonym of a colour, as CSS."""
         digest = self.digest("colour", value)
         return f"rgb({int(digest[:2], 16)}, {int(digest[2:4], 16)}, {int(digest[4:6], 16)})"
 
     def phone(self, value: str) -> str:
-        """Returns a telephone number that nobody has."""
+        """Returns the pseudonym of a telephone number, from a range reserved for fiction."""
         return f"+1 555 01{self.number('phone', value, 100):02}" if value else value
 
     def time_zone(self, value: str) -> str:
-        """Returns the name of a time zone."""
+        """Returns the pseudonym of a time zone: another one."""
         return _TIME_ZONES[self.number("zone", value, len(_TIME_ZONES))] if value else value
 
     def language(self, value: str) -> str:
-        """Returns the code of a language."""
+        """Returns the pseudonym of a language code: another one."""
         return _LANGUAGES[self.number("language", value, len(_LANGUAGES))] if value else value
 
     def wallet(self, value: str) -> str:
-        """Returns the address of a wallet that nobody has."""
+        """Returns the pseudonym of a wallet's address."""
         return f"example{self.digest('wallet', value)[:24]}" if value else value
 
     def number_text(self, value: str) -> str:
-        """Returns digits in place of an account's or a site's number."""
+        """Returns the pseudonym of the number of an account or site, as digits."""
         return str(self.number("number", value, 10**8)) if value else value
 
     def instant(self, value: str) -> str:
-        """Returns a date or an instant of the same form; one since the recording began stays."""
+        """Returns the pseudonym of a date or instant; instants since the recording's start are kept."""
         try:
             parsed = datetime.fromisoformat(value)
         except ValueError:
@@ -205,21 +205,21 @@ class Pseudonyms:
         return (midnight + days + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
     def client(self, value: str) -> str:
-        """Returns the pseudonym of a client ID; one that the target file names stays."""
+        """Returns the pseudonym of a client ID; those in the target file are kept."""
         return value if value in self._own_clients else f"app-{self.digest('client', value)[:12]}"
 
     def redirect(self, value: str) -> str:
-        """Returns the pseudonym of a redirect URI; one that the target file names stays."""
+        """Returns the pseudonym of a redirect URI; those in the target file are kept."""
         if value in self._own_redirects:
             return value
         return f"https://app-{self.digest('redirect', value)[:12]}.example.com/callback"
 
     def secret(self, value: str) -> str:
-        """Returns the mask of a token, code or password, by which equal ones can be told."""
+        """Returns the mask of a token, code or password; equal secrets have equal masks."""
         return f"{MASK}{self.digest('secret', value)[:24]}" if value else value
 
     def opaque(self, value: str) -> str:
-        """Returns the pseudonym of a value that only its sender reads, such as ``state``."""
+        """Returns the pseudonym of a value that only its sender interprets, such as ``state``."""
         return self.digest("opaque", value)[:24] if value else value
 
     def _words(self, kind: str, value: str, separator: str) -> str:
@@ -230,7 +230,7 @@ class Pseudonyms:
 
 
 def last_segment(url: str) -> str:
-    """Returns the last segment of a URL's path, which names what it is the URL of."""
+    """Returns the last segment of a URL's path, such as the slug of a profile's URL."""
     path = url.partition("?")[0].partition("#")[0].rstrip("/")
     return unquote(path.rpartition("/")[2])
 
@@ -241,7 +241,7 @@ _KINDS: Final = {
     "GIF": ("image/gif", ".gif"),
 }
 _LARGEST: Final = 4096
-"""Pixels of a side; a larger picture is drawn in this size."""
+"""Longest side of a drawn picture, in pixels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,8 +250,8 @@ class PictureForm:
 
     Attributes:
         kind: Pillow's name of its format.
-        width: Its width in pixels.
-        height: Its height in pixels.
+        width: Width in pixels.
+        height: Height in pixels.
     """
 
     kind: str = "PNG"
@@ -265,12 +265,12 @@ class PictureForm:
 
     @property
     def suffix(self) -> str:
-        """The suffix of its file."""
+        """The suffix of a file in this format."""
         return _KINDS[self.kind][1]
 
 
 def form_of(content: bytes) -> PictureForm | None:
-    """Returns the form of a picture by its header; None if it is not one, or of another kind."""
+    """Returns the form of a picture from its file header; None if it is not PNG, JPEG or GIF."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -282,11 +282,11 @@ def form_of(content: bytes) -> PictureForm | None:
 
 
 def drawn(form: PictureForm, digest: str) -> bytes:
-    """Returns a picture of stripes.
+    """Returns a picture of three stripes.
 
     Args:
-        form: Its kind and size.
-        digest: Hexadecimal digits that the colours are made from.
+        form: Kind and size.
+        digest: Hexadecimal digits that determine the colours.
     """
     colours = [tuple(bytes.fromhex(digest[at : at + 6])) for at in (0, 6, 12)]
     picture = Image.new("RGB", (form.width, form.height), colours[0])

@@ -1,12 +1,11 @@
-"""Makes fixture files, stubs and a target file of what a recording saw.
+"""Makes fixture files, stubs and a target file from recorded exchanges.
 
-The files are those of ``understudy serve --fixtures``. A value that is not of the type that a fixture
-has is left out: deployments break their documents too, and one such value must not keep the mock
-from serving all others.
+The files are those of ``understudy serve --fixtures``. Values of a wrong type are left out, since
+deployments break their documents too, and one such value must not keep the mock from starting.
 
-The mock keeps a state of profiles, as they were at the end. So of those only what was read after the
-last change is a stub, and counts until the app changes something. Of operations without a state the
-recording is all that is known.
+The mock has a state of people, as they were at the end of the recording. So reads of profiles become
+stubs only if they came after the last change, and these stubs end when the app changes something.
+Operations without a state in the mock are served from stubs alone.
 """
 
 import re
@@ -55,19 +54,19 @@ _LISTS: Final[Mapping[str, Mapping[str, type]]] = {
     "languages": {"code": str, "name": str, "is_primary": bool, "order": int},
 }
 _MOST_HIDDEN: Final = 100
-"""Hidden accounts that are made up beside those that were seen."""
+"""Largest number of hidden accounts that are invented for a profile that only counts them."""
 
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\dZ)?", re.ASCII)
 NO_DATE: Final = "2020-01-01T00:00:00Z"
-"""The date of an avatar whose own was not seen."""
+"""The date of an avatar whose own date was not recorded."""
 
 
 def recorded_profile(members: Mapping[str, Any], digest: str) -> dict[str, Any]:
-    """Returns the profile of a fixture, without its pictures.
+    """Returns the profile of a person in a fixture file, without its pictures.
 
     Args:
-        members: The members of a profile, as a response has them.
-        digest: Hexadecimal digits of the person's own.
+        members: The members of a profile in a response.
+        digest: Hexadecimal digits that are unique to the person.
     """
     profile = {name: members[name] for name in _TEXTS if isinstance(members.get(name), str)}
     profile |= {name: members[name] for name in _FLAGS if isinstance(members.get(name), bool)}
@@ -94,7 +93,13 @@ def recorded_profile(members: Mapping[str, Any], digest: str) -> dict[str, Any]:
 def items(
     value: Any, types: Mapping[str, type], optional: Mapping[str, type] | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yields the items of a list that have all members of these types, with those and optional ones."""
+    """Yields the valid items of a list, reduced to known members.
+
+    Args:
+        value: The list; any other value has no items.
+        types: Required member to type; items without one are left out.
+        optional: Optional member to type.
+    """
     known = {**types, **(optional or {})}
     for item in value if isinstance(value, list) else ():
         if not isinstance(item, dict):
@@ -105,12 +110,12 @@ def items(
 
 
 def is_date(value: object) -> bool:
-    """Tells whether a value is a date or an instant as pseudonyms are written."""
+    """Tells whether a value is a date or an instant in the notation of pseudonyms."""
     return isinstance(value, str) and _DATE.fullmatch(value) is not None
 
 
 def _verified(members: Mapping[str, Any], digest: str) -> list[dict[str, Any]]:
-    """Returns the verified accounts, and as many hidden ones as the profile counts beside them."""
+    """Returns the verified accounts, plus an invented hidden one for each that is only counted."""
     accounts = list(items(members.get("verified_accounts"), _ACCOUNT, {"is_hidden": bool}))
     number = members.get("number_verified_accounts")
     hidden = max(number - len(accounts), 0) if isinstance(number, int) else 0
@@ -126,21 +131,21 @@ _CREDENTIALS: Final = {
     "private": "private_access_token",
     "api_key": "api_key",
 }
-"""Name of a credential's identity to its key of a target file."""
+"""Name of an identity to the key of its credential in a target file."""
 
 _Entry = Mapping[str, Any]
-"""A token or a person as a fixture file has it."""
+"""A token or person of a fixture file."""
 
 
 def target_file(
     tokens: Iterable[_Entry], roles: Mapping[str, str], persons: Mapping[str, _Entry]
 ) -> str:
-    """Returns the target file of a mock that serves a recording.
+    """Returns the target file for a mock that serves the recording.
 
     Args:
-        tokens: The tokens of its fixtures.
-        roles: Token to the name of its identity in the target that was recorded.
-        persons: The people by slug; there is one at least.
+        tokens: The tokens of the fixtures.
+        roles: Token to the name of its identity in the recorded target.
+        persons: Slug to person; at least one.
     """
     own, credentials = _credentials(list(tokens), roles, next(iter(persons)))
     other = credentials.get("other_access_token", {}).get("person")
@@ -155,7 +160,7 @@ def target_file(
 def _credentials(
     tokens: list[_Entry], roles: Mapping[str, str], first: str
 ) -> tuple[str, dict[str, _Entry]]:
-    """Returns the slug of the test account, and its token and those of others by their keys."""
+    """Returns the slug of the test account, and the tokens by their keys in a target file."""
     opening = [each for each in tokens if each["kind"] == "oauth" and each["scopes"]]
     opening.sort(key=lambda each: (roles.get(each["token"]) != "owner", -len(each["scopes"])))
     if not opening:
@@ -171,7 +176,7 @@ def _credentials(
 
 
 def _known(own: str, other: str | None, persons: Mapping[str, _Entry]) -> Iterator[str]:
-    """Yields the lines of the people that the target file names."""
+    """Yields the lines of the target file's section on known people."""
     yield f'slug = "{own}"'
     yield f"emails = {_emails(persons[own])}"
     if other is not None:
@@ -194,7 +199,7 @@ def _listed(texts: Iterable[str]) -> str:
 
 
 _FILE_NAME: Final = re.compile(r"[\w][\w.-]{0,99}", re.ASCII)
-"""Client IDs that can name a file."""
+"""Client IDs that are safe as file names."""
 
 _ABOUT: Final = "Recorded; every value is a pseudonym."
 _PICTURE_NAME: Final = re.compile(r"/image/([0-9a-f]{16}\.(?:png|jpg|gif))")
@@ -206,13 +211,13 @@ Files = dict[str, bytes]
 
 
 class RecordedFixtures:
-    """The fixture files of a recording.
+    """Makes the fixture files of a recording.
 
     Args:
-        people: The people that it saw.
-        pseudonyms: What they are called.
-        pictures: Pseudonym of an avatar's identifier, of a hash or of a picture's name, to its form.
-        target: The deployment; its applications are the project's own.
+        people: The recorded people.
+        pseudonyms: Makes the pseudonyms.
+        pictures: Pseudonym of an avatar's identifier, hash or picture name to the picture's form.
+        target: The deployment, whose applications are kept.
     """
 
     def __init__(
@@ -231,7 +236,7 @@ class RecordedFixtures:
         self._persons: dict[str, dict[str, Any]] = {}
 
     def files(self) -> Files:
-        """Returns the files; none if no person was seen."""
+        """Returns the files; empty if no person was recorded."""
         if not self.persons():
             return {}
         for slug, person in self._persons.items():
@@ -246,11 +251,11 @@ class RecordedFixtures:
 
     @property
     def images(self) -> Files:
-        """The pictures of the people, which ``persons`` draws."""
+        """The files of the pictures that ``persons`` has drawn."""
         return {name: it for name, it in self._files.items() if name.startswith("images/")}
 
     def persons(self) -> Mapping[str, Mapping[str, Any]]:
-        """Returns the people by slug, each as a fixture file has it."""
+        """Returns slug to person, in the form of a fixture file."""
         accounts = {account.hash: account for account in self._seen.accounts() if account.hash}
         for hashed, profile in self._seen.profiles.items():
             self._add(profile, hashed, accounts.get(hashed))
@@ -263,7 +268,7 @@ class RecordedFixtures:
 
     @property
     def slugs(self) -> Mapping[str, str]:
-        """Token to the slug of its person: the first one, where its owner is not known."""
+        """Token to the slug of its person; the first person if the owner is not known."""
         first = next(iter(self._persons), "")
         tokens = self._seen.tokens.items()
         return {token: self._slugs.get(id(seen.account), first) for token, seen in tokens}
@@ -290,7 +295,7 @@ class RecordedFixtures:
         }
 
     def _add_private(self, identifier: str) -> None:
-        """Adds a person whose profile was refused, or hides a known one; the mock refuses it too."""
+        """Adds a person with a private profile, or makes a known person's profile private."""
         email = self._pseudonyms.emails.get(identifier)
         for person in self._persons.values():
             if identifier == person["slug"] or email in {it["email"] for it in person["emails"]}:
@@ -333,7 +338,7 @@ class RecordedFixtures:
         }
 
     def _shown_avatar(self, profile: Mapping[str, Any], hashed: str) -> list[dict[str, Any]]:
-        """Returns the one avatar that a profile shows of a person whose list was not read."""
+        """Returns the avatar that a profile shows, for a person whose avatars were not listed."""
         if not profile.get("avatar_url"):
             return []
         image_id = self._pseudonyms.image_id(f"shown {hashed}")
@@ -369,7 +374,7 @@ class RecordedFixtures:
         return pictures
 
     def _profile_image(self, name: str) -> str:
-        """Draws a picture on a profile: in the size that was seen, else in a usual one."""
+        """Draws a profile's picture in its recorded size, or else in 640 x 360 pixels."""
         kind = {"jpg": "JPEG", "gif": "GIF"}.get(name.rpartition(".")[2], "PNG")
         form = self._pictures.get(name, PictureForm(kind, 640, 360))
         return self._image(name.partition(".")[0], form)
@@ -410,35 +415,35 @@ class RecordedFixtures:
 
 
 def as_yaml(value: Any) -> bytes:
-    """Returns a value as the text of a file."""
+    """Returns a value as the content of a YAML file."""
     return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100).encode()
 
 
 _MOST_ANSWERS: Final = 100
-"""The responses that one stub may have."""
+"""Largest number of responses of a stub."""
 
 _READ: Final = frozenset({LOOKUP, OWN_PROFILE, ASSOCIATED_EMAIL})
-"""Operations whose response is an object that shows the state of an account."""
+"""Operations whose responses show the state of an account."""
 
 _OF_THE_MOCK: Final = (SITE, AUTHORIZATION)
 
 
 @dataclass(frozen=True)
 class RecordedStubs:
-    """The exchanges of a recording, by their requests.
+    """Makes the stubs of a recording.
 
     Args:
-        operations: Those of the document that the mock serves the recording with.
+        operations: The operations of the document that the mock serves.
     """
 
     operations: Iterable[Operation]
     _exchanges: dict[str, list[Exchange]] = field(default_factory=dict)
 
     def add(self, exchange: Exchange) -> None:
-        """Takes an exchange whose values are pseudonyms."""
+        """Adds an anonymous exchange; a change discards the reads before it."""
         operation = exchange.operation
         if exchange.status == HTTPStatus.NOT_MODIFIED:
-            return  # holds only for what that client had kept; the body is right for every one
+            return  # depends on the client's cache; a 200 with the body is right for every client
         if operation in _READ:
             if exchange.response.is_success and exchange.json_object:
                 self._exchanges.setdefault(operation, []).append(exchange)
@@ -449,10 +454,10 @@ class RecordedStubs:
             self._exchanges.setdefault(operation, []).append(exchange)
 
     def stubs(self, slugs: Mapping[str, str]) -> list[dict[str, Any]]:
-        """Returns the stubs, those that ask for more behind the others: the latest that fits answers.
+        """Returns the stubs, those with more query conditions last, as the last match responds.
 
         Args:
-            slugs: Token to the slug of the person that it opens.
+            slugs: Token to the slug of its person.
         """
         found = [stub for operation in self.operations for stub in self._of(operation, slugs)]
         return sorted(found, key=lambda stub: len(stub["when"].get("query", ())))
@@ -481,7 +486,7 @@ class RecordedStubs:
 
 
 def _condition(operation: Operation, exchange: Exchange) -> dict[str, Any]:
-    """Returns what a request has to be like, whoever sends it, to get what this one got."""
+    """Returns the conditions of a stub on path, query and body."""
     request = exchange.request
     when: dict[str, Any] = {}
     if exchange.values:
@@ -495,7 +500,7 @@ def _condition(operation: Operation, exchange: Exchange) -> dict[str, Any]:
 
 
 def _caller(exchange: Exchange, slugs: Mapping[str, str]) -> dict[str, Any]:
-    """Returns the condition that somebody sends a request, or nobody who is signed in."""
+    """Returns the condition of a stub on the person behind a request, or on a missing token."""
     token = exchange.request.token
     if token is None:
         return {"header": {"authorization": {"absent": True}}}
@@ -503,18 +508,18 @@ def _caller(exchange: Exchange, slugs: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _credential(token: str | None) -> dict[str, Any]:
-    """Returns the condition that a request has this token, or is as it was recorded without one."""
+    """Returns the condition of a stub on the bearer token; none for a request without one."""
     return {"header": {"authorization": f"Bearer {token}"}} if token else {}
 
 
 _SENT: Final = re.compile(
     "link|location|www-authenticate|(?!.*limit)(x-)?.*(count|total|items|page)s?"
 )
-"""Header fields of a response that an app goes by."""
+"""Header fields of a response that apps use, and stubs therefore contain."""
 
 
 def _response(exchange: Exchange) -> dict[str, Any]:
-    """Returns the response of a stub: members of a profile, or the whole body of what has no state."""
+    """Returns the response of a stub: a merge into the mock's response, or a whole body."""
     response: dict[str, Any] = {"status": exchange.status}
     if exchange.operation in _READ:
         return response | {"merge": _changes(exchange.body)}
@@ -528,7 +533,7 @@ def _response(exchange: Exchange) -> dict[str, Any]:
 
 
 def _changes(value: Any) -> Any:
-    """Returns an object as a merge, in which null would remove, without addresses of the mock."""
+    """Returns an object as a merge patch, without null, which would remove, and without mock URLs."""
     if isinstance(value, dict):
         kept = {name: _changes(it) for name, it in value.items() if it is not None}
         return {name: it for name, it in kept.items() if not _leads_to_the_mock(it)}
@@ -536,7 +541,7 @@ def _changes(value: Any) -> Any:
 
 
 def _leads_to_the_mock(value: Any) -> bool:
-    """Tells whether an address of the mock is in a value; it writes them by where it is reached."""
+    """Tells whether a value contains a URL of the mock, which writes its own by the Host header."""
     if isinstance(value, str):
         return any(address in value for address in _OF_THE_MOCK)
     members = value.values() if isinstance(value, dict) else value

@@ -1,6 +1,6 @@
-"""Keeps what may be kept of the exchanges that pass, and writes it whole or not at all.
+"""Collects anonymised exchanges, and writes the files of a recording, all or none.
 
-People become the same pseudonyms in every recording, by the project's key.
+By the project's key, a person has the same pseudonym in every recording.
 """
 
 import os
@@ -47,11 +47,11 @@ _CONTRADICTION: Final = "the readings contradict each other: {}"
 
 @dataclass
 class ShownOption:
-    """Counts the exchanges that show one option of a switch.
+    """The evidence for one option of a switch.
 
     Attributes:
-        seen: The number of exchanges.
-        lines: Some of them in a few words.
+        seen: The number of exchanges that show it.
+        lines: Short descriptions of some of them.
     """
 
     seen: int = 0
@@ -63,13 +63,13 @@ class TrafficFacts:
     """The options that exchanges have shown so far.
 
     Attributes:
-        shown: Rule to option to what shows it.
+        shown: Rule to option to its evidence.
     """
 
     shown: dict[str, dict[str, ShownOption]] = field(default_factory=dict)
 
     def read(self, exchange: Exchange, history: History) -> None:
-        """Reads an exchange, before it is added to the history."""
+        """Reads the options that an exchange shows; called before it is added to the history."""
         for rule, option in options_shown(exchange, history):
             name = "a token" if exchange.identity.kind == "unknown" else exchange.identity.name
             shown = self.shown.setdefault(rule, {}).setdefault(option, ShownOption())
@@ -81,8 +81,8 @@ class TrafficFacts:
         """Returns the facts file of the recording.
 
         Args:
-            rules: The catalogue.
-            deployment: What the deployment is called.
+            rules: The catalogue of rules.
+            deployment: The name of the deployment.
             day: The day of the recording.
             requests: The number of exchanges.
         """
@@ -103,24 +103,24 @@ class TrafficFacts:
 
 
 _ENTRY_BYTES: Final = 1000
-"""The approximate size of an entry beside its bodies."""
+"""The approximate size of a HAR entry without its bodies."""
 
 
 @dataclass
 class Recorder:
-    """Keeps exchanges as pseudonyms from the first moment on.
+    """Anonymises exchanges as they come, and keeps them; originals are never stored.
 
     Attributes:
         target: The deployment.
-        pseudonyms: Replaces values.
-        anonymiser: Makes exchanges that may be kept.
-        dropped: Counts what is left out.
+        pseudonyms: Makes the pseudonyms.
+        anonymiser: Anonymises exchanges.
+        dropped: Counts the parts that are left out.
         started: Start of the recording.
         stubs: The exchanges as stubs of the mock.
-        people: The people that were seen.
-        facts: The options of switches that were seen.
-        entries: The entries of the HTTP archive.
-        left_out: The number of exchanges beyond the size of a recording.
+        people: The recorded people.
+        facts: The options of switches that exchanges have shown.
+        entries: The entries of the HAR file.
+        left_out: The number of exchanges that were too many for a recording.
     """
 
     target: Target
@@ -136,7 +136,7 @@ class Recorder:
     _bytes: int = 0
 
     def take(self, exchange: Exchange, evaluator: Evaluator) -> None:
-        """Takes an exchange, before it is judged."""
+        """Records an exchange; called before it is judged."""
         self.facts.read(exchange, evaluator.history)
         kept = self.anonymiser.anonymous(exchange)
         if kept is None:
@@ -151,7 +151,7 @@ class Recorder:
         self.entries.append(har.entry_of(kept, RECORDED_BYTES.most, _number=exchange.number))
 
     def files(self) -> Files:
-        """Returns the files of the recording by their paths in its directory."""
+        """Returns the files of the recording: path in its directory to content."""
         fixtures = RecordedFixtures(
             self.people, self.pseudonyms, self.anonymiser.pictures, self.target
         )
@@ -177,13 +177,13 @@ def recorder_of(
     documents: Mapping[str, Document],
     started: datetime,
 ) -> Recorder:
-    """Returns what keeps the exchanges of a recording.
+    """Returns a recorder.
 
     Args:
         key: The project's key.
         target: The deployment.
-        routes: Finds what the document says of an operation.
-        documents: Site to the document in force there.
+        routes: Finds the operations of the document.
+        documents: Site to the document of its API.
         started: Start of the recording.
     """
     pseudonyms, dropped = Pseudonyms(key, target, started), Dropped()
@@ -194,10 +194,10 @@ def recorder_of(
 
 
 def expect_new(directory: Path) -> None:
-    """Makes sure that a recording can be written; leaves nothing behind.
+    """Expects a directory that a recording can be written to; leaves no file behind.
 
     Raises:
-        StartupError: The directory is there and not empty, or cannot be written.
+        StartupError: The directory exists and is not empty, or cannot be written.
     """
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         msg = f"--out: {directory} already exists; name a new directory, or an empty one."
@@ -210,10 +210,10 @@ def expect_new(directory: Path) -> None:
 
 
 def write_whole(files: Files, directory: Path) -> None:
-    """Writes a recording: beside its place first, and there at once.
+    """Writes a recording to a temporary directory, which is then renamed, so that it is complete.
 
     Raises:
-        StartupError: It cannot be written; then nothing of it is.
+        StartupError: The recording cannot be written; no file is left then.
     """
     try:
         draft = Path(tempfile.mkdtemp(prefix=".understudy-", dir=directory.parent))
@@ -242,18 +242,18 @@ _KEY: Final = re.compile(r"[0-9a-f]{64}\n?")
 
 
 def key_file(named: Path | None, target_file: Path | None) -> Path:
-    """Returns the file of the key: the named one, or one beside the target file."""
+    """Returns the path of the key: the named one, or else beside the target file."""
     if named is not None:
         return named
     return Path("understudy.key") if target_file is None else target_file.with_suffix(".key")
 
 
 def load_key(path: Path, tell: Callable[[str], object] | None = None) -> bytes:
-    """Returns the key, or makes one that only this user can read.
+    """Returns the key of a file; makes a new key, readable by this user only, if it is missing.
 
     Args:
         path: The file.
-        tell: Takes a line about a key that is new.
+        tell: Called with a line about a new key.
 
     Raises:
         StartupError: The file cannot be read or written, is not a key, or others can read it.
@@ -289,9 +289,9 @@ def _read(path: Path) -> bytes:
 
 
 def people_of_reports(deployment: Deployment, target_file: Path | None) -> PersonalValues | None:
-    """Returns what hides a deployment's people in reports, which CI uploads; None for a mock, which has none.
+    """Returns an object that hides personal values in reports; None for a mock, which has none.
 
-    The pseudonyms are those of the project's recordings, or of these reports alone where it has no key.
+    The pseudonyms are those of the project's recordings, or without a key, random for this run.
 
     Raises:
         StartupError: The key cannot be read.
@@ -304,10 +304,10 @@ def people_of_reports(deployment: Deployment, target_file: Path | None) -> Perso
 
 
 def _made(path: Path) -> bytes:
-    """Makes a key.
+    """Makes a new key file, and returns the key.
 
     Raises:
-        OSError: There is one already, or the file cannot be written.
+        OSError: The file exists already, or cannot be written.
     """
     key = os.urandom(KEY_BYTES)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

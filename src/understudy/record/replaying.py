@@ -1,8 +1,8 @@
-"""Lets an app run unchanged from its recording, which names people and tokens by pseudonyms.
+"""Lets an app run unchanged against its recording, which has pseudonyms for people and tokens.
 
-Whoever has the key of the recording can compute the pseudonym of what an app sends. What names
-somebody of the recording goes to the mock as its pseudonym, and comes back as the app named it; what
-people write stays as it is.
+With the key of the recording, the pseudonym of any value that an app sends can be computed. Values
+that occur in the recording are replaced by their pseudonyms in requests, and back in responses; other
+texts are left unchanged.
 """
 
 import re
@@ -28,38 +28,38 @@ from understudy.verify.target import Target, email_hash, load_target
 _PART: Final = re.compile(rb"[^/?]+")
 _PAIR: Final = re.compile(rb"([^&=]+)=([^&]+)")
 _NUMBER: Final = re.compile(rb"(?<=[:\[,])[0-9]{4,6}(?=[,\]}])")
-"""Matches a number of JSON that may be a pseudonym."""
+"""A number in JSON that may be a pseudonym."""
 
 _DIGITS: Final = re.compile(rb"(?<![0-9A-Za-z])(?:[0-9a-fA-F]{64}|[0-9a-fA-F]{32})(?![0-9A-Za-z])")
-"""Matches what names somebody, or an avatar, within JSON."""
+"""The hash of an e-mail address, or an avatar's identifier, within JSON."""
 
 _WORD: Final = re.compile(r"[^\s\"':,]+")
 _NAME: Final = re.compile(r"[\w .,:@+~*-]{1,300}")
 _MOST_WORDS: Final = 10_000
-"""Words of an app that are known back."""
+"""Largest number of words and of numbers of an app that are remembered for translating back."""
 _BEARER: Final = b"bearer "
 JSON: Final = b"application/json"
 FORM: Final = b"application/x-www-form-urlencoded"
 _STEERING: Final = ("/__admin", "/__console")
-"""Beginnings of paths that no app calls."""
+"""Path prefixes that are passed through, as only tools call them."""
 
 _MOST_BYTES: Final = 1_000_000
-"""The largest body of a request that is translated."""
+"""Largest body of a request, in bytes, that is translated."""
 
 
 class AppWords:
-    """Knows what an app calls the people, avatars and tokens of a recording.
+    """Translates between an app's words and the pseudonyms of a recording.
 
     Args:
         recording: The directory of the recording.
-        key: The file of the key that its pseudonyms were made under.
+        key: The file with the key of its pseudonyms.
 
     Raises:
-        StartupError: A file of them cannot be read.
+        StartupError: A file of the recording, or the key, cannot be read.
     """
 
     def __init__(self, recording: Path, key: Path) -> None:
-        file = recording / "target.toml"  # of a service without people there is none
+        file = recording / "target.toml"  # missing if no people were recorded
         target = load_target(file, {}) if file.exists() else Target(SITE)
         self._pseudonyms = Pseudonyms(load_key(key), target, machine_time())
         texts = [path.read_text("utf-8") for path in recording.rglob("*.yaml")]
@@ -75,11 +75,11 @@ class AppWords:
         yield self._pseudonyms.image_id(word)
         yield self._pseudonyms.secret(word)
         yield self._pseudonyms.text(word)
-        if not word.islower():  # names of people are alike in any case
+        if not word.islower():  # slugs and addresses are compared without case
             yield self._pseudonyms.identifier(word.lower())
 
     def _named(self, written: bytes) -> bytes:
-        """Returns the pseudonym of a word, percent-encoded as it is; the word itself without one."""
+        """Returns the pseudonym of a percent-encoded word; the word unchanged if it is not recorded."""
         word = unquote(written.decode("latin-1"))
         candidates = self._candidates(word) if _NAME.fullmatch(word) else ()
         found = next((it for it in candidates if it in self._known), None)
@@ -89,7 +89,7 @@ class AppWords:
         return quote(found).encode()
 
     def _learn(self, found: str, word: str) -> None:
-        """Has the app get its own word from now on; a page may send any number of them."""
+        """Remembers the app's word for a pseudonym, up to a limit, since apps may send many."""
         if len(self._own) < _MOST_WORDS:
             self._own |= {
                 found.encode(): word.encode(),
@@ -98,11 +98,11 @@ class AppWords:
             self._pattern = None
 
     def target(self, written: bytes) -> bytes:
-        """Returns the path of a request with the pseudonyms in it."""
+        """Returns the path of a request with pseudonyms."""
         return _PART.sub(lambda part: self._named(part[0]), written)
 
     def query(self, written: bytes) -> bytes:
-        """Returns a query or a form with the pseudonyms in it."""
+        """Returns a query or form with pseudonyms."""
         return _PAIR.sub(self._pair, written.replace(b"+", b"%20"))
 
     def _pair(self, pair: re.Match[bytes]) -> bytes:
@@ -111,7 +111,7 @@ class AppWords:
         return pair[0] if is_number else pair[1] + b"=" + self._named(pair[2])
 
     def json(self, body: bytes) -> bytes:
-        """Returns a body of JSON with the pseudonyms in it; texts that name nobody stay."""
+        """Returns a JSON body with pseudonyms; values that were not recorded are left unchanged."""
         with suppress(ValueError):
             value = orjson.loads(body)
             translated = self._value(value, "")
@@ -119,7 +119,7 @@ class AppWords:
         return _DIGITS.sub(lambda digits: self._named(digits[0]), body)
 
     def _value(self, value: Any, name: str) -> Any:
-        """Returns what the recording has in place of a value, where a request had this one."""
+        """Returns the pseudonym of a JSON value, if a recorded request had it; else the value."""
         if isinstance(value, dict):
             return {member: self._value(it, member) for member, it in value.items()}
         if isinstance(value, list):
@@ -139,13 +139,13 @@ class AppWords:
         return found
 
     def authorization(self, field: bytes) -> bytes:
-        """Returns a bearer credential with the token of the recording."""
+        """Returns an Authorization field with the pseudonym of its bearer token."""
         scheme, token = field[: len(_BEARER)], field[len(_BEARER) :].strip()
         is_bearer = scheme.lower() == _BEARER and token
         return scheme + unquote(self._named(token).decode()).encode() if is_bearer else field
 
     def own(self, content: bytes) -> bytes:
-        """Returns what the mock sends in the app's own words."""
+        """Returns a part of a response with the app's words in place of pseudonyms."""
         if self._numbers:
             content = _NUMBER.sub(lambda it: self._numbers.get(it[0], it[0]), content)
         if not self._own:
@@ -157,7 +157,7 @@ class AppWords:
 
 
 def _recorded_conditions(recording: Path) -> Iterator[Any]:
-    """Yields the texts and numbers of the requests that the stubs of a recording answer."""
+    """Yields the texts and numbers in the conditions of the recording's stubs."""
     stubs = (read_yaml(path) for path in (recording / "stubs").glob("*.yaml"))
     pending = [stub.get("when") for listed in stubs for stub in listed]
     while pending:
@@ -169,7 +169,7 @@ def _recorded_conditions(recording: Path) -> Iterator[Any]:
 
 
 def entrance(recording: Path | None, key: Path) -> Callable[[ASGIApp], ASGIApp]:
-    """Returns what stands before a mock that serves a recording whose key is at hand.
+    """Returns a middleware for a mock that serves a recording whose key is available.
 
     Args:
         recording: The directory of the fixtures; None for the bundled ones.
@@ -185,7 +185,7 @@ def entrance(recording: Path | None, key: Path) -> Callable[[ASGIApp], ASGIApp]:
 
 
 def in_app_words(words: AppWords, app: ASGIApp) -> ASGIApp:
-    """Returns an application that serves what another does, to an app with words of its own."""
+    """Returns an ASGI application that translates requests and responses of another one."""
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["path"].startswith(_STEERING):
@@ -227,7 +227,7 @@ async def _whole(receive: Receive) -> bytes:
 
 
 def _with_body(body: bytes, receive: Receive) -> Receive:
-    """Returns what receives a body at once, and afterwards what another receives."""
+    """Returns an ASGI receive function that returns a body, and then forwards to another one."""
     left = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive_again() -> Message:
@@ -237,12 +237,12 @@ def _with_body(body: bytes, receive: Receive) -> Receive:
 
 
 class _Sending:
-    """Sends what the mock sends, in the app's words.
+    """An ASGI send function that translates the mock's responses into the app's words.
 
     Args:
-        words: The app's.
-        send: Sends on.
-        origin: Where the mock is reached, which recorded responses name as ``serve`` does by default.
+        words: The app's words.
+        send: The send function to forward to.
+        origin: Origin by which the app reaches the mock; replaces the default one in responses.
     """
 
     def __init__(self, words: AppWords, send: Send, origin: bytes) -> None:
@@ -251,7 +251,7 @@ class _Sending:
         self._parts: list[bytes] = []
 
     async def __call__(self, message: Message) -> None:
-        """Sends a message; a body of JSON once it is whole."""
+        """Sends a message; a JSON body is collected and sent when it is complete."""
         if message["type"] == "http.response.start":
             headers = [(name.lower(), text) for name, text in message["headers"]]
             headers = [(n, self._own(t) if n in {b"link", b"location"} else t) for n, t in headers]

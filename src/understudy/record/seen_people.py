@@ -1,7 +1,6 @@
-"""Collects people, accounts and applications from exchanges that may be kept, as they are at the end.
+"""Collects people, accounts and applications from anonymised exchanges, in their final state.
 
-It only reads exchanges whose values are pseudonyms already, so that nothing else can come into a
-fixture.
+Only anonymised exchanges are read for recordings, so that no personal value can get into a fixture.
 """
 
 from collections.abc import Iterator, Mapping
@@ -32,13 +31,13 @@ _WRITES: Final = frozenset(ME) - {LIST_AVATARS, OWN_PROFILE, ASSOCIATED_EMAIL}
 
 @dataclass
 class SeenAccount:
-    """An account that a token opens.
+    """An account that a token gives access to.
 
     Attributes:
-        hash: Hash of its primary address; empty until its profile was read.
-        hashes: Hashes of its other addresses.
-        avatars: Its avatars by identifier, in order.
-        selected: Hash of an address to the avatar selected for it; an empty hash for the primary one.
+        hash: Hash of the primary address; empty until the profile was read.
+        hashes: Hashes of the other addresses.
+        avatars: Identifier to avatar, in order.
+        selected: Hash of an address to the avatar selected for it; the primary one has an empty hash.
     """
 
     hash: str = ""
@@ -52,11 +51,11 @@ class SeenToken:
     """A token that was accepted.
 
     Attributes:
-        account: The account that it opens; None for one that only looked profiles up.
-        role: The name of its identity in the target; a name of its own where the target has none.
-        scopes: What it was granted, where traffic or the target says so.
+        account: Its account; None if the token was only used to look profiles up.
+        role: The name of its identity in the target, or a generated one.
+        scopes: Its scopes; None if neither traffic nor target show them.
         may_not_change: True if a change was refused.
-        client_id: The application that it was issued to.
+        client_id: The application that it was issued to; None if unknown.
     """
 
     account: SeenAccount | None = None
@@ -67,7 +66,7 @@ class SeenToken:
 
     @property
     def granted(self) -> tuple[str, ...]:
-        """The scopes of the fixture."""
+        """The scopes for the fixture; without a known list, all that no refusal contradicts."""
         if self.scopes is not None:
             return self.scopes
         return tuple(s for s in SCOPES if s != MANAGE_PROFILE or not self.may_not_change)
@@ -75,12 +74,12 @@ class SeenToken:
 
 @dataclass
 class SeenPeople:
-    """Holds what the exchanges so far show of people.
+    """The people and tokens in the exchanges so far.
 
     Attributes:
-        profiles: Hash of the primary address to the members of the fullest profile.
+        profiles: Hash of the primary address to the members of the most complete profile.
         private: Identifiers whose lookup was refused.
-        tokens: Token to what it opened.
+        tokens: Token to its account, scopes and application.
         redirects: Client ID to the redirect URIs of its flows.
     """
 
@@ -91,7 +90,7 @@ class SeenPeople:
     _by_name: dict[str, SeenAccount] = field(default_factory=dict)
 
     def add(self, exchange: Exchange) -> None:
-        """Reads an exchange."""
+        """Reads people, tokens and applications from an exchange."""
         token = exchange.request.token
         operation = exchange.operation
         if operation == LOOKUP:
@@ -113,7 +112,10 @@ class SeenPeople:
             seen.role = exchange.identity.name
 
     def _profile(self, members: Mapping[str, Any], *, is_full: bool) -> str:
-        """Keeps a profile, and returns its hash; what anonymous callers see hides nothing known."""
+        """Merges a profile into the known one, and returns its hash; empty without one.
+
+        An anonymous view does not overwrite the complete list of verified accounts.
+        """
         own = members.get("hash")
         if not isinstance(own, str) or not own:
             return ""
@@ -124,7 +126,7 @@ class SeenPeople:
         return own
 
     def _use(self, exchange: Exchange, token: str) -> None:
-        """Reads an exchange of the operations on the caller's own account."""
+        """Reads an exchange of an operation on the caller's own account."""
         if exchange.status == FORBIDDEN and exchange.operation in _WRITES:
             if exchange.json_object.get("code") == "insufficient_scope":
                 self.tokens.setdefault(token, SeenToken()).may_not_change = True
@@ -143,7 +145,7 @@ class SeenPeople:
             _USES[exchange.operation](seen.account, exchange)
 
     def _account_of(self, name: str | None) -> SeenAccount:
-        """Returns the account that the target or another token names, or a new one."""
+        """Returns the account with a name in the target, or a new one."""
         key = f"account {name}"
         known = self._by_name.get(key) if name is not None else None
         account = known or SeenAccount()
@@ -152,7 +154,7 @@ class SeenPeople:
         return account
 
     def _merged(self, account: SeenAccount, own: str) -> SeenAccount:
-        """Returns the account of a hash, which several tokens may open."""
+        """Returns the account with a hash, merged with another one, as tokens may share an account."""
         known = self._by_name.get(own) if own else account
         if known is None or known is account:
             account.hash = account.hash or own
@@ -166,7 +168,7 @@ class SeenPeople:
         return known
 
     def _sign_in(self, exchange: Exchange) -> None:
-        """Reads an exchange of the flow: applications, and the tokens that it issues."""
+        """Reads redirect URIs and issued tokens from an exchange of the authorization flow."""
         request = exchange.request
         sent = request.query if exchange.operation != TOKEN else request.form
         client, redirect = sent.get("client_id"), sent.get("redirect_uri")
@@ -190,7 +192,7 @@ class SeenPeople:
                 seen.scopes = tuple(word for word in SCOPES if word in scope.split())
 
     def accounts(self) -> Iterator[SeenAccount]:
-        """Yields the accounts that tokens opened, each once."""
+        """Yields the accounts of all tokens, each once."""
         found = {id(seen.account): seen.account for seen in self.tokens.values() if seen.account}
         yield from found.values()
 
@@ -248,4 +250,4 @@ _USES: Final = {
     SET_AVATAR: _select,
     ASSOCIATED_EMAIL: _associate,
 }
-"""Operation to what a success of it says of the account."""
+"""Operation to the function that updates an account by a successful exchange."""

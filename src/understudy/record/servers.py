@@ -1,4 +1,4 @@
-"""Translates addresses and header fields between a deployment and the proxy that stands before it."""
+"""Translates addresses and header fields between a deployment and the proxy in front of it."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -11,17 +11,17 @@ from understudy.verify.target import is_loopback
 
 _PAIR_WITH_URL: Final = re.compile(rb"(=)(http[^&]+)")
 _AFTER_ORIGIN: Final = frozenset({"", "/", "?", "#"})
-"""Characters that end the origin in a URL; any other one belongs to it."""
+"""Characters that can follow the origin in a URL; empty at its end."""
 
 SiteName = Literal["resource", "authorization"]
 
 
 @dataclass(frozen=True, slots=True)
 class ProxiedServer:
-    """One server of the deployment, and where the proxy stands in for it.
+    """One server of the deployment, and the proxy's port for it.
 
     Attributes:
-        site: The server's part in the interface.
+        site: The API of the server.
         url: Base URL of the server, without a trailing slash.
         port: The proxy's port for it.
     """
@@ -37,19 +37,19 @@ class ProxiedServer:
 
     @property
     def path(self) -> str:
-        """The path that its base URL ends in; empty without one."""
+        """The path of its base URL; empty without one."""
         return urlsplit(self.url).path
 
     def proxied_origin(self, host: str) -> str:
-        """Returns the origin of the proxy in its place, as a client that calls ``host`` sees it."""
+        """Returns the proxy's origin for this server, for a client that calls the proxy ``host``."""
         return f"http://{host}:{self.port}"
 
 
 class ProxiedAddresses:
     """Replaces the origins of a deployment by those of the proxy, and back.
 
-    Clients call the proxy as ``127.0.0.1``, ``localhost`` or ``[::1]``, and go on in the name that
-    they began with: cookies belong to it.
+    Clients call the proxy ``127.0.0.1``, ``localhost`` or ``[::1]``, and get addresses with the same
+    name, as cookies belong to it.
 
     Args:
         servers: The servers of the deployment.
@@ -60,23 +60,23 @@ class ProxiedAddresses:
         self._for_clients = lru_cache(16)(self._table_for)
         origins = dict.fromkeys(server.origin for server in servers)
         known = "|".join(re.escape(origin) for origin in sorted(origins, key=len, reverse=True))
-        # a longer host or port is another server; the escaped form is that of JSON's solidus
+        # a longer host or port is another server; JSON may escape the slash as \/
         self._pattern = re.compile(rf"({known})(?![\w.:-])")
         escaped = known.replace("/", r"\\/")
         self._in_body = re.compile(rf"({known}|{escaped})(?![\w.:-])".encode())
 
     def for_client(self, text: str, host: str) -> str:
-        """Returns a header's text with the proxy's addresses.
+        """Returns a header's value with the proxy's addresses.
 
         Args:
-            text: The text, such as a Location.
-            host: The host name that the client calls the proxy by.
+            text: The value, such as that of Location.
+            host: The host name by which the client calls the proxy.
         """
         table = self._for_clients(host)
         return self._pattern.sub(lambda match: table[match[1]], text)
 
     def body_for_client(self, body: bytes, host: str) -> bytes:
-        """Returns a page or a JSON text with the proxy's addresses."""
+        """Returns an HTML or JSON body with the proxy's addresses."""
         table = self._for_clients(host)
 
         def replacement(match: re.Match[bytes]) -> bytes:
@@ -88,7 +88,7 @@ class ProxiedAddresses:
         return self._in_body.sub(replacement, body)
 
     def for_deployment(self, text: str, server: ProxiedServer, host: str) -> str:
-        """Returns an Origin or a Referer with the deployment's address, if it is the proxy's own."""
+        """Returns an Origin or Referer with the proxy's address replaced by the deployment's."""
         for each in (server, *self.servers):
             own = each.proxied_origin(host)
             if text == own or text.startswith(f"{own}/"):
@@ -96,13 +96,13 @@ class ProxiedAddresses:
         return text
 
     def pairs_for_deployment(self, pairs: bytes, host: str) -> bytes:
-        """Returns a query or a form with the deployment's address, where a value is the proxy's own.
+        """Returns a query or form in which values with the proxy's address have the deployment's.
 
-        Pages are given the proxy's addresses, and send them back, such as where to go on to.
+        Pages contain the proxy's addresses, and send them back, for example as the next page.
 
         Args:
-            pairs: Names and values as they were sent; the others stay byte by byte.
-            host: The host name that the client calls the proxy by.
+            pairs: Encoded names and values; others are kept byte by byte.
+            host: The host name by which the client calls the proxy.
         """
 
         def replacement(match: re.Match[bytes]) -> bytes:
@@ -117,7 +117,7 @@ class ProxiedAddresses:
         return _PAIR_WITH_URL.sub(replacement, pairs)
 
     def _table_for(self, host: str) -> dict[str, str]:
-        # the first server wins where two share an origin
+        # reversed, so that the first of two servers with the same origin wins
         return {server.origin: server.proxied_origin(host) for server in reversed(self.servers)}
 
 
@@ -128,7 +128,7 @@ def origin_of(url: str) -> str:
 
 
 Fields = list[tuple[bytes, bytes]]
-"""Header fields in order, as bytes: a name in lower case, and a value."""
+"""Header fields in order, as bytes: name in lower case, and value."""
 
 HOP_BY_HOP: Final = frozenset(
     {
@@ -136,13 +136,13 @@ HOP_BY_HOP: Final = frozenset(
         *(b"proxy-authenticate", b"proxy-authorization", b"transfer-encoding", b"upgrade"),
     }
 )
-"""Fields of one connection, which no proxy passes on (RFC 9110, 7.6.1)."""
+"""Fields of a single connection, which proxies do not forward (RFC 9110, 7.6.1)."""
 
 _OWN_OF_REQUEST: Final = frozenset({b"host", b"expect", b"accept-encoding"})
-"""Fields of a request that the proxy writes itself; 100 (Continue) is the server's before it."""
+"""Request fields that the proxy sets itself, or handles itself, as 100 (Continue)."""
 
 _DROPPED_FROM_RESPONSE: Final = frozenset({b"date", b"alt-svc", b"strict-transport-security"})
-"""Fields of a response that name or bind the deployment's connection; the server writes the date."""
+"""Response fields that concern the deployment's connection; uvicorn sets Date itself."""
 
 _WITH_ADDRESSES: Final = frozenset(
     {
@@ -152,13 +152,13 @@ _WITH_ADDRESSES: Final = frozenset(
 )
 
 _CONTROL: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
-"""Characters that no field value has, so that no server sends them."""
+"""Characters that are invalid in a field value (RFC 9110, 5.5), so that uvicorn cannot send them."""
 
 _BOUND_COOKIES: Final = ("__secure-", "__host-")
-"""Cookie names that demand ``Secure``, which browsers take from a loopback address."""
+"""Prefixes of cookies that require ``Secure``; browsers accept them from a loopback address."""
 
 _OF_HTTPS: Final = frozenset({"upgrade-insecure-requests", "block-all-mixed-content"})
-"""Directives of a content security policy that keep a page from what is served over http."""
+"""Directives of a content security policy that would block the proxy, which is served over http."""
 
 
 def field_value(fields: Iterable[tuple[bytes, bytes]], name: bytes) -> str:
@@ -172,7 +172,7 @@ def lowered(fields: Iterable[tuple[bytes, bytes]]) -> Fields:
 
 
 def sendable(fields: Fields) -> tuple[Fields, list[bytes]]:
-    """Returns header fields with a space for each control character (RFC 9110, 5.5).
+    """Returns header fields with control characters replaced by spaces (RFC 9110, 5.5).
 
     Returns:
         The fields, and the names of those that were changed.
@@ -185,7 +185,7 @@ def sendable(fields: Fields) -> tuple[Fields, list[bytes]]:
 
 
 def end_to_end(fields: Iterable[tuple[bytes, bytes]]) -> Fields:
-    """Returns the fields that a proxy passes on, names in lower case (RFC 9110, 7.6.1)."""
+    """Returns the fields that a proxy forwards, with names in lower case (RFC 9110, 7.6.1)."""
     pairs = lowered(fields)
     named = b",".join(value for name, value in pairs if name == b"connection").lower()
     dropped = HOP_BY_HOP | {token.strip() for token in named.split(b",")}
@@ -198,16 +198,15 @@ def request_fields(
     server: ProxiedServer,
     host: str,
 ) -> Fields:
-    """Returns the header fields of a request as the deployment gets them.
+    """Returns the header fields of a request to the deployment.
 
-    Responses are requested without compression, so that they can be judged and rewritten as they
-    pass.
+    Responses are requested without compression, so that they can be judged and rewritten.
 
     Args:
-        fields: The client's.
+        fields: The client's header fields.
         addresses: Translates addresses.
         server: The server that gets the request.
-        host: The host name that the client calls the proxy by.
+        host: The host name by which the client calls the proxy.
     """
     authority = server.origin.partition("://")[2].encode()
     rewritten: Fields = [(b"host", authority), (b"accept-encoding", b"identity")]
@@ -223,7 +222,7 @@ def request_fields(
 def response_fields(
     fields: Iterable[tuple[bytes, bytes]], addresses: ProxiedAddresses, host: str
 ) -> Fields:
-    """Returns the header fields of a response as the client gets them."""
+    """Returns the header fields of a response to the client."""
     rewritten: Fields = []
     for name, value in end_to_end(fields):
         if name in _DROPPED_FROM_RESPONSE:
@@ -240,10 +239,10 @@ def response_fields(
 
 
 def opened_to(origin: str, fields: Fields) -> Fields:
-    """Returns header fields that let a page of this machine read the response (Fetch, 3.2).
+    """Returns header fields by which a page on a loopback address may read the response (Fetch, 3.2).
 
     Args:
-        origin: The Origin of the request; a page of any other machine gets what the deployment says.
+        origin: The Origin of the request; for other origins the deployment's fields stay unchanged.
         fields: The fields of the response.
     """
     if not is_loopback(origin):
@@ -258,7 +257,7 @@ def opened_to(origin: str, fields: Fields) -> Fields:
 
 
 def preflight_fields(fields: Iterable[tuple[bytes, bytes]]) -> Fields | None:
-    """Returns the header fields that answer a preflight of a page of this machine; None for others."""
+    """Returns the response fields for a CORS preflight from a loopback address; None for others."""
     origin, method = (
         field_value(fields, b"origin"),
         field_value(fields, b"access-control-request-method"),
@@ -274,7 +273,7 @@ def preflight_fields(fields: Iterable[tuple[bytes, bytes]]) -> Fields | None:
 
 
 def _cookie(text: str) -> str:
-    """Returns a cookie as a browser takes it from the proxy: for its host, and over http."""
+    """Returns a Set-Cookie value that browsers accept from the proxy, by its host and over http."""
     pair, *attributes = text.split(";")
     is_bound = pair.strip().lower().startswith(_BOUND_COOKIES)
     kept = [pair]
@@ -288,6 +287,6 @@ def _cookie(text: str) -> str:
 
 
 def _policy(text: str) -> str:
-    """Returns a content security policy as a page of the proxy can keep to it."""
+    """Returns a content security policy without directives that require https."""
     directives = (each for each in text.split(";") if each.strip().lower() not in _OF_HTTPS)
     return ";".join(directives)

@@ -1,7 +1,7 @@
-"""Judges each exchange that passes the proxy by the document and every rule; nothing is sent.
+"""Judges each forwarded exchange by the document and all rules, without sending requests.
 
-The judge works in one thread of its own, so that requests pass while it works, and in the order in
-which exchanges end.
+The judge works in a separate thread, so that forwarding continues, and in the order in which
+exchanges end.
 """
 
 import asyncio
@@ -32,14 +32,14 @@ from understudy.verify.run import evaluator_of, judged
 
 @dataclass(slots=True)
 class TrafficCounts:
-    """The numbers of exchanges that passed.
+    """Numbers of forwarded exchanges.
 
     Attributes:
-        judged: Those that were judged.
-        too_large: Those that were not: a body is larger than the judge keeps, or cannot be decoded.
+        judged: Exchanges that were judged.
+        too_large: Exchanges that were not, as a body is too large or cannot be decoded.
         lost: Requests without a response.
         blocked: Responses that were withheld from the client.
-        websockets: WebSocket connections, of which nothing is judged.
+        websockets: WebSocket connections, which are not judged.
     """
 
     judged: int = 0
@@ -50,11 +50,11 @@ class TrafficCounts:
 
 
 class TrafficJudge:
-    """Judges what passes.
+    """Judges forwarded exchanges.
 
     Args:
         deployment: The deployment.
-        document: The document in force.
+        document: The document to judge by.
         routes: Finds the operation of a request.
         is_blocking: True to withhold responses that break a rule.
         announce: Called with every finding when it is first made.
@@ -62,10 +62,10 @@ class TrafficJudge:
 
     Attributes:
         evaluator: Judges the exchanges.
-        counts: How many there were.
-        proxy_failures: Place of an error of the proxy itself to the number of times.
-        skip: Called with a line for each exchange that is not judged, or did not pass as it was,
-            without a value of it.
+        counts: Numbers of exchanges.
+        proxy_failures: Source line of an error of the proxy itself to its number of occurrences.
+        skip: Called with a line, without personal values, for each exchange that is not judged, or
+            that could not be forwarded unchanged.
 
     Raises:
         StartupError: The target accepts a rule that does not exist, or its facts cannot be read.
@@ -100,7 +100,7 @@ class TrafficJudge:
     async def passed(
         self, request: ProxiedRequest, response: ProxiedResponse, span: ExchangeSpan
     ) -> str | None:
-        """Takes a whole exchange; returns what is wrong with it if responses are withheld."""
+        """Judges a complete exchange; returns its finding, or None, if responses can be withheld."""
         at = self._deployment.time.now()
         task = asyncio.get_running_loop().run_in_executor(
             self._thread, self._judge_safely, request, response, at, span.overlaps_change
@@ -118,38 +118,38 @@ class TrafficJudge:
         return finding if self.is_blocking else None
 
     def _must_wait(self) -> bool:
-        """Tells whether a response waits until it is judged: to be withheld, or as too many are not."""
+        """Tells whether a response waits until it is judged, as it may be withheld or many pend."""
         too_many = len(self._pending) > PENDING_EXCHANGES.most
         return self.is_blocking or too_many or self._pending_bytes > PENDING_BYTES.most
 
     def lost(self, request: ProxiedRequest, error: NoUpstreamResponse) -> None:
-        """Takes a request that got no response."""
+        """Judges a request that got no response."""
         at = self._deployment.time.now()
         self._thread.submit(self._judge_lost, request, error, at)
 
     def changed(self, request: ProxiedRequest, names: Sequence[bytes]) -> None:
-        """Says which header fields of a response could not pass as they were."""
+        """Reports the header fields of a response that could not be forwarded unchanged."""
         if self.skip is not None:
             listed = b", ".join(names).decode("latin-1")
             operation = self._title(request)
             self.skip(f"{operation}: control characters in {listed} passed as spaces")
 
     def passes_unjudged(self, server: ProxiedServer) -> None:
-        """Counts a WebSocket connection, and says that it is not judged."""
+        """Counts a WebSocket connection, and reports that it is not judged."""
         self.counts.websockets += 1
         if self.skip is not None:
             self.skip(f"A WebSocket connection to the {server.site} server passes, not judged")
 
     async def settled(self) -> None:
-        """Waits until what has passed so far is judged and recorded."""
+        """Waits until all exchanges so far are judged and recorded."""
         await asyncio.get_running_loop().run_in_executor(self._thread, _nothing)
 
     def failed(self, place: str) -> None:
-        """Takes the place of an error of the proxy itself."""
+        """Counts an error of the proxy itself by the source line that raised it."""
         self.proxy_failures[place] = self.proxy_failures.get(place, 0) + 1
 
     def close(self) -> None:
-        """Waits until everything that passed is judged."""
+        """Waits until all exchanges are judged, and ends the thread."""
         self._thread.shutdown()
 
     def _judge_safely(
@@ -159,7 +159,7 @@ class TrafficJudge:
         at: datetime,
         overlaps_change: bool,  # noqa: FBT001 - called by the executor, by position
     ) -> str | None:
-        """Judges an exchange; the event loop would log an error with its text."""
+        """Judges an exchange; counts an error, whose text the event loop would log otherwise."""
         try:
             return self._judge(request, response, at, overlaps_change=overlaps_change)
         except Exception as error:
@@ -198,7 +198,7 @@ class TrafficJudge:
         return f"{rule}: expected {result.expected}; actual: {result.actual}"
 
     def _say_skipped(self, request: ProxiedRequest, response: ProxiedResponse) -> None:
-        """Says which exchange is not judged, and why."""
+        """Reports that an exchange is not judged, and why."""
         if self.skip is None:
             return
         is_whole = request.captured.is_whole and response.captured.is_whole
@@ -207,17 +207,17 @@ class TrafficJudge:
         self.skip(f"{operation}: {response.status}, not judged, as {reason}")
 
     def _title(self, request: ProxiedRequest) -> str:
-        """Returns the operation of a request as the document writes it, or the method alone."""
+        """Returns the operation of a request by the document's name, or the method alone."""
         place = self._routes.find(request.method, request.url, texts_of(request.fields))
         return place.title or request.method
 
     def _keep(self, exchange: Exchange) -> None:
-        """Hands an exchange to the recorder, whose errors end neither judging nor the recording."""
+        """Hands an exchange to the recorder; an error there is counted, and judging continues."""
         if self._record is None:
             return
         try:
             self._record(exchange, self.evaluator)
-        except Exception as error:  # its text could have a value of the exchange in it
+        except Exception as error:  # its text may contain a personal value
             self.failed(place_of(error))
 
     def _judge_lost(self, request: ProxiedRequest, error: NoUpstreamResponse, at: datetime) -> None:
@@ -227,14 +227,14 @@ class TrafficJudge:
             self._announce(finding)
 
     def _forget(self) -> None:
-        """Forgets what passed before: no relation to it is judged."""
+        """Clears the history, so that no rule relates later exchanges to earlier ones."""
         self.evaluator.history = self.evaluator.history.emptied()
         self._judged_bytes = 0
 
     def _exchange(
         self, request: ProxiedRequest, response: ProxiedResponse, at: datetime
     ) -> Exchange | None:
-        """Returns an exchange as checks judge it; None where a body was not kept or not decoded."""
+        """Returns an exchange for the checks; None if a body was too large or cannot be decoded."""
         if not (request.captured.is_whole and response.captured.is_whole):
             return None
         body = decoded(response.captured.content, field_value(response.fields, b"content-encoding"))
@@ -259,9 +259,9 @@ class TrafficJudge:
 
 
 def _nothing() -> None:
-    """Does nothing: what was submitted before it has ended when it runs."""
+    """Does nothing; when it has run, all tasks submitted before it have ended."""
 
 
 def texts_of(fields: Fields) -> tuple[tuple[str, str], ...]:
-    """Returns header fields as texts."""
+    """Returns header fields as strings."""
     return tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in fields)

@@ -1,6 +1,6 @@
-"""Sends what passes the proxy to the deployment as it comes: requests, and WebSockets byte by byte.
+"""Forwards requests to the deployment, and WebSocket connections byte by byte.
 
-A WebSocket has no messages that rules speak of, so nothing of it is judged or recorded.
+No rule concerns WebSockets, so they are neither judged nor recorded.
 """
 
 import asyncio
@@ -19,17 +19,17 @@ from understudy.record.messages import error_response
 from understudy.record.servers import Fields, ProxiedServer
 
 TIMEOUT: Final = httpx.Timeout(60.0, connect=10.0)
-"""Seconds of each read and write, and until a connection is made."""
+"""Timeouts in seconds of each read and write, and of connecting."""
 
 
 class NoUpstreamResponse(Exception):
-    """The deployment did not respond.
+    """Raised when the deployment does not respond.
 
-    The text has no word of the request: it is printed.
+    The text is printed, so it contains nothing of the request.
 
     Attributes:
-        status: The status code that says so to the client (RFC 9110, 15.6.3 and 15.6.5).
-        code: The word for programs beside it.
+        status: The status for the client: 502 or 504 (RFC 9110, 15.6.3 and 15.6.5).
+        code: The error code in the body.
     """
 
     def __init__(self, reason: str, *, is_late: bool = False) -> None:
@@ -39,7 +39,7 @@ class NoUpstreamResponse(Exception):
 
     @classmethod
     def of_error(cls, error: httpx.HTTPError) -> "NoUpstreamResponse":
-        """Returns the reason of an error, whose own text may have an address in it."""
+        """Returns the exception for an error of httpx, whose own text may contain an address."""
         if any(isinstance(it, ssl.SSLCertVerificationError) for it in causes(error)):
             return cls(
                 "the deployment's certificate is not trusted; "
@@ -55,12 +55,12 @@ class NoUpstreamResponse(Exception):
 
     @classmethod
     def of_status(cls, status: int) -> "NoUpstreamResponse":
-        """Returns the reason of a status that something before the deployment sent."""
+        """Returns the exception for a status that a gateway before the deployment sent."""
         return cls(f"the deployment is not available (status {status})")
 
     @classmethod
     def of_unknown_status(cls, status: int) -> "NoUpstreamResponse":
-        """Returns the reason of a status that no client can be sent."""
+        """Returns the exception for an invalid status."""
         return cls(f"the deployment sent the status {status}, which HTTP does not know")
 
 
@@ -83,12 +83,12 @@ class Upstream:
         fields: Fields,
         body: AsyncIterable[bytes] | bytes | None = None,
     ) -> httpx.Response:
-        """Sends a request, and returns the response once its header is there.
+        """Sends a request, and returns the response once its header was received.
 
         Args:
-            server: The server that gets it.
+            server: The server to send to.
             method: The method.
-            target: Path and query, byte by byte as the client sent them.
+            target: Path and query, exactly as the client sent them.
             fields: The header fields.
             body: The body; None without one.
 
@@ -108,16 +108,16 @@ class Upstream:
             raise NoUpstreamResponse.of_error(error) from None
 
     async def aclose(self) -> None:
-        """Closes every connection."""
+        """Closes all connections."""
         with suppress(httpx.HTTPError):
             await self._transport.aclose()
 
 
 async def parts_of(received: httpx.Response) -> AsyncIterator[bytes]:
-    """Yields the body of a response as it is received.
+    """Yields the parts of a response's body as they are received.
 
     Raises:
-        NoUpstreamResponse: It ended too early.
+        NoUpstreamResponse: The response broke off.
     """
     try:
         async for part in received.aiter_raw():
@@ -131,13 +131,13 @@ CONNECT_SECONDS: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class TunnelHead:
-    """The request that asks for a WebSocket, as the deployment gets it.
+    """The upgrade request for a WebSocket, translated for the deployment.
 
     Attributes:
-        server: The server that gets it.
+        server: The server to send to.
         target: Path and query.
         fields: The header fields.
-        refusal: Why it is not passed on; empty if it is.
+        refusal: Why the request is refused; empty if it is forwarded.
     """
 
     server: ProxiedServer
@@ -147,14 +147,14 @@ class TunnelHead:
 
     @property
     def content(self) -> bytes:
-        """The bytes that are sent."""
+        """The bytes of the request."""
         lines = [name + b": " + value for name, value in self.fields]
         lines += [b"connection: Upgrade", b"upgrade: websocket", b"", b""]
         return b"\r\n".join([b"GET " + self.target + b" HTTP/1.1", *lines])
 
 
 class _End(asyncio.Protocol):
-    """One end of a tunnel: what it receives is sent at the other end, as fast as that can send it."""
+    """One end of a tunnel; sends received bytes at the other end, with its back-pressure."""
 
     transport: asyncio.Transport
     other: "_End | None" = None
@@ -181,10 +181,10 @@ class _End(asyncio.Protocol):
 
 
 class Tunnel(_End):
-    """The client's end: uvicorn hands a connection over to it that asks for a WebSocket.
+    """The client's end of a tunnel; uvicorn hands WebSocket connections over to it.
 
     Args:
-        translated: Returns the request as the deployment gets it, from target and header fields.
+        translated: Returns the translated request from target and header fields.
         config: uvicorn's configuration.
         server_state: uvicorn's connections.
         app_state: The state of the application, which is not used.
@@ -194,7 +194,7 @@ class Tunnel(_End):
         self,
         translated: Callable[[bytes, Fields], TunnelHead],
         *,
-        config: Any,  # noqa: ARG002 - uvicorn names what it hands over
+        config: Any,  # noqa: ARG002 - uvicorn passes it by keyword
         server_state: Any,
         app_state: Any,  # noqa: ARG002 - as above
     ) -> None:
@@ -203,12 +203,12 @@ class Tunnel(_End):
         self._opening: asyncio.Task[None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Takes the connection over."""
+        """Registers the connection, so that uvicorn ends it when the server stops."""
         super().connection_made(transport)
         self._connections.add(self)
 
     def data_received(self, data: bytes) -> None:
-        """Takes the request first, written anew by uvicorn, and then what is to pass."""
+        """Reads the upgrade request, which uvicorn passes first, and then forwards all bytes."""
         if self._opening is not None:
             super().data_received(data)
             return
@@ -219,14 +219,14 @@ class Tunnel(_End):
         self._opening = asyncio.get_running_loop().create_task(self._open(head))
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Ends the other end too."""
+        """Closes the other end too."""
         self._connections.discard(self)
         if self._opening is not None:
             self._opening.cancel()
         super().connection_lost(error)
 
     def shutdown(self) -> None:
-        """Ends the tunnel; uvicorn calls it when the server stops."""
+        """Closes the tunnel; uvicorn calls this when the server stops."""
         self.transport.close()
 
     async def _open(self, head: TunnelHead) -> None:
@@ -256,7 +256,7 @@ class Tunnel(_End):
 
 
 class _Upstream(_End):
-    """The deployment's end, which begins with the request."""
+    """The deployment's end of a tunnel; sends the upgrade request first."""
 
     def __init__(self, client: Tunnel, request: bytes) -> None:
         self.other = client
@@ -267,5 +267,5 @@ class _Upstream(_End):
         super().connection_made(transport)
         self._client.other = self
         self.transport.write(self._request)
-        with suppress(RuntimeError):  # the client may have gone meanwhile
+        with suppress(RuntimeError):  # the client may have closed the connection meanwhile
             self._client.transport.resume_reading()
