@@ -105,7 +105,8 @@ def _shows_all(schemas: Schemas, sent: Node, read: Node) -> bool:
 
 
 def _is_same_kind(schemas: Schemas, sent: Node, read: Node) -> bool:
-    if any(schemas.is_flagged(it, flag) for it in (sent, read) for flag in FLAGS):
+    members = (*schemas.members(sent).values(), *schemas.members(read).values())
+    if any(schemas.is_flagged(it, flag) for it in (sent, read, *members) for flag in FLAGS):
         return False
     if schemas.keyword(sent, "format") in _BINARY or not _shows_all(schemas, sent, read):
         return False

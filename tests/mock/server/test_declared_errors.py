@@ -224,6 +224,15 @@ def test_an_error_that_is_not_declared_looks_like_those_of_the_other_operations(
     assert list(service.get("/d").json()) == ["message"]  # declared, and not how it looks
 
 
+def test_an_operation_that_declares_server_errors_alone_succeeds(serve) -> None:
+    """Such as that of a service's health: nothing says what it responds with while it is well."""
+    service = serve(
+        "{openapi: 3.1.0, paths: {/a: {get: {responses: {'500': {description: ill}}}}}}"
+    )
+    fine = service.get("/a")
+    assert (fine.status_code, fine.content) == (200, b"")
+
+
 def test_the_shape_of_another_error_is_not_taken_where_the_reason_has_no_place_in_it(serve) -> None:
     full = "{type: object, required: [limit], properties: {limit: {type: integer}}}"
     content = f"{{application/json: {{schema: {full}}}}}"

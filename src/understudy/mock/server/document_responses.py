@@ -294,7 +294,8 @@ def sample_response(
 ) -> HandlerResponse:
     """Returns the principal response of an operation, from an example or generated from the schema.
 
-    That is the lowest declared 2xx, or else the default, a redirect, or the first declared response.
+    That is the lowest declared 2xx, or else the default, a redirect, or the first that is declared of no
+    server error, else a success without content.
 
     Args:
         operation: The operation that was called.
@@ -359,7 +360,7 @@ def _first_response(operation: Operation) -> tuple[int, DeclaredResponse | None]
         *("2XX", "default"),
         *map(str, redirects),
         "3XX",
-        *(status for status in declared if not status.startswith("1")),
+        *(status for status in declared if not status.startswith(("1", "5"))),
     ]
     key = next((status for status in order if status in declared), None)
     if key is None:
