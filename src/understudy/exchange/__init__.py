@@ -1,1 +1,1 @@
-"""Holds what was sent and received, one record of it, and each codec once."""
+"""The record of a request and its response, and its codecs: multipart, masking, curl, HAR."""

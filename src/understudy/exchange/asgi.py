@@ -1,7 +1,7 @@
 """Sends a request to an ASGI application without a socket, and returns its response.
 
-httpx has such a transport for any event loop; for each request it looks for those that are not
-there, and costs as much as the mock itself.
+The transport of httpx detects the event loop anew for each request, which takes as long as the mock
+itself.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ Fields = list[tuple[bytes, bytes]]
 
 
 class AsgiResponse(NamedTuple):
-    """A whole response; its status is 0 where the application sent none."""
+    """A whole response; its status is 0 if the application sent none."""
 
     status: int
     headers: Fields
@@ -55,7 +55,7 @@ def http_scope(
 
 
 async def exchanged(application: ASGIApp, scope: Scope, body: bytes) -> AsgiResponse:
-    """Sends a request whose body is in memory.
+    """Calls an application with one request, and returns the whole response.
 
     Raises:
         Exception: Whatever the application raises.

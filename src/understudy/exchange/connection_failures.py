@@ -1,4 +1,4 @@
-"""Says in words why a request got no response: the cause below the client's error, and the remedy."""
+"""Explains in words why a request got no response: the cause behind the client's error, and the remedy."""
 
 import socket
 import ssl
@@ -7,15 +7,15 @@ from urllib.parse import urlsplit
 import httpx
 
 _OTHER_PROTOCOL = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "UNKNOWN_PROTOCOL")
-"""Words of OpenSSL for a server that responds in plain text."""
+"""Reasons that OpenSSL gives if the server responds without TLS."""
 
 
 def failure_in_words(error: httpx.HTTPError, url: str) -> str:
-    """Returns why a request was not answered, as a sentence.
+    """Returns the reason why a request got no response, as a sentence.
 
     Args:
         error: The client's error.
-        url: The URL that was asked.
+        url: The URL of the request.
     """
     parts = urlsplit(url)
     address = f"{parts.hostname}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
@@ -38,12 +38,12 @@ def failure_in_words(error: httpx.HTTPError, url: str) -> str:
 
 
 def causes(error: BaseException) -> set[BaseException]:
-    """Returns an error and what it came from; httpx hides the socket's error below its own."""
+    """Returns an error and all its causes, as httpx hides the socket's error behind its own."""
     found: set[BaseException] = set()
     left: list[BaseException | None] = [error]
     while left:
-        each = left.pop()
-        if each is not None and each not in found:  # they refer to one another
-            found.add(each)
-            left += (each.__cause__, each.__context__, *getattr(each, "exceptions", ()))
+        cause = left.pop()
+        if cause is not None and cause not in found:  # causes can refer to one another
+            found.add(cause)
+            left += (cause.__cause__, cause.__context__, *getattr(cause, "exceptions", ()))
     return found

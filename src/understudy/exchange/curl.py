@@ -1,7 +1,7 @@
-"""Writes requests as curl commands, for a script with variables and plain for people, and as calls of httpx.
+"""Writes requests as curl commands and as calls of httpx, with variables for secrets.
 
-``generate`` writes the arguments of its scripts itself, one a line, with names of options that are
-read; what is plain, what is packed and what a header without a value looks like is the same here.
+``generate`` writes its own scripts, with one long option a line, but writes bodies and empty headers
+by the functions here.
 """
 
 import base64
@@ -15,35 +15,35 @@ from understudy.exchange.masking import BODY_SHOWN, QUIET, masked, text_of
 from understudy.exchange.messages import Request
 
 _MEANT: Final = {("accept-encoding", "gzip"), ("accept-encoding", "identity")}
-"""Headers that no client sends by itself, as they are what a finding is about."""
+"""Values that a command must send although ``QUIET`` has their header: findings depend on them."""
 
 PACKED_MOST: Final = 4000
-"""Characters of the longest compressed body that a script contains."""
+"""Characters of the longest packed body that a script contains."""
 
 GZIP: Final = 31
-"""The format of gzip as zlib numbers it; a file of it has no time and no name."""
+"""``wbits`` by which zlib writes gzip; without time and name, so that equal bodies look equal."""
 
 GLOB: Final = "[]{}"
-"""Characters of an address that curl takes for a list of addresses."""
+"""Characters by which curl expands one URL to several."""
 
 
 def plain_command(
     method: str, url: str, fields: Sequence[str] = (), options: Sequence[str] = ()
 ) -> str:
-    """Returns a command that a person copies.
+    """Returns a curl command without variables, for a person to copy.
 
     Args:
         method: The method.
-        url: The address.
+        url: The URL.
         fields: Header fields, as ``name: value``.
-        options: Further words, such as a body.
+        options: Further arguments, such as a body.
     """
     words = ["curl"] if method == "GET" else ["curl", "-X", method]
     return shlex.join([*words, url, *(word for text in fields for word in ("-H", text)), *options])
 
 
 def field_text(name: str, value: str) -> str:
-    """Returns a header field as curl takes it: without a value it ends with a semicolon."""
+    """Returns an argument of ``-H``; a field without a value must end with a semicolon there."""
     return f"{name}: {value}" if value.strip() else f"{name};"
 
 
@@ -53,8 +53,8 @@ def curl(request: Request, secrets: Mapping[str, str], times: int = 1) -> str:
     Args:
         request: The request.
         secrets: Each secret, and the variable that replaces it.
-        times: How often it is sent, on one connection: curl counts in the fragment of an address,
-            which is not sent.
+        times: Number of times to send it on one connection; curl expands a range in the URL's
+            fragment, which is not sent.
     """
 
     def quoted(text: str) -> str:
@@ -62,7 +62,7 @@ def curl(request: Request, secrets: Mapping[str, str], times: int = 1) -> str:
 
     parts = ["curl -I" if request.method == "HEAD" else "curl -i"]
     if "/." in request.url:
-        parts.append("--path-as-is")
+        parts.append("--path-as-is")  # else curl removes dot segments
     if request.method != "HEAD" and (request.method != "GET" or request.body):
         parts.append(f"-X {request.method}")
     parts.append(quoted(_address(request.url, times)))
@@ -71,7 +71,7 @@ def curl(request: Request, secrets: Mapping[str, str], times: int = 1) -> str:
         parts.append(f"-H {quoted(text)}")
     body = plain_body(request.body)
     if body and not request.header("content-type"):
-        parts.append('-H "content-type:"')  # else curl says that it is a form
+        parts.append('-H "content-type:"')  # else curl declares a form
     if body is None:
         reading = _printed_body(request.body)
         parts.append("--data-binary @-" if reading else "--data-binary @body.bin")
@@ -82,13 +82,13 @@ def curl(request: Request, secrets: Mapping[str, str], times: int = 1) -> str:
 
 
 def _address(url: str, times: int) -> str:
-    """Returns an address as curl takes it: not as a list of addresses unless it is one."""
+    """Returns a URL for curl, which expands to several only if the request is sent several times."""
     literal = re.sub(f"[{re.escape(GLOB)}]", r"\\\g<0>", url)
     return f"{literal}#[1-{times}]" if times > 1 else literal
 
 
 def _printed_body(body: bytes) -> str:
-    """Returns a command that prints a body, with a pipe behind it; empty if it is too long."""
+    """Returns a command that prints a body into a pipe; empty if the body is too long."""
     if len(body) <= BODY_SHOWN:
         return f"echo {base64.b64encode(body).decode()} | base64 -d |"
     packed = packed_body(body)
@@ -103,15 +103,15 @@ def sent_fields(request: Request) -> Iterator[tuple[str, str]]:
 
 
 def plain_body(body: bytes) -> str | None:
-    """Returns a body that a script contains as text; None if it is long, or not a text."""
+    """Returns a body as text for a script; None if it is too long, or not text."""
     text = text_of(body)
     return None if text is None or len(body) > BODY_SHOWN or "\0" in text else text
 
 
 def packed_body(body: bytes) -> str:
-    """Returns a long body packed twice by gzip and in base64; empty if it is too long even so.
+    """Returns a body compressed twice by gzip, in base64; empty if it is still too long.
 
-    Once leaves ten kilobytes of ten megabytes that are all the same byte; twice leaves a hundred bytes.
+    Ten megabytes of one repeated byte take ten kilobytes if compressed once, a hundred bytes if twice.
     """
     once = zlib.compress(body, 9, wbits=GZIP)
     packed = base64.b64encode(zlib.compress(once, 9, wbits=GZIP)).decode()
@@ -119,11 +119,13 @@ def packed_body(body: bytes) -> str:
 
 
 def in_double_quotes(text: str, secrets: Mapping[str, str]) -> str:
-    """Returns a word in double quotes, so that the shell reads ``$OWNER_TOKEN``, and nothing else."""
-    names = "|".join(map(re.escape, secrets.values())) or "(?!)"
+    """Returns a word in double quotes, in which the shell expands variables of secrets and no others."""
+    names = "|".join(map(re.escape, secrets.values())) or "(?!)"  # which matches nothing
     escaped = re.sub(r'["\\`]', r"\\\g<0>", text)
     escaped = re.sub(rf"\$(?!(?:{names})\b)", r"\$", escaped)
-    return '"' + escaped.replace("!", "\"'!'\"") + '"'  # a terminal reads !word as a command
+    return (
+        '"' + escaped.replace("!", "\"'!'\"") + '"'
+    )  # an interactive shell replaces !word from its history
 
 
 def call_arguments(request: Request, secrets: Mapping[str, str]) -> str:

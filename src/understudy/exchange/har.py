@@ -1,9 +1,8 @@
 """Writes HTTP archives (HAR 1.2) for journals, runs of verify, recordings and generated cases.
 
-Callers mask secrets themselves, and may add members of their own: HAR reserves names that begin
-with an underscore for them. ``harfile`` has no place for these, by which a recording is judged as
-what it was, and writes to an open file alone, where the admin API responds with the archive and
-``generate`` yields it in pieces.
+Callers mask secrets before, and may add custom members, whose names begin with an underscore (HAR
+1.2). The library ``harfile`` has no custom members, which a recording needs to be judged later, and
+writes to open files only, while the admin API returns an archive and ``generate`` yields it in pieces.
 """
 
 import base64
@@ -33,14 +32,14 @@ def entry(
     response: Mapping[str, Any],
     **more: Any,
 ) -> dict[str, Any]:
-    """Returns an entry.
+    """Returns an entry of an archive.
 
     Args:
         started: Start of the request, in ISO 8601 with an offset.
         milliseconds: Duration; all of it is reported as waiting.
-        request: A value of ``request``.
-        response: A value of ``response``.
-        more: A comment, and members whose names begin with an underscore.
+        request: The request, as ``request`` returns it.
+        response: The response, as ``response`` returns it.
+        more: A comment and custom members.
     """
     return {
         "startedDateTime": started,
@@ -54,12 +53,12 @@ def entry(
 
 
 def entry_of(exchange: Exchange, largest: int = LARGEST_REPORTED, **more: Any) -> dict[str, Any]:
-    """Returns the entry of an exchange, whose secrets are masked.
+    """Returns the entry of an exchange whose secrets are masked already.
 
     Args:
         exchange: The exchange.
-        largest: Bytes of a body that is kept; of a larger one the entry has a comment.
-        more: As of ``entry``.
+        largest: Bytes of the largest body to keep; a comment replaces a larger one.
+        more: A comment and custom members.
     """
     sent, received = exchange.request, exchange.response
     return entry(
@@ -92,14 +91,14 @@ def _kept(content: bytes, largest: int, write: Callable[[bytes], dict[str, str]]
 def request(
     method: str, url: str, headers: Pairs, query: Pairs, posted: Mapping[str, Any] | None, size: int
 ) -> dict[str, Any]:
-    """Returns a request.
+    """Returns the request of an entry.
 
     Args:
         method: The method as sent.
         url: The absolute URL.
         headers: The headers in order.
         query: The decoded query parameters.
-        posted: The body as ``text`` or ``posted_text`` returns it; None without a body.
+        posted: The body, as ``text`` or ``posted_text`` returns it; None without a body.
         size: Bytes of the body.
     """
     listed = _pairs(headers)
@@ -121,13 +120,13 @@ def request(
 def response(
     status: int, headers: Pairs = (), content: Mapping[str, Any] | None = None, size: int = -1
 ) -> dict[str, Any]:
-    """Returns a response.
+    """Returns the response of an entry.
 
     Args:
-        status: The status code; 0 where no response was received.
+        status: The status code; 0 if no response was received.
         headers: The headers in order.
-        content: The body as ``text`` returns it.
-        size: Bytes of the body; -1 where unknown.
+        content: The body, as ``text`` returns it.
+        size: Bytes of the body; -1 if unknown.
     """
     listed = _pairs(headers)
     kind = _header(listed, "content-type") or UNKNOWN
@@ -145,7 +144,7 @@ def response(
 
 
 def text(body: bytes) -> dict[str, str]:
-    """Returns a response body, in base64 where it is not UTF-8."""
+    """Returns the members that hold a response body: as text, or in base64 if it is not UTF-8."""
     try:
         return {"text": body.decode()}
     except UnicodeDecodeError:
@@ -153,16 +152,16 @@ def text(body: bytes) -> dict[str, str]:
 
 
 def posted_text(body: bytes) -> dict[str, str]:
-    """Returns a request body; its encoding is in ``_encoding``, since HAR has no member for it."""
+    """Returns the members that hold a request body; a custom one for base64, as HAR has no member for it."""
     members = text(body)
     return {"_encoding" if name == "encoding" else name: value for name, value in members.items()}
 
 
 def body(holder: Mapping[str, Any]) -> bytes:
-    """Returns the bytes of a body in an archive, whatever wrote it.
+    """Returns the bytes of a body in an archive of this or another tool.
 
     Raises:
-        ValueError: It is declared as base64 and is not.
+        ValueError: The body is declared as base64, but is not.
     """
     content = str(holder.get("text") or "")
     if "base64" in (holder.get("encoding"), holder.get("_encoding")):

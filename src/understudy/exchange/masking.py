@@ -1,9 +1,8 @@
 """Keeps secrets out of what people read, send on and commit: logs, journals, reports, recordings.
 
-Names say what is secret, and one list has them. There are two ways to hide a value, for two readers:
-the journal's sees nothing of it (``masked_body`` and its neighbours), and the report's sees a pseudonym
-or the variable of the target (``masked``), as a recording is judged and a command is sent again. An
-exchange is shown as readable text that way.
+Secrets are recognised by the names of their fields. Journals and logs show ``***`` instead
+(``masked_body`` and the functions beside it). Reports and recordings show a pseudonym, or the variable
+of a known secret (``masked``), so that a recording can still be judged and a command sent again.
 """
 
 import re
@@ -35,13 +34,13 @@ SECRET_NAMES: Final = frozenset(
         *("code_verifier", "csrf_token", "id_token", "password", "refresh_token", "token"),
     }
 )
-"""Names of JSON members, form fields and query parameters.
+"""Names of JSON members, form fields and query parameters with secrets.
 
-``code`` is a secret in the messages of an authorization server, save in the JSON of an error.
+``code`` is a secret in the messages of an authorization server, except in the JSON of an error.
 """
 
 SECRET_NAMES_OF_RESOURCES: Final[AbstractSet[str]] = SECRET_NAMES - {"code"}
-"""The same of a resource API, where ``code`` is a word: of an error, a language, a country."""
+"""The same for a resource API, where ``code`` is public: of an error, a language, a country."""
 
 SECRET_HEADERS: Final = frozenset(
     {
@@ -49,14 +48,14 @@ SECRET_HEADERS: Final = frozenset(
         *("x-api-key", "x-auth-token"),
     }
 )
-"""Names of headers, in lower case."""
+"""Names of headers with secrets, in lower case."""
 
 OWN_PREFIX: Final = "understudy-"
-"""The beginning of every code, token and secret that verify makes up, which hides nothing."""
+"""Prefix of the codes, tokens and secrets that verify makes up, which are not masked."""
 
 _FORM_SECRET: Final = re.compile(rf"\b({'|'.join(sorted(SECRET_NAMES))})=([^&\s\"']+)")
 _JSON_SECRET: Final = re.compile(
-    # in JSON, ``code`` is a word of an error and no secret
+    # in JSON, ``code`` is an error code and no secret
     rf'"({"|".join(sorted(SECRET_NAMES - {"code"}))})"\s*:\s*"((?:[^"\\]|\\.)+)"'
 )
 _PART_SECRET: Final = re.compile(
@@ -68,10 +67,10 @@ _PSEUDONYM: Final = "masked-"
 _CREDENTIALS: Final = re.compile(r"^(Bearer|Basic) (\S+)$", re.IGNORECASE)
 
 MASK: Final = "***"
-"""Stands for a secret that nobody needs to tell from another."""
+"""Replaces a secret that need not be distinguished from others."""
 
 _IN_QUERY = re.compile(r"(?P<before>^|[?&#])(?P<name>[^?&#=]+)=(?P<value>[^&#]*)")
-"""A pair begins where another ends: looked for anywhere, it would take the square of the text."""
+"""Matches a pair where one can begin: tried at every letter, it would take quadratic time."""
 
 _PART_END = b"\r\n--"
 _PART_NAME = re.compile(rb'\bname="?([^";\r\n]*)', re.IGNORECASE)
@@ -79,16 +78,16 @@ _PART_NAME = re.compile(rb'\bname="?([^";\r\n]*)', re.IGNORECASE)
 _NO_LETTERS = re.compile("[^a-z]")
 _UNTYPED = frozenset({"", "text/plain"})
 _MEDIA = frozenset({"audio", "font", "image", "video"})
-"""The first words of media types that hold no text."""
+"""Top-level media types whose bodies are not text."""
 
 
 def masked_query(text: str, names: AbstractSet[str] = SECRET_NAMES, depth: int = 2) -> str:
-    """Returns a query, a form or a whole address with the values of secrets masked.
+    """Returns a query, a form or a whole URL with the values of secrets masked.
 
     Args:
         text: The text.
         names: The names whose values are secret.
-        depth: How often a value is looked into, which may be an address or a form itself.
+        depth: Levels of URLs and forms inside values that are masked too.
     """
     return _IN_QUERY.sub(partial(_masked_pair, names, depth), text)
 
@@ -103,22 +102,22 @@ def _masked_pair(names: AbstractSet[str], depth: int, pair: re.Match[str]) -> st
 
 
 def _is_secret(name: str, names: AbstractSet[str]) -> bool:
-    """Tells whether a name is one of these, however its words are written."""
-    return letters_of(name) in _spelled(frozenset(names))
+    """Returns whether a name is one of these, also in camel case or kebab case."""
+    return letters_of(name) in _all_letters(frozenset(names))
 
 
 def letters_of(name: str) -> str:
-    """Returns the letters of a name in lower case, which are alike however its words are written."""
+    """Returns the letters of a name in lower case: the same for ``api_key``, ``apiKey`` and ``api-key``."""
     return _NO_LETTERS.sub("", name.lower())
 
 
-@lru_cache(maxsize=8)  # there are two sets of names, and they are asked of every member
-def _spelled(names: frozenset[str]) -> frozenset[str]:
+@lru_cache(maxsize=8)  # there are only two sets of names, and each member is looked up in one
+def _all_letters(names: frozenset[str]) -> frozenset[str]:
     return frozenset(map(letters_of, names))
 
 
 def masked_header(name: str, text: str) -> str:
-    """Returns a header's value; of credentials only the scheme, of a cookie only the name."""
+    """Returns a header's value masked; credentials keep their scheme, and a cookie its name."""
     name = name.lower()
     if name in {"location", "referer"}:
         return masked_query(text)
@@ -132,8 +131,8 @@ def masked_header(name: str, text: str) -> str:
 def masked_body(content: bytes, media_type: str, names: AbstractSet[str] = SECRET_NAMES) -> bytes:
     """Returns a body with the values of secrets masked.
 
-    A page is left out: it may show secrets that no name gives away. What cannot be read as its type
-    says is what a client sends that is wrong about the type: whatever looks like a secret is masked.
+    A page is left out, since it may show secrets without a name. A client can declare a wrong type, so
+    in a body that does not fit its type, everything that looks like a secret is masked.
     """
     kind = without_options(media_type)
     if kind == "text/html":
@@ -150,14 +149,14 @@ def masked_body(content: bytes, media_type: str, names: AbstractSet[str] = SECRE
 
 
 def _masked_text(content: bytes, names: AbstractSet[str]) -> bytes:
-    """Masks a form, and what looks like a member of JSON, YAML or XML."""
+    """Masks the fields of a form, and anything like a member of JSON, YAML or XML."""
     text = masked_query(content.decode("latin-1"), names)
     return _members(frozenset(names)).sub(rf"\g<before>{MASK}", text).encode("latin-1")
 
 
 @lru_cache(maxsize=8)  # compiling takes longer than matching a body
 def _members(names: frozenset[str]) -> re.Pattern[str]:
-    """Compiles what matches a member of one of these names, and its value."""
+    """Returns a pattern that matches a member with one of these names, and its value."""
     listed = "|".join(sorted(names))
     before = rf"(?P<before>(?<![\w-])(?:{listed})(?:\[\w*\])?[\"']?\s*[=:>]\s*)"
     return re.compile(rf"{before}(?:\"(?:[^\"\\]|\\.)*+\"?|[^&<>,;{{}}\[\]\s]+)", re.IGNORECASE)
@@ -171,12 +170,12 @@ def _masked_part(part: bytes, names: AbstractSet[str]) -> bytes:
 
 
 def masked_breach(breach: Breach, names: AbstractSet[str]) -> dict[str, Any]:
-    """Returns what a request violates as JSON, with the values of secrets masked."""
+    """Returns a violation of a request as JSON, with the values of secrets masked."""
     return breach._replace(actual=masked_value(breach.where, breach.actual, names))._asdict()
 
 
 def masked_value(where: str, value: Any, names: AbstractSet[str]) -> Any:
-    """Returns what stands at a place of a request, such as ``header cookie``, with secrets masked."""
+    """Returns the value at a place of a request, such as ``header cookie``, with secrets masked."""
     name = re.split(r"[/ ]", where)[-1]
     if isinstance(value, str) and where.startswith("header "):
         return masked_header(name, value)
@@ -189,7 +188,7 @@ def _masked(value: Any, names: AbstractSet[str]) -> Any:
         return [_masked(item, names) for item in value]
     if not isinstance(value, dict):
         return value
-    # an error's ``code`` is a word for programs and no secret
+    # the ``code`` of an error is for programs, and no secret
     is_error = "error" in value
     return {
         name: MASK
@@ -208,14 +207,14 @@ def masked_headers(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[str, st
 def masked(text: str, secrets: Mapping[str, str]) -> str:
     """Returns a text with its secrets masked.
 
-    A secret that is not of the target gets a pseudonym, the same wherever it occurs, so that a
+    A secret that the target does not name gets a pseudonym, the same wherever it occurs, so that a
     masked recording can still be judged.
 
     Args:
         text: A URL, a header's value or a body.
         secrets: Each secret of the target, and the variable that replaces it.
     """
-    for secret in sorted(secrets, key=len, reverse=True):
+    for secret in sorted(secrets, key=len, reverse=True):  # one secret can contain another
         for spelling in dict.fromkeys((secret, quote_plus(secret), quote(secret, safe=""))):
             text = text.replace(spelling, f"${secrets[secret]}")
     variables = frozenset(f"${name}" for name in secrets.values())
@@ -226,7 +225,7 @@ def masked(text: str, secrets: Mapping[str, str]) -> str:
 
 
 def _pseudonym_in_form(variables: AbstractSet[str], pair: re.Match[str]) -> str:
-    """Returns a field with its secret masked; one that is a variable within blanks, as it is."""
+    """Returns a field with its secret masked; unchanged if it is a variable, with or without blanks."""
     value = unquote_plus(pair[2])
     return (
         pair[0]
@@ -250,7 +249,7 @@ def masked_fields(
         return pair["before"] + _pseudonym(pair["value"], variables)
 
     texts = ((name, masked(text, secrets)) for name, text in fields)
-    most = {"cookie": 0, "set-cookie": 1}  # of Set-Cookie the other pairs are attributes
+    most = {"cookie": 0, "set-cookie": 1}  # further pairs of Set-Cookie are attributes
     return tuple(
         (name, _COOKIE_PAIR.sub(hidden, text, most[name]) if name in most else text)
         for name, text in texts
@@ -258,9 +257,9 @@ def masked_fields(
 
 
 def masked_exchange(exchange: Exchange, secrets: Mapping[str, str]) -> Exchange:
-    """Returns an exchange with its secrets masked as ``masked`` does it, as reports may show it.
+    """Returns an exchange with its secrets masked as ``masked`` does it, for reports.
 
-    A body that is not text stays, and one that is too large for a report, which leaves it out.
+    A body stays as it is if it is not text, or too large for a report, which then leaves it out.
     """
     request, response = exchange.request, exchange.response
     return replace(
@@ -289,10 +288,10 @@ def _masked_content(body: bytes, secrets: Mapping[str, str]) -> bytes:
 
 
 def unmasked(text: str, secrets: Mapping[str, str], *, is_encoded: bool = False) -> str:
-    """Returns a masked text with the target's secrets put in again.
+    """Returns a masked text with the target's secrets restored.
 
     Args:
-        text: What ``masked`` returned.
+        text: A result of ``masked``.
         secrets: Each secret of the target, and the variable that replaces it.
         is_encoded: True if the text is a URL or a URL-encoded form.
     """
@@ -303,7 +302,7 @@ def unmasked(text: str, secrets: Mapping[str, str], *, is_encoded: bool = False)
 
 
 def is_masked(text: str) -> bool:
-    """Returns True if a text is a pseudonym that ``masked`` made."""
+    """Returns whether a text is a pseudonym of ``masked``."""
     return text.startswith(_PSEUDONYM)
 
 
@@ -314,7 +313,7 @@ def _pseudonym(secret: str, variables: Container[str]) -> str:
 
 
 BODY_SHOWN: Final = 2000
-"""Characters of a body that are shown."""
+"""Characters of a body that reports show."""
 
 QUIET: Final = frozenset(
     {
@@ -338,7 +337,7 @@ def shown(exchange: Exchange, secrets: Mapping[str, str]) -> str:
 
 
 def _body_lines(body: bytes, secrets: Mapping[str, str], exchange: Exchange) -> list[str]:
-    """Returns a body's text; of a large one the start, and where the whole is."""
+    """Returns the lines of a body; for a large one the start, and where to find the whole."""
     if not body:
         return []
     text = text_of(body)

@@ -1,7 +1,7 @@
-"""Defines a request and its response as a frozen value, which checks judge and reports show.
+"""A request and its response as a frozen value, which checks judge and reports show.
 
-It is not an httpx response: recorded traffic and generated cases become the same value, and a check
-that only gets values cannot send anything.
+Own types instead of those of httpx, so that recorded traffic and generated cases become the same value,
+and a check, which gets only values, cannot send anything.
 """
 
 import re
@@ -24,10 +24,10 @@ NO_JSON: Final = object()
 """Sentinel: the body is not JSON (``null`` is JSON)."""
 
 UNCHECKED_CREDENTIAL: Final = "x-mock-credential"
-"""The header by which a mock says that it takes any credential, so that nobody looks for a fault in that."""
+"""Header by which a mock declares that it accepts any credential, so that this is no finding."""
 
 LARGEST_REPORTED: Final = 512 * 1024
-"""Bytes of a body that a report keeps; of a larger one it says the size."""
+"""Bytes of the largest body that a report keeps; for a larger one it states the size."""
 
 _BEARER: Final = re.compile(r"bearer +(\S.*)", re.IGNORECASE)
 
@@ -37,10 +37,10 @@ class Identity:
     """The account and credential that a request is sent with.
 
     Attributes:
-        name: Its name in reports, such as ``owner``; never a secret.
+        name: Name in reports, such as ``owner``; never a secret.
         kind: The kind of credential; ``unknown`` for a token that only a recording shows.
         account: The account it belongs to; None for an anonymous or invalid credential.
-        scopes: The scopes it was granted; None where they are unknown.
+        scopes: The scopes it was granted; None if they are unknown.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Identity:
     scopes: frozenset[str] | None = None
 
     def may(self, scope: str) -> bool:
-        """Returns True if it is known to have a scope, and ``auth``, which every endpoint needs."""
+        """Returns whether it is known to have a scope and ``auth``, which every endpoint requires."""
         return self.scopes is not None and {AUTH, scope} <= self.scopes
 
 
@@ -59,7 +59,7 @@ ISSUED: Final = "issued"
 """The name of a token that was issued during the run."""
 
 GRANTEE: Final = "grantee"
-"""The account of such a token: that of whoever approved it, which may be a test account or not."""
+"""Account of such a token: that of the person who approved it, who may be a test account."""
 
 
 def issued_identity(scopes: frozenset[str] | None) -> Identity:
@@ -68,7 +68,7 @@ def issued_identity(scopes: frozenset[str] | None) -> Identity:
 
 
 class _Message:
-    """Holds header fields, as a request and a response do."""
+    """The header fields of a request or a response."""
 
     headers: Headers
 
@@ -83,13 +83,13 @@ class _Message:
 
     @cached_property
     def _header_texts(self) -> dict[str, str]:
-        # the first of a repeated one
+        # reversed, so that the first of repeated fields wins
         return {name.lower(): text for name, text in reversed(self.headers)}
 
 
 @dataclass(frozen=True)
 class Request(_Message):
-    """A request as it was sent; header names are in lower case, save in a dress of verify's."""
+    """A request as it was sent; header names are in lower case, unless verify tests another spelling."""
 
     method: str
     url: str
@@ -164,14 +164,14 @@ class Exchange:
         source: The sender, such as ``probe lookup_by_everyone``.
         identity: The account and credential of the request.
         request: The request as sent.
-        response: The response as received; its status is 0 where none was received.
+        response: The response as received; its status is 0 if none was received.
         at: The deployment's time when the request was sent.
-        operation: Method and path template, ``GET /profiles/{}``; empty where none matches.
-        site: The server that it was sent to.
+        operation: Method and path template, ``GET /profiles/{}``; empty if none matches.
+        site: The server that the request was sent to.
         path: The path below that server's address.
         values: The decoded path parameters, in order.
         elapsed_ms: Milliseconds until the response was complete.
-        wire: The request and the response in the deployment's words, where these are not the
+        wire: The request and the response in the deployment's words; None if these are the
             interface's.
         title: The operation as the document writes it, ``GET /profiles/{slug}``; empty without one.
     """
@@ -222,7 +222,7 @@ class Exchange:
 
     @cached_property
     def redirect_pairs(self) -> Sequence[tuple[str, str]]:
-        """The parameters of a redirect in their order, each as often as it occurs."""
+        """The parameters of a redirect in their order, repeated ones included."""
         parts = self.location
         return [*parse_qsl(parts.query), *parse_qsl(parts.fragment)]
 
@@ -234,7 +234,7 @@ def media_type(headers: Headers) -> str:
 
 
 def split(url: object) -> SplitResult:
-    """Returns the parts of a URL; all are empty where it cannot be parsed."""
+    """Returns the parts of a URL; all are empty if it cannot be parsed."""
     try:
         return urlsplit(str(url))
     except ValueError:

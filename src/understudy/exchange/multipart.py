@@ -1,8 +1,8 @@
 """Reads multipart forms (RFC 7578) with python-multipart, and writes plain ones.
 
-Odd clients leave a part's name unquoted, end a part's type with a stray semicolon or put an empty
-line before the last boundary; none of that changes what they mean. ``generate`` writes its parts
-itself, since most of them are such as no library writes.
+Accepts the harmless mistakes of some clients: an unquoted part name, a stray semicolon after a part's
+type, an empty line before the last boundary. ``generate`` writes its own parts, since most of them are
+ones that no library writes.
 """
 
 import logging
@@ -15,14 +15,13 @@ from python_multipart.multipart import Field, File, FormParser, parse_options_he
 from understudy.errors import LimitExceeded
 from understudy.limits import MULTIPART_PARTS
 
-# Malformed forms are what clients send, and the response says so; the library's warnings would stand
-# between the lines of the log.
+# The response reports a client's malformed form already; the library's warnings would clutter the log.
 logging.getLogger("python_multipart").addHandler(logging.NullHandler())
 
 MULTIPART: Final = "multipart/form-data"
 
 _READ_AT_ONCE: Final = 64 * 1024
-"""Bytes that the parser gets at once: it copies them twice, which takes long only of megabytes."""
+"""Bytes that the parser gets at once; it copies them twice, which is slow for megabytes."""
 
 
 class FormPart(NamedTuple):
@@ -44,7 +43,7 @@ class MultipartError(ValueError):
 
 
 def boundary_of(content_type: str) -> bytes:
-    """Returns the boundary that a Content-Type names; empty if it is not that of a form."""
+    """Returns the boundary in a Content-Type; empty if that is not multipart/form-data."""
     media_type, options = parse_options_header(content_type)
     return options.get(b"boundary", b"") if media_type.decode("latin-1") == MULTIPART else b""
 
@@ -54,11 +53,11 @@ def read(content: bytes, boundary: bytes) -> list[FormPart]:
 
     Args:
         content: The body.
-        boundary: What stands between its parts.
+        boundary: The boundary between the parts.
 
     Raises:
-        MultipartError: It cannot be read.
-        LimitExceeded: It has too many parts.
+        MultipartError: The body cannot be read.
+        LimitExceeded: The body has too many parts.
     """
     parts: list[FormPart] = []
 
@@ -69,7 +68,7 @@ def read(content: bytes, boundary: bytes) -> list[FormPart]:
     def on_file(file: File) -> None:
         MULTIPART_PARTS.check(len(parts) + 1)
         assert isinstance(file.file_object, BytesIO)  # by MAX_MEMORY_FILE_SIZE
-        content = file.file_object.getvalue()  # which copies nothing, unlike read
+        content = file.file_object.getvalue()  # unlike read, copies nothing
         parts.append(FormPart(_text(file.field_name), content, _text(file.file_name)))
 
     if not boundary:
@@ -91,7 +90,7 @@ def read(content: bytes, boundary: bytes) -> list[FormPart]:
 
 
 def parts_of(content: bytes, content_type: str) -> list[FormPart]:
-    """Returns the parts of a form; none where it is not one."""
+    """Returns the parts of a form; empty if the body is not a form."""
     try:
         return read(content, boundary_of(content_type))
     except (MultipartError, LimitExceeded):
@@ -104,7 +103,7 @@ def written(part: FormPart, media_type: str, boundary: str) -> bytes:
     Args:
         part: The file.
         media_type: Its media type.
-        boundary: What to put around it.
+        boundary: The boundary around it.
     """
     head = (
         f'--{boundary}\r\nContent-Disposition: form-data; name="{part.name}"; '
@@ -114,7 +113,7 @@ def written(part: FormPart, media_type: str, boundary: str) -> bytes:
 
 
 def _start(content: bytes, boundary: bytes) -> int:
-    """Returns where the first boundary of a multipart body stands (RFC 2046, 5.1.1)."""
+    """Returns the position of the first boundary, after a preamble if there is one (RFC 2046, 5.1.1)."""
     preamble = -1 if content.startswith(b"--") else content.find(b"\r\n--" + boundary)
     return 0 if preamble < 0 else preamble + 2
 

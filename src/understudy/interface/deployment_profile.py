@@ -1,6 +1,6 @@
-"""Reads the profile of a deployment: one file with all that the mock and the judge need to be like it.
+"""Reads deployment profiles: one file with every setting that makes a mock resemble a deployment.
 
-Its keys are options of ``serve``, so that a profile says nothing that cannot be tried one by one.
+Its keys are options of ``serve``, so that each setting can also be tried alone.
 """
 
 import os
@@ -17,23 +17,23 @@ from understudy.openapi.yaml_files import read_yaml
 
 
 class DeploymentProfile(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
-    """The profile of a deployment, whose files stand beside it.
+    """The profile of a deployment; its paths are relative to its own file.
 
     Attributes:
         document: The OpenAPI document that the deployment publishes.
         overlay: Overlay files that change the document, in their order.
-        vocabulary: The deployment's words: themselves, or a file of them.
+        vocabulary: The deployment's vocabulary, or the path of its file.
         choose: Switch name to the option that the deployment takes.
-        facts: Facts files that ``understudy learn`` wrote of it.
+        facts: Facts files that ``understudy learn`` wrote about it.
         fixtures: Directory of people, tokens and pictures.
-        recording_key: The key of the recording that these are.
+        recording_key: File with the key of the recording that the fixtures come from.
         handlers: Whether bundled handlers respond.
-        tokens: Which credentials are taken.
-        infer: Whether other operations share a state.
-        state_model: The file that corrects what is inferred.
+        tokens: Which credentials are accepted.
+        infer: Whether operations without a bundled handler share an inferred state.
+        state_model: The file that corrects the inferred state model.
         seed_data: The items that inferred collections begin with.
         user_info: Whether the authorization server has the user-info operation.
-        validate_responses: What happens to a response that breaks the document.
+        validate_responses: What happens to a response that violates the document.
     """
 
     document: str | None = None
@@ -53,14 +53,14 @@ class DeploymentProfile(Struct, frozen=True, forbid_unknown_fields=True, rename=
 
 
 def write_profile(path: Path, files: Mapping[str, Any]) -> None:
-    """Writes the profile of a deployment; one that is there keeps what it says, and gains its facts.
+    """Writes a deployment profile; an existing one keeps its values, and its lists gain the new paths.
 
     Args:
         path: The file.
-        files: Key to the path of a file, or to paths; a key without any is left out.
+        files: Key to a path or to several; a key without any is left out.
     """
 
-    def named(file: Path | str) -> str:
+    def relative(file: Path | str) -> str:
         return Path(os.path.relpath(file, path.parent)).as_posix()
 
     content = (read_yaml(path) or {}) if path.exists() else {}
@@ -68,9 +68,9 @@ def write_profile(path: Path, files: Mapping[str, Any]) -> None:
         if not value:
             continue
         if isinstance(value, Path | str):
-            content.setdefault(key, named(value))
+            content.setdefault(key, relative(value))
         else:
-            content[key] = list(dict.fromkeys((*content.get(key, ()), *map(named, value))))
+            content[key] = list(dict.fromkeys((*content.get(key, ()), *map(relative, value))))
     path.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
 
 
@@ -85,24 +85,24 @@ _SETTINGS: Final = {
     "choose": "choices",
     "validate_responses": "response_validation",
 }
-"""Key to the name of its setting, where that is another one."""
+"""Key to the name of its setting, where the two differ."""
 
 
 def load_profile(path: Path) -> Mapping[str, Any]:
-    """Returns the settings of a mock that a profile gives, by their names.
+    """Returns the settings that a deployment profile makes for a mock, by name.
 
-    ``choices`` are texts such as ``rate-limits=off``. Words that the profile holds itself are read from
-    it as from a file of theirs.
+    ``choices`` are texts such as ``rate-limits=off``. A vocabulary inside the profile is returned as the
+    path of the profile, from which it is loaded like any other.
 
     Raises:
-        StartupError: It cannot be read; the text names the file, the key and what to write.
+        StartupError: The profile is not valid; the text names the file, the key and what to write.
     """
     content = read_yaml(path)
     if not content or not isinstance(content, dict):
         msg = f"{path} is not the profile of a deployment; write some of {', '.join(keys_at(DeploymentProfile))}."
         raise StartupError(msg)
     if isinstance(content.get("vocabulary"), dict):
-        load_vocabulary(path)
+        load_vocabulary(path)  # for its own messages about wrong words
     try:
         profile = convert(content, DeploymentProfile)
     except ValidationError as error:

@@ -1,8 +1,8 @@
-"""Facts: what was learnt of a deployment where the interface leaves a question open.
+"""Facts: a deployment's answers to questions that the interface leaves open.
 
-``understudy learn`` writes them, a person reviews them, and then the mock behaves so
-(``serve --facts``) and the judge expects it (``verify --facts``). A facts file is YAML, one entry a
-fact, so that a change of a deployment is a change of a line in version control.
+``understudy learn`` writes them, and a person reviews them; then the mock behaves accordingly
+(``serve --facts``), and verify expects it (``verify --facts``). A facts file is YAML with one entry for
+each fact, so that version control shows a change of the deployment as a changed line.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,20 +18,20 @@ from understudy.openapi.yaml_files import read_yaml
 from understudy.terminal import printable
 
 AS_ASSUMED: Final = "as assumed"
-"""The reading of a deployment that does what the catalogue chose."""
+"""Reading: the deployment does what the catalogue assumes."""
 
 OTHERWISE: Final = "otherwise"
-"""The reading of a deployment that does something else, for which there is no switch."""
+"""Reading: the deployment does something for which no option exists."""
 
 LINE: Final = 10_000
-"""Characters of the longest line of a facts file: a command is not broken, so that it can be copied."""
+"""Longest line of a facts file, in characters: commands are not wrapped, so that they can be copied."""
 
 
 Sure = Literal["", "seen once", "seen twice"]
-"""Says how often an answer was seen; empty in the files of versions that did not say so."""
+"""Tells how often an answer was seen; empty in files of versions that did not record it."""
 
 TWICE: Final = 2
-"""Times that an answer is seen before it is sure."""
+"""Number of times that an answer must be seen to be sure."""
 
 
 class Fact(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -46,9 +46,9 @@ class Fact(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
         seen: The number of exchanges that show it; none shows another reading.
         learnt: The day, as YYYY-MM-DD.
         actual: What the deployment does, where that is neither as assumed nor an option.
-        requests: The requests that were sent for this question alone, without those that undo them at
-            the end of the run.
-        sure: Whether the answer was seen again when what shows it was sent again.
+        requests: Number of requests that were sent for this question alone, without those that undo
+            them at the end of the run.
+        sure: Whether the answer was seen again when its requests were repeated.
     """
 
     rule: str
@@ -80,8 +80,8 @@ class Facts(Struct, frozen=True, forbid_unknown_fields=True):
         deployment: Base URL of the deployment's resource API.
         learnt: The day of the run, as YYYY-MM-DD.
         requests: The number of requests that the run took.
-        facts: What was settled, in the catalogue's order.
-        unsettled: What was not, and why.
+        facts: The settled questions, in the catalogue's order.
+        unsettled: The other questions.
     """
 
     deployment: str
@@ -103,7 +103,7 @@ def load_facts(path: Path, rules: Iterable[Rule]) -> Facts:
         rules: The catalogue.
 
     Raises:
-        StartupError: It cannot be read, or names a rule or an option that there is not.
+        StartupError: The file cannot be read, or names an unknown rule or option.
     """
     try:
         facts = convert(read_yaml(path), Facts)
@@ -120,19 +120,19 @@ def load_facts(path: Path, rules: Iterable[Rule]) -> Facts:
 
 
 def sureness(seen: int) -> Sure:
-    """Returns how sure an answer is that was seen so many times."""
+    """Returns the certainty of an answer that was seen this many times."""
     return "seen twice" if seen >= TWICE else "seen once"
 
 
 def is_as_chosen(fact: Fact, rule: Rule) -> bool:
-    """Tells whether a deployment reads a rule as the catalogue chose."""
+    """Returns whether a deployment does what the catalogue assumes."""
     if rule.switch is None or fact.reading == OTHERWISE:
         return fact.reading == AS_ASSUMED
     return fact.reading == str(rule.switch.default)
 
 
 def choices_of(facts: Facts, rules: Iterable[Rule]) -> dict[str, str]:
-    """Returns the switches that make the mock behave as the facts say, by name."""
+    """Returns the options that make the mock behave as the facts say, by switch name."""
     learnt = facts.by_rule()
     return {
         rule.switch.name: learnt[rule.id].reading
@@ -152,8 +152,8 @@ def contradictory(files: Iterable[Facts]) -> Iterator[str]:
             answers.setdefault(fact.rule, {}).setdefault(answer, []).append(facts.deployment)
     for rule, deployments in answers.items():
         if len(deployments) > 1:
-            each = (f"{answer} at {' and '.join(where)}" for answer, where in deployments.items())
-            yield f"{rule}: {', '.join(each)}"
+            texts = (f"{answer} at {' and '.join(where)}" for answer, where in deployments.items())
+            yield f"{rule}: {', '.join(texts)}"
 
 
 def facts_text(facts: Facts) -> str:
@@ -161,7 +161,7 @@ def facts_text(facts: Facts) -> str:
     head = f"# What {facts.deployment} does where the interface leaves a question open.\n"
     head += "# Written by understudy learn; for serve --facts and verify --facts.\n"
     text = _dumped(facts, is_unicode=True)
-    # What steers a terminal is escaped by YAML: whoever reviews the file sees all of it.
+    # YAML then escapes control characters, so that a reviewer sees the whole file in a terminal.
     return head + (text if printable(text) == text else _dumped(facts, is_unicode=False))
 
 

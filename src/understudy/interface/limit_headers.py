@@ -1,18 +1,18 @@
-"""Names the response headers that say what is left of a limit, which the interface leaves open (Limits, 4)."""
+"""Names of the rate-limit headers, which the interface leaves open (interface, Limits, 4)."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 LIMIT_HEADERS: Final = ("X-RateLimit", "RateLimit", "X-Rate-Limit")
-"""The beginnings that the names of the three headers may have, the assumed one first."""
+"""Prefixes that the names of the three headers may have, the assumed one first."""
 
 PARTS: Final = ("limit", "remaining", "reset")
-"""The ends of the three names."""
+"""Last parts of the three names."""
 
 
 def limit_headers_in(header: Callable[[str], str]) -> tuple[str, tuple[str, str, str]] | None:
-    """Returns what the three headers begin with, and their values; None where they are not all there.
+    """Returns the prefix and the values of the three headers; None unless all are present.
 
     Args:
         header: Returns the value of a header, by its name in lower case; empty if it is absent.
@@ -25,10 +25,10 @@ def limit_headers_in(header: Callable[[str], str]) -> tuple[str, tuple[str, str,
 
 
 def limit_header(header: Callable[[str], str], part: str) -> str:
-    """Returns the value of one of the three headers, whatever its name begins with; empty without it.
+    """Returns the value of one of the three headers, under any prefix; empty if it is absent.
 
     Args:
-        header: As above.
+        header: Returns the value of a header, by its name in lower case; empty if it is absent.
         part: One of ``PARTS``.
     """
     values = (header(f"{beginning.lower()}-{part}") for beginning in LIMIT_HEADERS)
@@ -36,6 +36,6 @@ def limit_header(header: Callable[[str], str], part: str) -> str:
 
 
 def moment_of(seconds: int, now: datetime) -> datetime:
-    """Returns when an hour ends: at Unix seconds, or so many seconds from now where those are long over."""
-    moment = datetime.fromtimestamp(seconds, UTC)
+    """Returns the time of a reset, which servers state in Unix time or in seconds from now."""
+    moment = datetime.fromtimestamp(seconds, UTC)  # long past, if the seconds count from now
     return moment if moment > now - timedelta(days=1) else now + timedelta(seconds=seconds)

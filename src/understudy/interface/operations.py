@@ -1,6 +1,6 @@
-"""Names operations by method and path template: documents differ in all other names.
+"""Identifies operations by method and path template, as documents differ in all other names.
 
-Names and bounds of inputs that the interface leaves to the document in force are named here, too.
+Also holds the inputs whose names and bounds the interface leaves to the document in force.
 """
 
 import re
@@ -16,14 +16,14 @@ from understudy.openapi.path_matching import PathMatcher, specificity
 
 @dataclass(frozen=True, slots=True)
 class DeclaredInputs:
-    """The inputs of a deployment, and what else the document in force decides.
+    """The inputs of a deployment and other details that the document in force decides.
 
     Attributes:
         upload_field: Name of the field that an upload sends its picture under.
         qr_types: Values of ``type`` for the centre icon of a QR code.
         least_qr_size: The smallest width of a QR code in pixels; None if the document has no bound.
         largest_qr_size: The largest width; None if the document has no bound.
-        longest: Names of profile fields to the most characters of their texts; only bounded ones.
+        longest: Profile field to the maximum length of its text, for fields that have one.
         always_shown: Members that a looked-up profile has for every caller, as they are required.
     """
 
@@ -76,7 +76,7 @@ Site = Literal["resource", "authorization", "elsewhere"]
 
 
 class Place(NamedTuple):
-    """The site and the path that a request leads to; an exchange has members of the same names."""
+    """The operation, site and path of a request; an exchange has members of the same names."""
 
     operation: str
     site: Site
@@ -90,14 +90,14 @@ class Routes:
     """Finds the operation of a request.
 
     Args:
-        base_url: Of the resource API.
+        base_url: Base URL of the resource API.
         auth_url: Base URL of the authorization server; None without one.
         resource: The operations below ``base_url``.
-        authorization: Those below ``auth_url``.
+        authorization: The operations below ``auth_url``.
         inputs: Inputs that the interface leaves open, as the document in force declares them.
 
     Attributes:
-        base_url: As given, without a slash at its end.
+        base_url: Base URL of the resource API, without a trailing slash.
     """
 
     def __init__(
@@ -121,12 +121,12 @@ class Routes:
         self._alike = Counter(key_of(it.method, it.path) for it in self._operations.values())
 
     def find(self, method: str, url: str, headers: _Headers = ()) -> Place:
-        """Returns where a request leads; the operation is empty where no document has it.
+        """Returns the place that a request leads to; its operation is empty if no document declares it.
 
         Args:
-            method: In upper case.
-            url: Its URL.
-            headers: Its header fields, by which documents tell operations of one path apart.
+            method: The method in upper case.
+            url: The absolute URL.
+            headers: The header fields, by which a document can distinguish operations of one path.
         """
         address = with_plain_letters(url.partition("?")[0].partition("#")[0])
         for site, root, matcher in self._sites:
@@ -137,16 +137,17 @@ class Routes:
                 if alternatives[0].method == method:
                     key = self._keys[id(_meant(alternatives, url, headers))]
                     return Place(key, site, path, tuple(map(unquote, texts)), self.title(key))
+            # Pictures can have the authorization server's host, but are no part of that server.
             if site == "resource" or not path.startswith(("/avatar/", "/image/")):
                 return Place("", site, path, ())
         return Place("", "elsewhere", urlsplit(address).path, ())
 
     def operation(self, key: str) -> Operation | None:
-        """Returns what the document says of an operation."""
+        """Returns the document's operation with this key; None if it has none."""
         return self._operations.get(key)
 
     def title(self, key: str) -> str:
-        """Returns method and path template as the document writes it, or as the interface names it."""
+        """Returns method and path template as the document writes them; an unknown key as it is."""
         known = self.operation(key)
         if known is None:
             return key
@@ -156,24 +157,24 @@ class Routes:
 
 
 _UNRESERVED: Final = re.compile(r"%([46][1-9A-Fa-f]|[57][0-9Aa]|3[0-9]|2[DdEe]|5[Ff]|7[Ee])")
-"""Percent-encoded letters, digits and ``-._~``, which mean themselves (RFC 3986, 6.2.2.2)."""
+"""Matches percent-encoded letters, digits and ``-._~``, equivalent to plain ones (RFC 3986, 6.2.2.2)."""
 
 
 def with_plain_letters(address: str) -> str:
-    """Returns an address in which nothing is percent-encoded that means itself."""
+    """Returns a URL with all unreserved characters decoded, so that equivalent URLs are equal."""
     return _UNRESERVED.sub(lambda found: unquote(found[0]), address)
 
 
 def key_of(method: str, template: str) -> str:
-    """Returns the name that rules call an operation by."""
+    """Returns the key by which rules refer to an operation: its method and path shape."""
     return f"{method} {path_shape(template)}"
 
 
 def keyed(operations: Iterable[Operation]) -> dict[str, Operation]:
-    """Returns operations by the names that rules call them by.
+    """Returns operations by their keys.
 
-    Of several with one method and path, the first has that name, and the others their operationId
-    behind it.
+    Of several with the same method and path, the first has the plain key; the keys of the others end
+    with their operationId.
     """
     named: dict[str, Operation] = {}
     for operation in operations:
@@ -183,7 +184,7 @@ def keyed(operations: Iterable[Operation]) -> dict[str, Operation]:
 
 
 _Matcher = PathMatcher[list[Operation]]
-"""Finds the operations of a path that have one method; several only where parameters tell them apart."""
+"""Matches a path to groups of operations with one method; parameters distinguish those of a group."""
 
 
 def _matcher(operations: Sequence[Operation]) -> _Matcher:
@@ -194,7 +195,7 @@ def _matcher(operations: Sequence[Operation]) -> _Matcher:
 
 
 def _meant(alternatives: Sequence[Operation], url: str, headers: _Headers) -> Operation:
-    """Returns the operation that a request tells apart from others: that with most parameters."""
+    """Returns the first operation whose distinguishing parameters a request has, most demanding first."""
     if len(alternatives) == 1:
         return alternatives[0]
     query = parse_qs(urlsplit(url).query, keep_blank_values=True)

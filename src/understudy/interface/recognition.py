@@ -1,4 +1,4 @@
-"""Recognises the operations of a document that are the interface's, and not another service's.
+"""Recognises the interface's operations in a document, which may describe another service.
 
 A path alone says little: many services have a ``/me/profile``. So the inputs and the members of
 responses are compared with the names that the interface gives them (interface, Resources and their
@@ -58,7 +58,7 @@ _NAMES: Final[Mapping[str, frozenset[str]]] = {
 """The names of the inputs of each operation and of the members of its responses."""
 
 COMPARED: Final = frozenset(_NAMES)
-"""The operations that are compared; not that which publishes the document."""
+"""The operations that are compared: all but the one that publishes the document."""
 
 _SHAPES = frozenset(key.partition(" ")[2] for key in _NAMES)
 
@@ -79,23 +79,23 @@ _TELLING = frozenset(
         "associated",
     }
 )
-"""The names that other services hardly have at the same paths, unlike a name or a location."""
+"""Names that other services hardly use at the same paths, unlike ``location``."""
 
 _ENOUGH = 3
-"""The telling names that a document has at least: definitions in force leave out some."""
+"""Number of such names that identify a document; published definitions leave some out."""
 
 
 def interface_operations(document: Document) -> frozenset[str]:
     """Returns the names of the interface's operations that a document describes.
 
-    An operation without any names, such as one that only deletes, counts where others tell that the
-    document is the interface's; an operation whose names are all others does not.
+    An operation without names, such as a deletion, is included if others identify the document; an
+    operation that has none of the expected names is not.
 
     Returns:
         The operations, as ``key_of`` names them; empty for the document of another service.
 
     Raises:
-        StartupError: A part of the document is not as OpenAPI has it.
+        StartupError: A part of the document violates OpenAPI.
     """
     if not _SHAPES & set(map(path_shape, document.raw.get("paths", {}))):
         return frozenset()
@@ -113,7 +113,7 @@ def interface_operations(document: Document) -> frozenset[str]:
 
 
 def _declared_names(schemas: Schemas, operation: Operation) -> frozenset[str]:
-    """Returns the names of the query, of the body and of the members of the success."""
+    """Returns the names of query parameters, body members and members of successful responses."""
     names = {it.name for it in operation.parameters if it.location == "query"}
     successes = [it for status, it in operation.responses.items() if status.startswith("2")]
     contents = [response.content for response in successes]
@@ -124,7 +124,7 @@ def _declared_names(schemas: Schemas, operation: Operation) -> frozenset[str]:
 
 
 def _members(schemas: Schemas, media: MediaType) -> Iterator[str]:
-    """Yields the members of a body, and of the items of a list, through what is composed or around it."""
+    """Yields the member names of a body, of the objects in it, and of the items of its lists."""
     pending = [media.schema, *schemas.members(media.schema).values()]
     visited: set[str] = set()
     while pending:

@@ -17,17 +17,17 @@ from understudy.errors import StartupError, nearest
 from understudy.openapi.yaml_files import read_yaml
 
 _ERROR = re.compile(r"([1-5][0-9]{2})(?: ([A-Za-z][A-Za-z0-9_.-]{0,63}))?")
-"""A status, and an error code after it."""
+"""Matches a status code, alone or before an error code."""
 
 
 class NumberRange(Struct, frozen=True, forbid_unknown_fields=True):
     """The numbers that a switch takes instead of options.
 
     Attributes:
-        least: The smallest.
-        most: The largest.
-        unit: What is counted, such as pixels.
-        step: The numbers are its multiples.
+        least: The smallest number.
+        most: The largest number.
+        unit: The unit, such as pixels.
+        step: Every number is a multiple of it.
     """
 
     least: int
@@ -70,7 +70,7 @@ class ErrorForm(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 _MARKS: dict[CodeType, tuple[str, ...]] = {}
-"""The rules that ``upholds`` marked, by the code of the function."""
+"""Code object of a function to the rules that ``upholds`` marked it with."""
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -92,19 +92,19 @@ def upholds(*rule_ids: str) -> Callable[[Function], Function]:
 
 
 def upheld(codes: Iterable[CodeType]) -> tuple[str, ...]:
-    """Returns the rules that these functions hold, in their order."""
+    """Returns the rules that the functions with this code enforce, in the order of the functions."""
     return tuple(dict.fromkeys(rule for code in codes for rule in _MARKS.get(code, ())))
 
 
 class Option(Struct, frozen=True, forbid_unknown_fields=True):
-    """One reading of an assumption; ``value`` is a number where it is a status."""
+    """An option of a switch; its value is a number if it is a status code."""
 
     value: str | int
     meaning: str
 
 
 class SwitchEntry(Struct, frozen=True, forbid_unknown_fields=True):
-    """A switch as the file writes it: with options, a range of numbers, or a form of an error."""
+    """A switch as the file writes it: with options, a range of numbers, or an error form."""
 
     name: str
     default: str | int
@@ -114,7 +114,7 @@ class SwitchEntry(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def values(self) -> NumberRange | ErrorForm | None:
-        """The range or the form of errors that is taken instead of options; None of one with options."""
+        """The range or the error form; None for a switch with options."""
         return self.range or self.error
 
 
@@ -122,16 +122,16 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
     """One rule that the interface's prose states or implies.
 
     Attributes:
-        id: In kebab-case; what reports, marks and baselines call it.
+        id: The id in kebab-case, which reports, ``upholds`` and baselines use.
         statement: The rule in one sentence.
         section: The section of the interface that contains it.
-        status: Whether the interface states it, a standard that it builds on implies it, the
-            interface is silent and we chose, or it is inferred from the document of another service.
-        source: Where an implied rule comes from: a section of an RFC or of the interface.
+        status: Whether the interface states it, a standard that it builds on implies it, we assume it
+            as the interface is silent, or it is inferred from the document of another service.
+        source: Source of an implied rule: a section of an RFC or of the interface.
         held_by: What enforces it in the mock: the documents in ``openapi/``, the resource API's code, or
             the authorization server's.
-        choice: What we chose; of an implied rule, where its source leaves something open.
-        why: Why so.
+        choice: What we chose; for an implied rule, where its source leaves something open.
+        why: The reason for the choice.
         switch: How to choose another option; on a stated rule, how to disable it.
     """
 
@@ -148,15 +148,15 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """A rule with several options, a range of numbers, or forms of an error, to choose from.
+    """The switch of a rule, with options, a range of numbers, or an error form to choose from.
 
     Attributes:
-        name: What ``--choose`` calls it.
-        options: Each option and what it means; of a switch without options the default alone.
+        name: The name that ``--choose`` takes.
+        options: Option to its meaning; only the default for a switch with a range or an error form.
         default: The option in force unless another is chosen.
         rule: The id of the rule.
-        range: The numbers to choose from; None of another switch.
-        error: The statuses and error codes to choose from; None of another switch.
+        range: The numbers to choose from, or None.
+        error: The statuses and error codes to choose from, or None.
     """
 
     name: str
@@ -168,11 +168,11 @@ class Switch:
 
     @property
     def values(self) -> NumberRange | ErrorForm | None:
-        """The range or the form of errors that is taken instead of options; None of one with options."""
+        """The range or the error form; None for a switch with options."""
         return self.range or self.error
 
     def __contains__(self, option: str) -> bool:
-        """Tells whether the switch has an option, or takes a value."""
+        """Tells whether the switch has an option, or accepts a value."""
         return option in (self.values or self.options)
 
     @property
@@ -189,7 +189,7 @@ def load_rules(path: Path) -> tuple[Rule, ...]:
     """Loads the catalogue, in the file's order.
 
     Raises:
-        StartupError: A rule is not as it must be; the text names the file and the rule.
+        StartupError: A rule is not valid; the text names the file and the rule.
     """
     entries = read_yaml(path)
     if not isinstance(entries, list):
@@ -215,7 +215,7 @@ def switches(rules: Iterable[Rule]) -> dict[str, Switch]:
     """Returns the switches of the catalogue by name.
 
     Raises:
-        StartupError: Two have one name.
+        StartupError: Two switches have the same name.
     """
     catalogue: dict[str, Switch] = {}
     for rule in rules:
@@ -241,13 +241,13 @@ def switch_of(entry: SwitchEntry, rule: str) -> Switch:
 
 
 def choose(switches: Mapping[str, Switch], texts: Iterable[str]) -> dict[str, str]:
-    """Reads choices such as ``avatar-delete-status=200``; of two for one switch the last counts.
+    """Parses choices such as ``avatar-delete-status=200``; the last one for a switch wins.
 
     Returns:
         Switch name to option.
 
     Raises:
-        StartupError: There is no such switch, or it has no such option.
+        StartupError: The switch or the option does not exist.
     """
     return dict(_choice(switches, text) for text in texts)
 

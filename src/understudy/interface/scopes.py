@@ -1,4 +1,4 @@
-"""Names the scopes of the interface (interface, Authorization request)."""
+"""The scopes of the interface (interface, Authorization request)."""
 
 from typing import Final
 

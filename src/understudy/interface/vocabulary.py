@@ -1,7 +1,7 @@
-"""Names what the interface leaves to each deployment: scopes, QR types, headers, fields, sign-in.
+"""The words that the interface leaves to each deployment: scopes, QR types, headers, fields, sign-in.
 
-The interface writes some words of the service neutrally ("the exact word is given by the
-interface"), and published documents differ in others. A deployment's own words stand in one file.
+The interface replaces some words of the service by neutral ones ("the exact word is given by the
+interface"), and published documents differ in others. One file lists a deployment's own words.
 """
 
 import re
@@ -51,12 +51,12 @@ class QrTypeWords(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ProfileStatusWords(Struct, frozen=True, forbid_unknown_fields=True):
-    """The values of the header that tells a QR code's profile.
+    """The values of the header that states the status of a QR code's profile.
 
     Attributes:
-        enabled: It is shown.
-        disabled: It is not shown.
-        not_found: It does not exist.
+        enabled: The profile is shown.
+        disabled: The profile is not shown.
+        not_found: The profile does not exist.
     """
 
     enabled: str = "enabled"
@@ -65,12 +65,12 @@ class ProfileStatusWords(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class UserInfoWords(Struct, frozen=True, forbid_unknown_fields=True):
-    """The words of the user-info operation, which is served where a file has any of them.
+    """The words of the user-info operation, which is served if a vocabulary file has any of them.
 
     Attributes:
-        path: Its path at the authorization server.
-        members: The members of its response, each with the claim that it has (OpenID Connect Core
-            1.0, 5.3), such as ``login: preferred_username``; empty: the claims themselves.
+        path: Path at the authorization server.
+        members: Member of the response to the claim that it holds (OpenID Connect Core 1.0, 5.3), such
+            as ``login: preferred_username``; if empty, members are named after their claims.
     """
 
     path: str = "/oauth2/userinfo"
@@ -78,11 +78,11 @@ class UserInfoWords(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TokenEndpointWays(Struct, frozen=True, forbid_unknown_fields=True):
-    """The requests that the token endpoint takes beside the interface's form.
+    """The requests that the token endpoint accepts beside the interface's form.
 
     Attributes:
-        basic: Whether it takes the client's credentials by HTTP Basic too (``client_secret_basic``).
-        multipart: Whether it takes ``multipart/form-data`` too.
+        basic: Whether it accepts client credentials by HTTP Basic too (``client_secret_basic``).
+        multipart: Whether it accepts ``multipart/form-data`` too.
     """
 
     basic: bool = False
@@ -95,13 +95,13 @@ class Vocabulary(Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         scopes: The names of the scopes.
         qr_types: The values of the QR code's ``type``.
-        rate_limit_headers: What the names of the three rate-limit headers begin with; ``-Limit``,
-            ``-Remaining`` and ``-Reset`` follow.
+        rate_limit_headers: Prefix of the names of the three rate-limit headers, before ``-Limit``,
+            ``-Remaining`` and ``-Reset``.
         upload_field: Name of the file field of an upload.
-        profile_status_header: Name of the header that tells a QR code's profile.
-        profile_statuses: Its values.
-        user_info: What tells a client who signed in.
-        token_endpoint: What the token endpoint takes.
+        profile_status_header: Name of the header that states the status of a QR code's profile.
+        profile_statuses: Values of that header.
+        user_info: The words of the user-info operation.
+        token_endpoint: Further requests that the token endpoint accepts.
     """
 
     scopes: ScopeWords = field(default_factory=ScopeWords)
@@ -115,7 +115,7 @@ class Vocabulary(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def words(self) -> dict[str, str]:
-        """The deployment's word for each scope of the interface."""
+        """Scope of the interface to the deployment's word for it."""
         return {
             AUTH: self.scopes.auth,
             READ_PROFILE: self.scopes.read,
@@ -154,10 +154,10 @@ _FORMS: Final = {
 
 
 def load_vocabulary(path: Path) -> Vocabulary:
-    """Loads a vocabulary file, or the vocabulary that the profile of a deployment holds.
+    """Loads a vocabulary from its file, or from a deployment profile.
 
     Raises:
-        StartupError: It cannot be read, or a word cannot stand where it belongs; the text names the
+        StartupError: The file cannot be read, or a word is not valid in its place; the text names the
             file, the key and what to write.
     """
     content = read_yaml(path) or {}
@@ -202,8 +202,8 @@ def _check(path: Path, key: str, value: Any) -> None:
             raise StartupError(msg)
 
 
-# The bundled documents are written in a deployment's words; any other document in force says itself
-# what its scopes, fields and headers are called.
+# Only bundled documents are rewritten in a deployment's words, since any other document in force is
+# written in them already.
 
 _MULTIPART: Final = "multipart/form-data"
 
@@ -218,8 +218,8 @@ def in_words(document: Document, vocabulary: Vocabulary) -> Document:
 def with_declared_scopes(vocabulary: Vocabulary, document: Document) -> Vocabulary:
     """Returns a vocabulary with the scopes that a document in force requires.
 
-    The scopes of the operations that read, and of those that change, tell which word is which. Where
-    they do not, as under one scope for everything, the vocabulary stays as it is.
+    A scope that only reading operations share is the read scope, and one that only changing operations
+    share the manage scope. The vocabulary stays as it is if either is missing or ambiguous.
     """
     declared = {key_of(it.method, it.path): _required_scopes(it) for it in operations(document)}
     reading = _common([declared[key] for key in READS if declared.get(key)])
@@ -243,7 +243,7 @@ def _common(sets: Sequence[frozenset[str]]) -> frozenset[str]:
 
 
 def user_info_document(document: Document, vocabulary: Vocabulary) -> Document:
-    """Returns the document of what tells who signed in, at the path and in the members of a deployment."""
+    """Returns the document of the user-info operation with a deployment's path and members."""
     raw = in_words(document, vocabulary).raw
     words = vocabulary.user_info
     schemas = raw["components"]["schemas"]
@@ -260,10 +260,10 @@ def user_info_document(document: Document, vocabulary: Vocabulary) -> Document:
 
 
 class _Rewriting:
-    """Copies a document with other words; nothing of the original is changed.
+    """Copies a document with other words, and leaves the original unchanged.
 
     Args:
-        vocabulary: The words.
+        vocabulary: The deployment's words.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -297,7 +297,7 @@ class _Rewriting:
         for scope, word in self._scopes.items():
             if text == scope:
                 return word
-            # "auth" is also part of other words, so in prose it counts only where it is code
+            # "auth" is also part of other words, so in prose only code and queries are replaced
             quoted, plain = f"`{scope}`", f"={scope}&"
             text = text.replace(quoted, f"`{word}`").replace(plain, f"={word}&")
             text = text if scope == AUTH else text.replace(scope, word)

@@ -1,1 +1,1 @@
-"""Writes what verify, drift and lint found: one content, and each format once."""
+"""Reports of verify, drift, lint and generate: one content model, and a renderer for each format."""

@@ -1,6 +1,6 @@
-"""Writes what code hosts read: SARIF 2.1.0 (OASIS), GitLab's code quality, GitHub's annotations.
+"""Writes reports for code hosts: SARIF 2.1.0 (OASIS), GitLab's code quality, GitHub's annotations.
 
-No library for SARIF is maintained.
+SARIF is written by hand, since no library for it is maintained.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def sarif(report: Report) -> str:
-    """Returns a report as SARIF; what a baseline accepts is suppressed there."""
+    """Returns a report as SARIF, with findings that a baseline accepts marked as suppressed."""
     rules = [
         {
             "id": rule.name,
@@ -73,7 +73,7 @@ def _with_commands(result: Result) -> str:
 
 
 def gitlab(report: Report) -> str:
-    """Returns a report as code quality; equal fingerprints get a number."""
+    """Returns a report as GitLab's code quality; repeated fingerprints get a number, as each must differ."""
     seen: Counter[str] = Counter()
     no_file = FileLine(report.tool.replace(" ", "-"), 1)  # GitLab requires one
 
@@ -99,7 +99,7 @@ def _gitlab_location(place: FileLine) -> dict[str, object]:
 
 
 def annotations(report: Report) -> list[str]:
-    """Returns one workflow command of GitHub's for each result that no baseline accepts."""
+    """Returns a workflow command of GitHub for each result that no baseline accepts."""
     expected = {
         entry.fingerprint
         for section in report.sections

@@ -1,4 +1,4 @@
-"""A rich console that shows what would steer the terminal as escapes, whoever printed it."""
+"""A rich console that escapes control characters in everything that is printed."""
 
 import textwrap
 from collections.abc import Iterable
@@ -11,16 +11,16 @@ from understudy.terminal import printable
 
 
 class Terminal(Console):
-    """A console for texts of others.
+    """A console for untrusted texts.
 
-    Escaping here, where rich makes segments of everything that is printed, leaves no way around it;
-    rich's own styles and cursor movements are not part of a segment's text.
+    Rich makes segments of everything that is printed, so escaping them misses nothing; rich's own
+    styles and cursor movements are not part of a segment's text.
     """
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """Renders an object into segments that do not steer the terminal."""
+        """Renders an object into segments without control characters."""
         for text, style, control in super().render(renderable, options):
             yield Segment(text if control else printable(text), style, control)
 
@@ -40,6 +40,6 @@ def print_line(
             break_long_words=False,
             break_on_hyphens=False,
         )
-    for each in lines:
+    for line in lines:
         # a Text, as responses are not markup
-        console.print(Text(each, style), soft_wrap=True)
+        console.print(Text(line, style), soft_wrap=True)

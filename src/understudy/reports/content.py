@@ -1,6 +1,6 @@
-"""Defines what a report says, whoever found it; each format renders all of it once.
+"""The content of a report, which every command fills and every format renders.
 
-The JSON reports are records of their own, by published schemas; whatever people read is here.
+Only the JSON reports are separate records, since their schemas are published.
 """
 
 from collections import Counter
@@ -24,13 +24,13 @@ class FileLine(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ShownSide:
-    """One deployment's way to show a finding.
+    """The commands and the response that show a finding at one deployment.
 
     Attributes:
         commands: A shell script; secrets are variables.
-        title: What distinguishes it from the other side; empty for the only one.
-        response: The response to its last command; empty where the finding tells it.
-        folded: Longer texts by their titles, which a page unfolds.
+        title: Name that distinguishes it from the other side; empty for the only one.
+        response: The response to its last command; empty if the finding states it.
+        folded: Titles and longer texts, which a page shows folded.
     """
 
     commands: str
@@ -41,15 +41,15 @@ class ShownSide:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One thing that was found.
+    """A finding.
 
     Attributes:
         label: Its heading: the operation, the caller, and what else distinguishes it.
         summary: One line for lists and annotations.
-        operation: The operation; empty where none matches.
+        operation: The operation; empty if none matches.
         fingerprint: A hash that the same finding has in every run.
         sides: The deployments that show it, at least one.
-        facts: What was expected and what came, each with its name.
+        facts: Names and values, such as expected and actual.
         place: The line of the user's file that it belongs to; None without one.
         is_accepted: True if a baseline accepts it.
     """
@@ -66,16 +66,16 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """The findings that have one reason.
+    """The findings that have the same cause.
 
     Attributes:
         name: The rule, or what differs.
         statement: The rule in one sentence; may be empty.
-        entries: What was found, at least one.
+        entries: The findings, at least one.
         rule: The id by which code hosts group results; the name if empty.
-        readings: What each side does where the contract is open, by the sides' names.
-        consequences: What the same responses break too.
-        severity: How much it matters: critical, major, moderate or minor.
+        readings: Names of the sides, and what each does where the contract is open.
+        consequences: Causes whose rules the same responses break too.
+        severity: Critical, major, moderate or minor.
         words: The cause in words, where more is known than the rule; may be empty.
     """
 
@@ -90,17 +90,17 @@ class Cause:
 
     @property
     def heading(self) -> str:
-        """The cause in words; the name where there are none."""
+        """The cause in words, else the statement, else the name."""
         return self.words or self.statement.strip() or self.name
 
     @property
     def broken(self) -> str:
-        """The rule, with its sentence where the heading says something else."""
+        """The rule, with its statement unless the heading shows that."""
         return f"{self.name}: {self.statement.strip()}" if self.words else self.name
 
     @property
     def following(self) -> str:
-        """The number of rules that follow from it, and which; empty for none."""
+        """The number and the names of the consequences; empty if there are none."""
         names = self.names_of_consequences
         verb = "follows" if len(names) == 1 else "follow"
         return f"{counted(len(names), 'rule')} {verb}: {', '.join(names)}" if names else ""
@@ -112,7 +112,7 @@ class Cause:
 
     @property
     def names_of_consequences(self) -> tuple[str, ...]:
-        """The names of what the same responses break too."""
+        """The names of the consequences, each once."""
         return tuple(dict.fromkeys(cause.name for cause in self.consequences))
 
 
@@ -123,9 +123,9 @@ class Section:
     Attributes:
         title: The title.
         causes: The causes, at least one.
-        is_note: True if they are not to be blamed on the deployment.
-        introduction: What a reader has to know first.
-        topic: What each result says first at code hosts, where it stands without the title.
+        is_note: True if the deployment is not to blame.
+        introduction: Text before the causes; may be empty.
+        topic: First words of each result at code hosts, which do not show the title.
         is_expected: True if only a verbose report lists them.
     """
 
@@ -142,12 +142,12 @@ class ChangeLine:
     """One change between two documents, with all the places that it is seen in.
 
     Attributes:
-        entries: The change, at each place, at least one; they have no sides.
+        entries: The change at each of its places, at least one; without sides.
         rule: The id by which code hosts group it.
         statement: The kind of change, in one sentence.
         summary: The change in one line.
         effect: The clients that it breaks, in words.
-        is_breaking: True if it breaks any.
+        is_breaking: True if it breaks any client.
         pointer: JSON pointer of the first place.
         further: The further places, in words.
     """
@@ -180,8 +180,8 @@ class RuleLine:
         section: Its section of the interface.
         status: Passed, failed or not checked.
         origin: ``stated``, ``implied``, ``assumed``.
-        checks: How often it was judged.
-        reason: Why it was not checked; may be empty.
+        checks: Number of times it was judged.
+        reason: Reason why it was not checked; may be empty.
     """
 
     name: str
@@ -211,26 +211,26 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The findings of a command, and all that a report says beside them.
+    """The findings of a command, and everything else in its report.
 
     Attributes:
         tool: The command, such as ``understudy verify``.
-        title: What was judged.
+        title: The target or the documents that were judged.
         verdict: The line with the totals.
-        is_bad: True if something has to be mended.
-        sections: What was found, most urgent first.
-        comparisons: How documents differ.
-        rules: How each rule ended; empty where rules are not judged one by one.
-        cases: How each case ended that was sent, with the cause where it failed.
+        is_bad: True if something must be fixed.
+        sections: The findings, most urgent first.
+        comparisons: Differences between documents.
+        rules: Outcome of each rule; empty if rules are not judged one by one.
+        cases: Outcome of each case that was sent, with the cause if it failed.
         unchecked: Each reason with the rules that were not checked for it.
-        alarms: What went wrong with the run itself, most urgent first.
-        remarks: What else a reader may want to know.
-        details: What only those want to know who look into the tool itself.
-        variables: Names of secrets that the commands need, each with where its value is; may be empty.
-        coverage: What was sent; None where it is not counted.
+        alarms: Problems of the run itself, most urgent first.
+        remarks: Further lines for every reader.
+        details: Further lines about the tool itself, for verbose reports.
+        variables: Names of secrets that the commands need, and where each value is, if known.
+        coverage: Counts of what was sent; None if it was not counted.
         numbers: Start, seconds, seed and requests, as texts by their names.
-        since: What changed since an earlier run, a line each.
-        records: What programs read (``json``, ``har``), by the format: made by the command itself.
+        since: Changes since an earlier run, a line each.
+        records: Format for programs (``json``, ``har``) to the command's function that writes it.
     """
 
     tool: str
@@ -253,22 +253,22 @@ class Report:
 
     @property
     def exports(self) -> tuple[str, str]:
-        """The command that sets the variables, and where their values are; empty for none."""
+        """The command that sets the variables, and where their values are; empty if unknown."""
         places = "; ".join(f"{name} is {place}" for name, place in self.variables if place)
         return f"export {' '.join(f'{name}=…' for name, _ in self.variables)}", places
 
     def count(self, status: Status) -> int:
-        """Returns the number of rules that ended so."""
+        """Returns the number of rules with this status."""
         return sum(rule.status == status for rule in self.rules)
 
     @property
     def results(self) -> Iterator["Result"]:
-        """All that was found, as code hosts list it."""
+        """All findings and changes, as code hosts list them."""
         for section in self.sections:
             for cause in section.causes:
-                for one in (cause, *cause.consequences):
-                    for entry in one.entries:
-                        yield Result(one.result, section.topic, entry, section.is_note)
+                for listed in (cause, *cause.consequences):
+                    for entry in listed.entries:
+                        yield Result(listed.result, section.topic, entry, section.is_note)
         for comparison in self.comparisons:
             for change in comparison.changes:
                 for entry in change.entries:
@@ -284,5 +284,5 @@ class Result(NamedTuple):
     is_note: bool
 
     def text(self, separator: str) -> str:
-        """Returns what was found, behind what it is about."""
+        """Returns the topic, if any, and the summary."""
         return separator.join(filter(None, (self.topic, self.entry.summary)))

@@ -1,4 +1,4 @@
-"""Compares a run with the JSON report of an earlier one: findings that came and went, rules lost."""
+"""Compares a run with the JSON report of an earlier one: new and gone findings, rules no longer checked."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,8 +15,8 @@ class Change(NamedTuple):
     """The changes since an earlier run.
 
     Attributes:
-        lines: A summary, then a line for each finding that came or went.
-        lost: The rules that were checked then, and were not now.
+        lines: A summary, then a line for each new and each gone finding.
+        lost: The rules that were checked then, but not now.
     """
 
     lines: tuple[str, ...]
@@ -24,12 +24,12 @@ class Change(NamedTuple):
 
 
 def is_report(path: Path) -> bool:
-    """Tells whether a baseline is a JSON report, and not a list of accepted findings."""
+    """Tells whether a baseline is a JSON report, rather than a list of accepted findings."""
     try:
         with path.open("rb") as file:
             return file.read(64).lstrip().startswith(b"{")
     except OSError:
-        return False  # its reader says why
+        return False  # reading the list reports the error
 
 
 def read_report(path: Path, option: str, *members: str) -> Mapping[str, Any]:
@@ -38,7 +38,7 @@ def read_report(path: Path, option: str, *members: str) -> Mapping[str, Any]:
     Args:
         path: The file.
         option: The option that names it, for the message.
-        members: What is needed of it, beside its rules.
+        members: Further members that it must have.
 
     Raises:
         StartupError: The file is not such a report.
@@ -55,7 +55,7 @@ def read_report(path: Path, option: str, *members: str) -> Mapping[str, Any]:
 
 
 def change_since(earlier: Mapping[str, Any], report: Report) -> Change:
-    """Returns what changed.
+    """Returns the changes since an earlier run.
 
     Args:
         earlier: The JSON report of the earlier run.

@@ -1,4 +1,4 @@
-"""The formats of ``--report``: each a function of a report, whichever command filled it."""
+"""The formats of ``--report``, each a function that writes the report of any command."""
 
 from collections.abc import Callable, Mapping
 from functools import wraps
@@ -23,7 +23,7 @@ def har(report: Report) -> str:
 
 
 def _printable(write: Callable[[Report], str]) -> Callable[[Report], str]:
-    """Returns a format that steers no terminal, editor or review that shows it; its JSON stays the same."""
+    """Returns a format that escapes control characters, which a terminal would obey; JSON stays equivalent."""
 
     @wraps(write)
     def shown(report: Report) -> str:

@@ -1,7 +1,7 @@
-"""Writes a report as one self-contained HTML page, which reads whole without its script.
+"""Writes a report as one self-contained HTML page, which is complete without its script.
 
-First what someone asks who was not there: what was judged and when, the verdict, the causes by severity,
-what changed; then the details. The script only filters, copies and unfolds everything for the printer.
+It begins with a summary for people who did not run the command: what was judged and when, the verdict,
+the causes by severity, the changes. The script only filters, copies, and unfolds everything for printing.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ STYLE: Final = Path(__file__).with_name("page.css")
 SCRIPT: Final = Path(__file__).with_name("page.js")
 
 LINES: Final = 5
-"""Remarks that stand before the findings; more are folded."""
+"""Remarks that are shown before the findings; more are folded."""
 
 WORDS: Final[Mapping[Status, str]] = {
     "failed": "failed",
@@ -125,7 +125,7 @@ def _section(section: Section) -> str:
 
 
 def _cause(cause: Cause, css: str) -> str:
-    """Returns what was found for one reason, with what follows from it folded in."""
+    """Returns the findings of a cause, with its consequences folded."""
     first, *others = map(_entry, cause.entries)
     more = _folded(f"{len(others)} more", "".join(others)) if others else ""
     if cause.consequences:

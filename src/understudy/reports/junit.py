@@ -13,11 +13,11 @@ from understudy.reports.content import Cause, Report, RuleLine
 def junit(report: Report) -> str:
     """Returns a report as JUnit XML."""
     causes = [
-        one
+        listed
         for section in report.sections
         if not section.is_note
         for cause in section.causes
-        for one in (cause, *cause.consequences)
+        for listed in (cause, *cause.consequences)
     ]
     rules = report.rules or tuple(line for line, _ in report.cases) or _rules_of(causes)
     root = Element("testsuites")

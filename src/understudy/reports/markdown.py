@@ -69,12 +69,13 @@ def _comparison(comparison: Comparison) -> Iterator[str]:
 
 
 def folded(title: str, script: str) -> list[str]:
-    """Returns a shell script that a reader of a page in Markdown unfolds."""
+    """Returns the lines of a shell script that Markdown pages show folded."""
+    # The fence must be longer than every run of backticks in the script.
     fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", script) or [""]))
     lines = [f"<details><summary>{title}</summary>", "", f"{fence}sh", script, fence]
     return [*lines, "", "</details>", ""]
 
 
 def plain(text: str) -> str:
-    """Returns a text of which Markdown interprets nothing, in one line."""
+    """Returns a text in one line, with the characters that Markdown interprets escaped."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))

@@ -16,7 +16,7 @@ REASONS: Final = 6
 """Reasons for unchecked rules, and names of consequences, that are printed without ``--verbose``."""
 
 WIDE: Final = 120
-"""Columns of a terminal on which both sides stand beside one another."""
+"""Columns of a terminal from which both sides are printed next to each other."""
 
 LINES_SHOWN: Final = 12
 """Lines of a response that are printed without ``--verbose``."""
@@ -62,7 +62,7 @@ def print_report(console: Console, report: Report, *, is_verbose: bool = False) 
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """The console, and how much of a report is printed there."""
+    """Prints the parts of a report on a console, in full if verbose."""
 
     console: Console
     is_verbose: bool
@@ -155,7 +155,7 @@ class _Page:
         ]
 
     def _clipped(self, line: str) -> str:
-        """Returns the start of a line of a response, unless all of it is wanted."""
+        """Returns the start of a long line of a response; the whole line if verbose."""
         is_whole = self.is_verbose or len(line) <= CHARACTERS_SHOWN
         return line if is_whole else f"{line[:CHARACTERS_SHOWN]}…"
 
