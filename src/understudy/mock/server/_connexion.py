@@ -1,12 +1,11 @@
-"""Routes by the document with Connexion; no other module imports it.
+"""Routes by the document with Connexion; no other module imports Connexion.
 
-Connexion's routing is put into the mock's own stack instead of using one of Connexion's apps, which
-rebuild decorators and signatures on each request: half of their time goes there. Its layers for
-security and validation are left out too: they rebuild a request object and its validators on each
-request (40 % of what the mock spent), to call functions of the mock anyway. What is read from the
-scope (``connexion_routing``, by ``dispatcher``) comes from Connexion's source and not from its
-documentation; ``tests/mock/server/test_connexion.py`` notices when that changes. To import Connexion
-takes 0.7 s of processor, so this module is imported by the first request that needs it.
+The mock's stack contains only Connexion's routing. Connexion's apps rebuild decorators and signatures on
+each request, which takes half of their time; its layers for security and validation rebuild a request
+object and its validators on each request (40 % of the mock's time), only to call functions of the mock.
+The scope's ``connexion_routing``, which ``dispatcher`` reads, is not documented;
+``tests/mock/server/test_connexion.py`` notices when it changes. Importing Connexion takes 0.7 s of
+processor time, so the first request that needs this module imports it.
 """
 
 import re
@@ -30,15 +29,15 @@ with warnings.catch_warnings():
 
 
 class Routing(RoutingMiddleware):  # type: ignore[misc]  # connexion ships no types
-    """Connexion's routing, as an ASGI application, but for three things.
+    """Connexion's routing as an ASGI application, with three changes.
 
-    A slash at the end is not forgiven by a redirect, as it loses bodies; a line end (``%0A``) is a
-    character of a path like any other, though Starlette mounts an API at ``.*``; and a template that
-    the regular expression of Starlette would match in more than linear time has our own matcher.
+    A trailing slash is no redirect, since redirects lose bodies. A line break (``%0A``) is matched like any
+    other character, which Starlette's ``.*`` for mounted APIs does not. And a template whose regular
+    expression could backtrack beyond linear time gets our own matcher.
     """
 
     def add_api(self, *args: Any, **kwargs: Any) -> None:
-        """Registers a document."""
+        """Registers a document, and applies the changes to its routes."""
         super().add_api(*args, **kwargs)
         for router in (self.router, *(route.app for route in self.router.routes)):
             router.redirect_slashes = False
@@ -49,30 +48,28 @@ class Routing(RoutingMiddleware):  # type: ignore[misc]  # connexion ships no ty
                     route.path_regex = _LinearPattern(route)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Finds the operation, and calls what responds.
+        """Finds the operation, and calls the application behind the routing.
 
         Raises:
             HTTPException: No operation has this method and path.
         """
-        scope["app"] = (
-            self  # so that Starlette's router raises its refusals instead of sending them
-        )
+        scope["app"] = self  # lets Starlette's router raise its refusals instead of sending them
         await super().__call__(scope, receive, send)
 
 
 _BACKTRACKING = re.compile(r"\}[^/]*\{|:path\}.*\{|\{.*:path\}")
-"""Finds two parameters in one segment, or one that takes slashes beside another."""
+"""Matches templates with two parameters in a segment, or with a ``:path`` parameter and another."""
 
 
 class _LinearPattern:
-    """Stands for the regular expression of a route, of which Starlette asks only for its groups."""
+    """Replaces the regular expression of a route; Starlette uses only ``match(…).groupdict()``."""
 
     def __init__(self, route: Any) -> None:
         template = decoded_path(route.endpoint.operation_id.partition(" ")[2])
         self._matcher = PathMatcher([(template, list(route.param_convertors))])
 
     def match(self, path: str) -> "_LinearMatch | None":
-        """Matches a path from its beginning to its end."""
+        """Matches a whole path."""
         found = self._matcher.find(path)
         return None if found is None else _LinearMatch(zip(*found, strict=True))
 
@@ -81,15 +78,15 @@ class _LinearMatch(dict[str, str]):
     """The texts of a route's parameters."""
 
     def groupdict(self) -> dict[str, str]:
-        """Returns them by name."""
+        """Returns the texts by parameter name, as ``re.Match.groupdict`` does."""
         return self
 
 
 class Skeleton(OpenAPISpecification):  # type: ignore[misc]  # as above
     """A document that ``skeleton`` has generated.
 
-    It holds no references, and is not validated at each start, which took a tenth of it;
-    ``tests/openapi/test_paths.py`` validates them.
+    It has no references to resolve, and validating it would take a tenth of the start;
+    ``tests/openapi/test_paths.py`` validates such documents.
     """
 
     def __init__(self, document: dict[str, Any]) -> None:
@@ -102,13 +99,13 @@ def routed(apis: Mapping[str, Sequence[Operation]], app: ASGIApp) -> Routing:
 
     Args:
         apis: Base path to the operations that are served under it.
-        app: What responds after routing.
+        app: Application to call after routing.
     """
-    # Connexion knows the methods of OpenAPI 3.0 and passes over others
+    # Connexion ignores methods that are not in OpenAPI 3.0, unless its set of methods has them
     METHODS.update(it.method.lower() for operations in apis.values() for it in operations)
     routing = Routing(app)
     resolver = Resolver(lambda _: app)
-    # Starlette's router takes the first base path that fits
+    # Starlette's router takes the first base path that matches: sort specific ones first
     for base_path in sort_routes(list(apis), key=lambda base_path: base_path or "/"):
         document = Skeleton(skeleton(apis[base_path]))
         routing.add_api(document, base_path=base_path, resolver=resolver)

@@ -1,7 +1,7 @@
-"""Describes how a document is served: everything that the document itself does not say.
+"""The configuration of a served document: everything that the document itself does not contain.
 
-The server knows mechanisms and no rule of any service: which switch turns which mechanism is said
-by the code that builds an ``Api``.
+The server has mechanisms and no rules of a service: the code that builds an ``Api`` connects switches
+with mechanisms.
 """
 
 import re
@@ -29,20 +29,20 @@ Policy = Callable[[Choices], bool]
 
 
 OperationPolicy = Callable[[Choices, object], bool]
-"""A policy for some operations, which are named by their handlers."""
+"""Decides for an operation, which its handler identifies."""
 
 ScopePolicy = Callable[[Choices, object, frozenset[str]], bool]
-"""Tells whether scopes open an operation, which is named by its handler."""
+"""Tells whether a token's scopes permit an operation, which its handler identifies."""
 
 RefusalPolicy = Callable[[Choices, Problem], Problem]
 
 
 class QueryReading(NamedTuple):
-    """The reading of query parameters that a request does not give just once, with a value.
+    """The treatment of empty and repeated query parameters.
 
     Attributes:
-        drops_empty: Whether an empty text counts as left out where the schema does not allow it.
-        repeated: Which of several values counts.
+        drops_empty: Whether an empty text is treated as absent where the schema does not allow it.
+        repeated: Which of several values is used; ``none`` refuses the request.
     """
 
     drops_empty: bool = False
@@ -50,52 +50,52 @@ class QueryReading(NamedTuple):
 
 
 STRICT_QUERY: Final = QueryReading()
-"""Refuses such parameters."""
+"""Refuses empty and repeated parameters, unless the schema allows them."""
 
 
 def strict_query(_choices: Choices) -> QueryReading:
-    """Returns the strict reading whatever is chosen."""
+    """Returns STRICT_QUERY: the default of ``Policies.query_reading``."""
     return STRICT_QUERY
 
 
 def never(_choices: Choices, *_request: object) -> bool:
-    """Returns False whatever is chosen, for every operation."""
+    """Returns False: the default of most policies."""
     return False
 
 
 def as_declared(_choices: Choices) -> str:
-    """Returns no name for the headers of a limit, whatever is chosen: the document says it."""
+    """Returns an empty prefix, so that rate-limit headers have the document's names."""
     return ""
 
 
 def as_raised(_choices: Choices, problem: Problem) -> Problem:
-    """Returns a refusal as it was raised, whatever is chosen."""
+    """Returns a refusal unchanged."""
     return problem
 
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """Changes of the engine's mechanisms by the options in force; strict by default.
+    """Functions of the options in force that relax or change the engine's mechanisms.
 
     Attributes:
-        lifts_quota: Whether requests are not counted and never answered 429.
-        warns_of_quota: Whether requests beyond the quota are counted, and answered all the same.
+        lifts_quota: Whether requests are not counted, so that none gets 429.
+        warns_of_quota: Whether requests beyond the quota get a warning instead of 429.
         aligns_windows: Whether the hour of a quota is that of the clock, and not an hour from the first
             request.
-        limit_headers: What the names of the headers begin with that say what is left of a quota;
-            empty: as the document declares them.
-        ignores_scopes: Whether a token opens operations that it was not granted the scopes of.
-        opens: Whether the scopes of a token open an operation, although they are not those it needs.
+        limit_headers: Prefix of the names of the rate-limit headers; empty: as the document declares
+            them.
+        ignores_scopes: Whether a token permits operations whose scopes it was not granted.
+        opens: Whether other scopes than the required ones permit an operation.
         ignores_invalid_token: Whether an invalid token on an operation with optional
             authentication is treated as no token, instead of 401.
-        defers_missing_scope: Whether a missing scope is refused only after the body was looked at.
-        drops_unknown_members: Whether body members that the schema closes out are dropped, instead
+        defers_missing_scope: Whether a missing scope is refused only after the body was validated.
+        drops_unknown_members: Whether body members that the schema excludes are dropped, instead
             of 400.
         defers_invalid_token: Whether an invalid token on an operation with optional authentication
-            is refused only where nothing else is wrong with the request.
-        query_reading: How empty and repeated query parameters are read.
-        refusal: Gives a refusal the status and the code that are chosen for it.
-        quota_advice: What a 429 advises, besides the call that resets the count.
+            is refused only if the request is otherwise valid.
+        query_reading: Treatment of empty and repeated query parameters.
+        refusal: Returns a refusal with the chosen status and code.
+        quota_advice: Advice in a 429's message, besides the call that resets the count.
     """
 
     lifts_quota: Policy = never
@@ -114,35 +114,35 @@ class Policies:
 
 
 STRICT = Policies()
-"""Every mechanism as the engine has it."""
+"""No policy relaxes anything."""
 
 
 Authenticate = Callable[[World, str, datetime], Principal | None]
-"""Looks up a bearer token: returns whom it speaks for, or None where it is not valid."""
+"""Returns the principal of a bearer token; None if the token is invalid."""
 
 
 Precondition = Callable[[World, Principal, Choices, Mapping[str, str]], None]
-"""Refuses a request by its path arguments and the choices in force."""
+"""Raises a Problem for path arguments that must be checked before validation, by the choices in force."""
 
 
 ErrorResponse = Callable[[Problem], HandlerResponse]
 
 Complete = Callable[[Mapping[str, Any]], Any]
-"""Makes a member of a response's body of the members beside it; None: it cannot."""
+"""Computes a member of a response's body from the object's other members; None: it cannot."""
 
 
 ExplainToken = Callable[[World, str, datetime], str]
-"""Returns the reason against a bearer token that is not valid."""
+"""Returns why a bearer token is invalid."""
 
 AuthenticateAccount = Callable[[World, str, str], Principal | None]
-"""Checks a user name and a password: returns whom they speak for, or None."""
+"""Returns the principal of a user name and password; None if they are invalid."""
 
 ANYONE = Principal("anyone", "api_key", frozenset(), "")
-"""Whoever sends a credential that is not checked."""
+"""Principal of a credential that is not checked."""
 
 
 def knows_no_token(_world: World, _token: str, _now: datetime) -> Principal | None:
-    """Returns None, as no token is valid."""
+    """Returns None: no token is valid."""
     return None
 
 
@@ -152,66 +152,64 @@ _MISTAKES: Final = (
     (r"'.*'|\".*\"", "it stands in quotes, which are not part of it"),
     (r"(?i:bearer) .*", "the word Bearer is written twice"),
 )
-"""Forms of what clients send by mistake in place of a token, and what went wrong."""
+"""Patterns of texts that clients send by mistake instead of a token, and the probable mistakes."""
 
 
 def calls_token_unknown(_world: World, token: str, _now: datetime) -> str:
-    """Returns the reason against a token of which no more is known."""
+    """Returns the reason that a token is unknown, with the client's probable mistake."""
     mistakes = (mistake for form, mistake in _MISTAKES if re.fullmatch(form, token))
     return ": ".join(["there is no such token", *islice(mistakes, 1)])
 
 
 def takes_any_token(_world: World, _token: str, _now: datetime) -> Principal:
-    """Returns ``ANYONE``, as every token is valid."""
+    """Returns ``ANYONE``: every token is valid."""
     return ANYONE
 
 
 def takes_any_account(_world: World, _name: str, _password: str) -> Principal:
-    """Returns ``ANYONE``, as every user name and password are valid."""
+    """Returns ``ANYONE``: every user name and password is valid."""
     return ANYONE
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Api:
-    """A document in force. Operations are named by method and path, as in ``Handlers``.
+    """A served document. Method and path identify operations, as in ``Handlers``.
 
     Attributes:
-        document: The OpenAPI document.
-        base_path: Where it is served; paths without it are served too.
-        handlers: The handler of each operation; without one, the response is generated from the
-            document.
-        error_response: Puts a problem into this API's error shape.
+        document: OpenAPI document.
+        base_path: Prefix of the served paths; requests may omit it.
+        handlers: Handlers of operations; without one, the response is generated from the document.
+        error_response: Returns a problem in this API's default error shape.
         has_usual_errors: Whether a path without an operation is refused in the error shape that the
             operations of the document usually declare.
         authenticate: Looks up a bearer token.
-        explain_token: Says why a bearer token is not valid.
-        token_hint: What a refusal says of the bearer tokens that are valid.
+        explain_token: Returns why a bearer token is invalid.
+        token_hint: Hint at valid bearer tokens, for a refusal's message.
         authenticate_key: Looks up an API key of one of the document's security schemes.
         authenticate_account: Checks the user name and password of Basic authentication (RFC 7617).
         checks_declared_scopes: Whether an OAuth token must have been granted the scopes that the
             document names for an operation without a handler.
-        credential_hint: What a refusal says of the credentials that are valid.
-        scopes: The operations that take OAuth tokens only, and the scopes that each requires.
-        limited: The operations that count towards the quota.
-        quota: Requests an hour of a principal; None: an anonymous client's.
-        aliases: Names of one and the same member of a body; whichever the document
-            declares is the one that the handler sees.
-        json_as_form: The operations that read JSON sent under a form's content type.
-        numeric_booleans: The operations whose boolean parameters are also written 1 and 0.
+        credential_hint: Hint at valid credentials of other kinds, for a refusal's message.
+        scopes: Operations that accept OAuth tokens only, with their required scopes.
+        limited: Operations that count towards the quota.
+        quota: Returns the hourly quota of a principal, or of an anonymous client (None).
+        aliases: Synonymous names of one body member of an operation; a handler gets the member under
+            the name that the document declares.
+        json_as_form: Operations that read JSON sent under a form's content type.
+        numeric_booleans: Operations whose boolean parameters may also be sent as 1 and 0.
         header_names: Other names for response headers of the engine, in lower case, where the document
             declares none.
-        fills_headers: Whether handlers' responses have every header that the document declares, made up
-            where the handler has none, and not only those that it requires.
-        completions: Name of a member to what makes it of the members beside it, where the document
-            requires it and the handler's body lacks it or has it in another form.
-        pages: The operations that a person sees, and what responds where none has to; the pages
-            validate the request themselves, as their refusals are pages too.
-        document_handlers: What responds to operations without a handler by the state that was inferred
-            from the document.
-        preconditions: Handler to what may be looked at before the document's validation refuses.
-        policies: How the readings in force change what the engine does.
-        is_lenient: Whether requests are read as far as they can be: of a repeated parameter the first
-            counts, what is not UTF-8 is replaced, and Accept is not judged.
+        fills_headers: Whether handlers' responses get generated values for all missing declared
+            headers, and not only for required ones.
+        completions: Member name to the function that computes the member, where the document requires
+            it and the handler's body lacks it or has it in another form.
+        pages: Operations that show a page, and the handlers that may respond without one; pages
+            validate the request themselves, as their refusals are pages, too.
+        document_handlers: Handlers that respond from the state that was inferred from the document.
+        preconditions: Handler to the check that runs before a validation error is reported.
+        policies: Policies that follow from the options in force.
+        is_lenient: Whether requests are read tolerantly: a repeated parameter has its first value,
+            invalid UTF-8 is replaced, and Accept is not checked.
         is_steering: Whether this is the admin API, in which no faults are injected.
     """
 
@@ -245,6 +243,6 @@ class Api:
 
     @property
     def paths(self) -> Mapping[str, Any]:
-        """The document's path templates."""
+        """Path templates of the document, with their path items."""
         paths: Mapping[str, Any] = self.document.raw.get("paths", {})
         return paths

@@ -1,6 +1,6 @@
-"""Reads request bodies as the document declares them, and judges what they say by its schemas.
+"""Decodes request bodies as the document declares them, and validates them by its schemas.
 
-Forms are URL-encoded or multipart; what the document says of their fields is worked out once, at start.
+Forms are URL-encoded or multipart; the declarations of their fields are compiled once, at start.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -49,13 +49,13 @@ class FormField:
     """A field of a form, as the document declares it.
 
     Attributes:
-        name: The declared name; a request may use an alias.
-        types: The JSON types that its text may be read as.
-        is_file: Whether its value is a file.
-        is_list: Whether it may be given several times.
-        is_declared: Whether the document knows it.
-        is_json: Whether its text is JSON: an object or a list, or what ``encoding`` calls JSON.
-        style: Reads it as ``name[member]=value``, or in the style that ``encoding`` names.
+        name: Declared name; a request may use an alias.
+        types: JSON types that the text may be read as.
+        is_file: Whether the value is a file.
+        is_list: Whether the field may be sent several times.
+        is_declared: Whether the document declares the field.
+        is_json: Whether the text is JSON: for an object or a list, or by ``encoding``.
+        style: Reader of ``name[member]=value``, or of the style in ``encoding``; None: plain texts only.
     """
 
     name: str
@@ -67,10 +67,10 @@ class FormField:
     style: StyleReader | None = None
 
     def typed(self, value: Any) -> Any:
-        """Returns a value as the schema has it: a file, or text read as one of its types.
+        """Returns a sent value in its declared type: a file, or a text converted by the schema.
 
         Raises:
-            BadRequest: It is not UTF-8 text, or not the JSON that it has to be.
+            BadRequest: The value is not UTF-8 text, or not the required JSON.
         """
         if self.is_file:
             if isinstance(value, Upload):
@@ -78,7 +78,7 @@ class FormField:
             return Upload("", value if isinstance(value, bytes) else value.encode(), self.name)
         if isinstance(value, Upload):
             if not self.is_declared:
-                return value  # whether it may be there at all is for the schema to say
+                return value  # the schema decides whether undeclared fields are allowed
             value = value.content
         if isinstance(value, bytes):
             try:
@@ -102,7 +102,7 @@ def form_fields(
     aliases: Sequence[str],
     encoding: Mapping[str, FieldEncoding] = NO_ENCODING,
 ) -> dict[str, FormField]:
-    """Compiles the fields of a form once, through what its schema is composed of, by name and alias."""
+    """Compiles the fields of a form, also those in ``allOf`` and the like, by name and alias."""
     fields = {
         name: _field(name, member, schemas, encoding.get(name))
         for name, member in schemas.members(schema).items()
@@ -114,7 +114,7 @@ def form_fields(
 
 
 def _only_file(fields: Mapping[str, FormField]) -> FormField | None:
-    """Returns the one file field of a form, which a document may give any name."""
+    """Returns the only file field of a form, whatever its name; None if it has none or several."""
     files = [field for field in fields.values() if field.is_file]
     return files[0] if len(files) == 1 else None
 
@@ -151,7 +151,7 @@ def _field(
 
 
 def _is_json_value(types: frozenset[str]) -> bool:
-    """Tells whether a value can only be an object or a list, which a form has as JSON by default."""
+    """Tells whether a value can only be an object or a list, which forms send as JSON by default."""
     return bool(types & {"object", "array"}) and types <= {"object", "array", "null"}
 
 
@@ -168,15 +168,15 @@ def _is_file(declared: Node | None) -> bool:
 def form_members(
     pairs: Sequence[tuple[str, Any]], fields: Mapping[str, FormField], media_type: str
 ) -> dict[str, Any]:
-    """Returns the fields of a form as the document types them.
+    """Returns the fields of a form in their declared types.
 
     Args:
-        pairs: Name and value of each field that was sent, in order.
-        fields: The fields that the document declares, by name and alias.
-        media_type: Of the form.
+        pairs: Names and values of the sent fields, in order.
+        fields: Declared fields, by name and alias.
+        media_type: Media type of the form.
 
     Raises:
-        BadRequest: A field that takes one value is given more than once (RFC 6749, 3.2).
+        BadRequest: A field with a single value is repeated (RFC 6749, 3.2).
     """
     styled = _styled_members(pairs, fields)
     members: dict[str, Any] = {}
@@ -202,7 +202,7 @@ def form_members(
 def _styled_members(
     pairs: Sequence[tuple[str, Any]], fields: Mapping[str, FormField]
 ) -> dict[str, Any]:
-    """Returns the arrays and objects that a form has in a style, and not as JSON or as a list."""
+    """Returns the arrays and objects of a form that are sent in an OpenAPI style."""
     texts: dict[str, list[str]] = {}
     for name, value in pairs:
         field = fields.get(name.partition("[")[0])
@@ -223,10 +223,10 @@ def _styled_members(
 
 
 def urlencoded_pairs(content: bytes) -> list[tuple[str, Any]]:
-    """Returns name and text of each field of a URL-encoded form, in the order of the names.
+    """Returns name and text of each field of a URL-encoded form, grouped by name.
 
     Raises:
-        BadRequest: It is not UTF-8 behind its percent signs.
+        BadRequest: The form is not percent-encoded UTF-8.
     """
     try:
         fields = parse_query(content)
@@ -240,11 +240,11 @@ def multipart_pairs(content: bytes, options: Mapping[bytes, bytes]) -> Sequence[
     """Returns name and value of each part of a multipart form, in order (RFC 7578).
 
     Args:
-        content: The body.
-        options: Those of its Content-Type, such as the boundary.
+        content: Bytes of the body.
+        options: Parameters of its Content-Type, such as the boundary.
 
     Raises:
-        BadRequest: It cannot be read.
+        BadRequest: The body is malformed.
     """
     try:
         parts = multipart.read(content, options.get(b"boundary", b""))
@@ -261,17 +261,17 @@ _FORMS: Final = frozenset({URLENCODED, MULTIPART})
 
 
 class BodyReader:
-    """Reads and judges the body of one operation.
+    """Decodes and validates the bodies of one operation.
 
     Args:
-        declared: What the document says of the body.
+        declared: Body, as the document declares it.
         schemas: The document's validators.
-        aliases: Names of one and the same member.
+        aliases: Synonymous names of one member.
         reads_json_as_form: Whether JSON under a form's content type is read as JSON.
 
     Attributes:
-        members: Names of the members that the schema of the body declares; of several media types,
-            JSON's.
+        members: Names of the members that the schema of the body declares; with several media types,
+            the schema of JSON.
     """
 
     def __init__(
@@ -296,20 +296,20 @@ class BodyReader:
         self.members = frozenset(schemas.members(first.schema, ALL) if first else ())
 
     def read(self, content: bytes, content_type: bytes, *, drop_unknown: bool) -> Any:
-        """Reads a body.
+        """Decodes and validates a body.
 
         Args:
-            content: Its bytes.
-            content_type: The header; where it is empty, the first declared type is assumed, unless
+            content: Bytes of the body.
+            content_type: Content-Type header; if empty, the first declared type is assumed, unless
                 that is a form.
-            drop_unknown: Whether members that the schema closes out are dropped and not refused.
+            drop_unknown: Whether members that the schema excludes are dropped instead of refused.
 
         Returns:
-            The decoded JSON, a dict of text and Upload, or the bytes; ABSENT without a body.
+            The decoded JSON, a dict of typed fields and Uploads, or the bytes; ABSENT without a body.
 
         Raises:
-            BadRequest: It is missing, malformed, or breaks its schema.
-            UnsupportedMediaType: The operation takes no such type.
+            BadRequest: The body is missing, malformed, or breaks its schema.
+            UnsupportedMediaType: The operation accepts no such media type.
         """
         if not content and not (self._declared.required and self._is_form(content_type)):
             if self._declared.required:
@@ -339,7 +339,7 @@ class BodyReader:
         return value
 
     def _is_form(self, content_type: bytes) -> bool:
-        """Tells whether an empty body is an empty form, in which each missing field is named."""
+        """Tells whether an empty body is an empty form, whose errors then name the missing fields."""
         return without_options(content_type.decode("latin-1")) in _FORMS
 
     @property
@@ -348,7 +348,7 @@ class BodyReader:
         return "" if first in _FORMS else first
 
     def _match(self, media_type: str) -> str:
-        """Returns the declared media type or range that a media type falls under."""
+        """Returns the declared media type or range that matches a media type."""
         found = declared_for(media_type, self._declared.content)
         if found is not None:
             return found
@@ -357,7 +357,7 @@ class BodyReader:
         raise UnsupportedMediaType(msg, code="unsupported_media_type")
 
     def _judge_text(self, content: bytes, media_type: str, schema: Node) -> None:
-        """Judges a body of XML, or a plain text, which handlers get as it was sent."""
+        """Validates XML or plain text, of which handlers get the original bytes."""
         types = self._schemas.types(schema)
         if is_xml(media_type):
             value = XmlReader(self._schemas).read(content, schema)
@@ -389,7 +389,7 @@ class BodyReader:
         raise problem
 
     def _hint(self, fault: Any, schema: Node) -> str:
-        """Returns which members there are, or which was meant, where an object is wrong or has others."""
+        """Returns a sentence that lists the known members, or names the probably meant one."""
         kind = fault.kind.name
         if kind not in {"type", "additionalProperties"}:
             return ""
@@ -401,7 +401,7 @@ class BodyReader:
         return f" D{close}" if close else f" Known here: {', '.join(names)}."
 
 
-_parsed_options = lru_cache(maxsize=64)(parse_options_header)  # clients name a few types
+_parsed_options = lru_cache(maxsize=64)(parse_options_header)  # the same few types recur
 
 
 def _media_type(content_type: bytes, assumed: str) -> tuple[str, Mapping[bytes, bytes]]:
@@ -441,7 +441,7 @@ def _text_for(member: Any) -> Any:
 
 
 def _drop_unknown(errors: Sequence[Any], value: Any) -> bool:
-    """Removes the unknown members at the top level; returns whether there were any."""
+    """Removes the unknown members at the top level; returns whether any was found."""
     unknown = [
         name
         for error in errors
@@ -454,7 +454,7 @@ def _drop_unknown(errors: Sequence[Any], value: Any) -> bool:
 
 
 class XmlReader:
-    """Reads XML in the way that the schemas of one document say (OpenAPI 3.0.3, XML Object).
+    """Decodes XML as the schemas of one document describe it (OpenAPI 3.0.3, XML Object).
 
     Args:
         schemas: The document's validators.
@@ -464,16 +464,17 @@ class XmlReader:
         self._schemas = schemas
 
     def read(self, content: bytes, schema: Node) -> Any:
-        """Returns what an XML document says, as JSON would have it.
+        """Returns the JSON value of an XML document.
 
         Args:
-            content: The document, in UTF-8.
-            schema: Its schema, whose ``xml`` members name elements and attributes.
+            content: XML document in UTF-8.
+            schema: Schema, whose ``xml`` members name elements and attributes.
 
         Raises:
-            BadRequest: It is not XML, or declares a type of its own.
-            LimitExceeded: It is too large or too deep.
+            BadRequest: The document is not XML, or declares a document type.
+            LimitExceeded: The document is too large or too deep.
         """
+        # a document type may define entities, whose expansion can fill the memory
         JSON_BYTES.check(len(content))
         if b"<!" in content.replace(b"<!--", b"").replace(b"<![CDATA[", b"") or b"\0" in content:
             msg = "The body declares a document type, or is not UTF-8; send plain XML in UTF-8."
@@ -512,7 +513,7 @@ class XmlReader:
         return members
 
     def _declared(self, schema: Node | None) -> Iterator[tuple[str, tuple[str, Node]]]:
-        """Yields each name that an element or attribute may have, with the member that it is."""
+        """Yields the names of elements and attributes, each with the member's name and schema."""
         for name, member in self._schemas.members(schema).items():
             items = self._schemas.items(member)
             is_plain_list = items is not None and not self._is_wrapped(member)
@@ -524,5 +525,5 @@ class XmlReader:
 
 
 def _local(tag: str) -> str:
-    """Returns a name without its namespace."""
+    """Returns the name of an element or attribute without its namespace."""
     return tag.rpartition("}")[2]

@@ -1,8 +1,8 @@
 """Sends the callbacks and webhooks that a document declares, and journals them.
 
-What a service sends are operations of an API of their own here, so that a receiver's response is
-validated and shown like any other. A mock is not a proxy for attacks: it sends to this machine alone, and
-to hosts that its user permits.
+The requests that a service sends are operations of a separate API here, so that a receiver's response is
+validated and shown like any other. The mock must not become a proxy for attacks: it sends only to this
+machine, and to hosts that its user permits.
 """
 
 import asyncio
@@ -42,40 +42,40 @@ DELAYS: Final = (1.0, 5.0, 25.0)
 """Seconds of the world's clock before each attempt: after the response, and after a failed one."""
 
 SENDER: Final = "mock"
-"""The client's address of what the mock sent, in the journal."""
+"""Client address, in the journal, of requests that the mock sent."""
 
 TIMEOUT: Final = 10.0
 """Seconds in which a receiver has to respond."""
 
 MOST_WAITING: Final = 1000
-"""Callbacks that wait at most; further ones are not sent."""
+"""Callbacks in the queue at most; further ones are not sent."""
 
 _INTERVAL: Final = 0.1
-"""Seconds between two looks at the clocks of the worlds, which may be set at any time."""
+"""Seconds between two polls of the worlds' clocks, which may be set at any time."""
 
 _AGAIN: Final = frozenset({0, 408, 429, *range(500, 600)})
-"""Statuses after which a callback is sent again; 0: there was no response."""
+"""Statuses after which a callback is sent again; 0: no response."""
 
 _READABLE: Final = punctuation.replace("%", "") + " "
-"""Characters that a name keeps in a header; others are percent-encoded (RFC 3986, 2.1)."""
+"""Characters of a name that stay readable in a header; others are percent-encoded (RFC 3986, 2.1)."""
 
 _SUCCESSES: Final = range(200, 300)
 
 
 class Permits(NamedTuple):
-    """The receivers that may be sent to.
+    """The permitted receivers of callbacks.
 
     Attributes:
-        hosts: Names and addresses, in lower case.
-        is_local: Whether this machine is one of them: not where others can reach the mock, as they
-            would reach through it what listens here.
+        hosts: Host names and addresses, in lower case.
+        is_local: Whether this machine is permitted. It is not where other machines can reach the mock,
+            since they could reach local services through it.
     """
 
     hosts: frozenset[str] = frozenset()
     is_local: bool = True
 
     def refusal(self, url: str) -> str | None:
-        """Returns why nothing is sent to an address, or None if it may be."""
+        """Returns why nothing is sent to a URL; None if it is permitted."""
         try:
             address = urlsplit(url)
             host = (address.hostname or "").lower()
@@ -90,18 +90,18 @@ class Permits(NamedTuple):
         return f"{host} is not permitted; `serve --callbacks-to {host}` permits it"
 
     def takes(self, host: str) -> bool:
-        """Tells whether a host may be sent to."""
+        """Tells whether a host is a permitted receiver."""
         return host in self.hosts or (self.is_local and is_local(host))
 
 
 class Sendable(NamedTuple):
-    """A request that the service sends.
+    """A callback or webhook that the service sends.
 
     Attributes:
-        declared: What the document says of it.
-        name: Its name in the document, with a number if others before it have the same.
-        api: All that the service sends, as operations.
-        number: Its place among them.
+        declared: Callback or webhook, as the document declares it.
+        name: Name in the document, with a number if earlier ones have the same name.
+        api: API with all callbacks and webhooks as its operations.
+        number: Index of the operation in the API.
     """
 
     declared: SentOperation
@@ -111,12 +111,12 @@ class Sendable(NamedTuple):
 
     @property
     def endpoint(self) -> Endpoint:
-        """The operation, which validates the responses; all are compiled where one is first sent."""
+        """The operation, which validates responses; the first use compiles all operations."""
         return endpoints(self.api)[self.number]
 
 
 def _sendables(document: Document) -> list[Sendable]:
-    """Returns what a document declares that its service sends."""
+    """Returns the callbacks and webhooks that a document declares."""
     declared = list(sent_operations(document))
     paths: dict[str, Any] = {}
     for number, sent in enumerate(declared):
@@ -139,15 +139,15 @@ def _sendables(document: Document) -> list[Sendable]:
 
 @dataclass(eq=False, slots=True)
 class _Waiting:
-    """A callback that is to be sent.
+    """A callback in the queue.
 
     Attributes:
-        sendable: The callback.
-        url: Its receiver.
-        cause: The request that it belongs to.
-        known: Members that the exchange has, and the body gets.
-        due: When it is sent, by the world's clock.
-        attempt: How often it was sent before.
+        sendable: Callback to send.
+        url: URL of the receiver.
+        cause: Request that triggered the callback.
+        known: Members of the exchange's bodies, whose values the callback's body gets.
+        due: Time of the sending, by the world's clock.
+        attempt: Number of attempts so far.
     """
 
     sendable: Sendable
@@ -159,7 +159,7 @@ class _Waiting:
 
     @property
     def is_over(self) -> bool:
-        """True if the world was reset or ended since."""
+        """True if the world was reset or deleted since the request."""
         world = self.cause.world
         return world.is_ended or self.cause.number <= world.journal.forgotten
 
@@ -168,7 +168,7 @@ class Callbacks:
     """The callbacks and webhooks of one mock.
 
     Args:
-        permits: The receivers that may be sent to.
+        permits: Permitted receivers.
         log: Called with each request that was sent; None for no log.
     """
 
@@ -183,7 +183,7 @@ class Callbacks:
         self.sendables: Sequence[Sendable] = ()
 
     def listener(self, document: Document) -> RequestListener | None:
-        """Takes what the document in force declares, and returns what is called with its requests."""
+        """Loads the callbacks of the document in force; returns the listener for its requests."""
         self._document, self._by_owner = document, {}
         self.sendables = _sendables(document)
         for sendable in self.sendables:
@@ -191,7 +191,7 @@ class Callbacks:
         return self.observe if self._by_owner else self._log
 
     def observe(self, context: RequestContext) -> None:
-        """Arranges for the callbacks of a finished request, where it succeeded."""
+        """Queues the callbacks of a finished, successful request."""
         if self._log is not None:
             self._log(context)
         endpoint = context.endpoint
@@ -246,7 +246,7 @@ class Callbacks:
                 task.add_done_callback(self._tasks.discard)
 
     async def _deliver(self, waiting: _Waiting) -> None:
-        """Sends a callback, and arranges for the next attempt where it failed."""
+        """Sends a callback, and queues the next attempt if it failed."""
         waiting.attempt += 1
         world = waiting.cause.world
         content = _content(waiting.sendable, world, waiting.known)
@@ -259,17 +259,17 @@ class Callbacks:
     async def trigger(
         self, name: str, url: str, world: World, body: Any, *, has_body: bool
     ) -> RequestContext:
-        """Sends a webhook, or a callback, at once, and returns it as the journal has it.
+        """Sends a webhook or a callback at once, and returns its journalled exchange.
 
         Args:
-            name: Its name in the document.
-            url: The receiver.
-            world: The world that sends it.
-            body: What is sent instead of the document's body.
-            has_body: Whether ``body`` is sent.
+            name: Name of the webhook or callback in the document.
+            url: URL of the receiver.
+            world: World that sends it.
+            body: Body to send instead of a generated one.
+            has_body: Whether ``body`` is given; its None means JSON null.
 
         Raises:
-            LookupError: The document has none of this name.
+            LookupError: The document has no webhook or callback of this name.
             BadRequest: The receiver is not permitted.
         """
         sendable = next((it for it in self.sendables if it.name == name), None)
@@ -287,7 +287,7 @@ class Callbacks:
     async def _exchanged(
         self, sendable: Sendable, url: str, world: World, content: "_Content", note: str
     ) -> RequestContext:
-        """Sends a request, and journals it with its response, which the document judges."""
+        """Sends a request, validates the response by the document, and journals both."""
         context = _context(sendable, url, world, content)
         context.notes.append(f"sent by the mock: {sendable.declared.kind} {sendable.name}, {note}")
         started = perf_counter()
@@ -296,7 +296,7 @@ class Callbacks:
         fault = _fault(sendable.endpoint, context)
         if fault is not None:
             context.notes.append(f"the receiver's response breaks the document: {fault}")
-        # a store that replicas share numbers the requests that it was told of
+        # a shared store numbers the requests of all replicas, and does not know this one
         if not world.is_ended and (world.store is None or not world.store.numbers_requests):
             world.journal.add(context)
         if self._log is not None:
@@ -310,7 +310,7 @@ class _Content(NamedTuple):
 
 
 def _values(context: RequestContext) -> ExchangeValues:
-    """Returns what the expressions of addresses name of a finished request."""
+    """Returns the values of a finished exchange that runtime expressions may refer to."""
     query = dict(parse_qsl(context.query.decode("latin-1"), keep_blank_values=True))
     request = _message(context.body, context.headers)
     return {
@@ -328,7 +328,7 @@ def _message(body: bytes, fields: Mapping[bytes, bytes]) -> dict[str, Any]:
 
 
 def _parsed(body: bytes, content_type: bytes) -> Any:
-    """Returns a body of JSON or of a form as a value; None for any other."""
+    """Returns the value of a JSON body or a form; None for any other body."""
     if b"form-urlencoded" in content_type:
         return dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
     with suppress(ValueError):
@@ -337,7 +337,7 @@ def _parsed(body: bytes, content_type: bytes) -> Any:
 
 
 def _content(sendable: Sendable, world: World, known: Mapping[str, Any]) -> _Content:
-    """Returns the body that a document declares, with the members that are known from an exchange."""
+    """Returns an example or a generated body of a callback, with the values of the exchange."""
     operation, schemas = sendable.endpoint.operation, sendable.endpoint.schemas
     declared = operation.request_body.content if operation.request_body else {}
     if not declared:
@@ -356,7 +356,7 @@ def _content(sendable: Sendable, world: World, known: Mapping[str, Any]) -> _Con
 
 
 def _with_known(body: dict[str, Any], known: Mapping[str, Any], accepts: Any) -> dict[str, Any]:
-    """Returns a body whose members, and those one level below, have known values of their names."""
+    """Returns a body with known values in its members of these names, down to the second level."""
     for step in (None, *(name for name, member in body.items() if isinstance(member, dict))):
         for name in [it for it in (body if step is None else body[step]) if it in known]:
             held = {**(body if step is None else body[step]), name: known[name]}
@@ -366,7 +366,7 @@ def _with_known(body: dict[str, Any], known: Mapping[str, Any], accepts: Any) ->
 
 
 def _context(sendable: Sendable, url: str, world: World, content: _Content) -> RequestContext:
-    """Returns a request that is to be sent."""
+    """Returns the request to send, with generated values for required parameters."""
     operation, schemas = sendable.endpoint.operation, sendable.endpoint.schemas
     address = urlsplit(url)
     sampler = Sampler(schemas, world.identifiers.seed, efforts=BRIEF)
@@ -398,7 +398,7 @@ def _context(sendable: Sendable, url: str, world: World, content: _Content) -> R
 
 
 async def _send(context: RequestContext, url: str) -> None:
-    """Sends a request, and puts the response into it; status 0 without one."""
+    """Sends a request, and adds the response to its context; without a response, status 0."""
     import httpx  # noqa: PLC0415 - takes 60 ms, and most mocks send nothing
 
     query = context.query.decode("latin-1")
@@ -422,7 +422,7 @@ async def _send(context: RequestContext, url: str) -> None:
 
 
 def _fault(endpoint: Endpoint, context: RequestContext) -> str | None:
-    """Returns how a receiver's response breaks the document, or None."""
+    """Returns how a receiver's response breaks the document; None if it is valid or missing."""
     if not context.status:
         return None
     content_type = dict(context.response_headers).get(b"content-type", b"").decode("latin-1")

@@ -1,4 +1,4 @@
-"""Completes bodies: those of handlers by a newer document, and generated ones by what was sent."""
+"""Completes bodies of handlers by a newer document, and generated bodies by the request's arguments."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -15,35 +15,35 @@ from understudy.openapi.schemas import ALL, Schemas
 
 _DATE_LENGTH: Final = len("2026-03-14")
 _TOTALS: Final = ("total", "count", "total_count", "totalCount", "total_items", "totalItems")
-"""Names of members that say how many items a list has."""
+"""Names of members with the number of a list's items."""
 
 _WHOLE: Final = {
     **dict.fromkeys(("has_more", "hasMore", "has_next", "hasNext"), False),
     **dict.fromkeys(("next", "next_cursor", "nextCursor", "next_page", "nextPage"), None),
 }
-"""Names of members that say whether a list goes on, and that it does not."""
+"""Names of pagination members, with their values for a complete list."""
 
 _BESIDE_A_PRICE: Final = frozenset({"currency", "subtotal", "tax", "shipping", "discount", "price"})
-"""Names of members beside which ``total`` is a sum of money."""
+"""Names of sibling members that make ``total`` a sum of money."""
 
 _IDENTIFIER = re.compile("(?i:_id|-id)$|Id$|ID$")
-"""The end of the name of a path parameter that gives the ``id`` of what it leads to."""
+"""Matches the name of a path parameter whose value is the ``id`` of the resource."""
 
 
 class Completion:
-    """Makes a body fit its schema, member by member, as far as it can.
+    """Makes a body fit its schema, member by member, as far as possible.
 
-    A required member that is missing, or empty or null where its schema takes no such value, is made of
-    those beside it, has the value of the argument of its name, or is sampled; another null is left out. A list or an object stands in the
-    object that the document declares around it, a date has a time and a number is a text if they have to.
-    What a closed object does not declare is left out, and any other member that its schema refuses is
-    left as it is.
+    A required member that is missing, empty or null against its schema is computed from its siblings, or
+    else gets the argument of its name, or a sample. Other invalid nulls are removed. A list or an object is
+    wrapped in the object that the document declares around it; a date gets a time, and a number becomes a
+    string, if the schema requires so. Members that a closed object does not declare are removed; other
+    invalid members stay.
 
     Args:
         schemas: The document's validators.
         seed: Same seed, same members.
-        completions: Makes members of these names.
-        arguments: What was sent, by name.
+        completions: Member name to the function that computes the member.
+        arguments: Arguments of the request, by name.
     """
 
     def __init__(
@@ -60,8 +60,8 @@ class Completion:
         self._known = {**(content if isinstance(content, dict) else {}), **arguments}
 
     def completed(self, body: Any, schema: Node) -> Any:
-        """Returns a body with what it lacks; the one given is not changed."""
-        if isinstance(body, list | tuple):  # records give tuples
+        """Returns a completed copy of a body."""
+        if isinstance(body, list | tuple):  # lists in records are tuples
             items = self._schemas.items(schema)
             if items is not None:
                 return [self.completed(item, items) for item in body]
@@ -84,7 +84,7 @@ class Completion:
         members = dict(body)
         for name in dict.fromkeys((*body, *required)):
             member = declared.get(name)
-            if member is None:  # required and not declared: any value is right
+            if member is None:  # required, but without a schema: any value is valid
                 members.setdefault(name, self._sampler(members).value(Node("", {}), name))
                 continue
             value = body.get(name, "")
@@ -99,7 +99,7 @@ class Completion:
         return known if is_closed and self._is_valid(known, schema) else members
 
     def _wrapped(self, items: Sequence[Any], schema: Node) -> Any:
-        """Returns a list as a member of the object that is declared around it, and learns its length."""
+        """Returns a list within the object that is declared around it, and notes its length for totals."""
         required = self._schemas.required_names(schema)
         members = self._schemas.members(schema, ALL)
         lists = [name for name in members if "array" in self._schemas.types(members[name])]
@@ -109,7 +109,7 @@ class Completion:
         return {lists[0]: items} if lists else items
 
     def made(self, name: str, schema: Node, beside: Mapping[str, Any]) -> Any:
-        """Returns a member that is missing beside others; by no name, a whole body."""
+        """Returns a value for a missing member with these siblings; with an empty name, a whole body."""
         make = self._completions.get(name)
         made = [] if make is None else [make(beside)]
         candidates = [it for value in made if value is not None for it in (value, str(value))]
@@ -129,7 +129,7 @@ class Completion:
         return {**sample, **{it: self.made(it, members[it], around) for it in inner}}
 
     def _sampler(self, beside: Mapping[str, Any]) -> Sampler:
-        """Returns what makes members up: for records whose first members differ, other ones."""
+        """Returns a sampler whose seed depends on the first sibling, so that records get other values."""
         first = next(iter(beside.values()), "")
         key = str(first) if isinstance(first, str | int) else ""
         return Sampler(self._schemas, self._seed + crc32(key.encode()))
@@ -139,10 +139,10 @@ class Completion:
 
 
 def name_around(schemas: Schemas, body: Mapping[str, Any], schema: Node) -> str | None:
-    """Returns the name of the member as which an object stands in the one that is declared around it.
+    """Returns the name of the envelope's member that an object belongs into; None: no envelope.
 
-    That is one which the object does not have, and which declares more of the object's members than the
-    schema itself does.
+    That is a member that the object itself does not have, and whose schema declares more of the object's
+    members than the outer schema does.
     """
     members = schemas.members(schema, ALL)
     shared = {
@@ -158,10 +158,10 @@ def name_around(schemas: Schemas, body: Mapping[str, Any], schema: Node) -> str 
 def echoed(
     body: Any, schema: Node, schemas: Schemas, operation: Operation, arguments: Mapping[str, Any]
 ) -> Any:
-    """Returns a generated body in which members named by the request have its values.
+    """Returns a generated body whose members have the values of the request's arguments.
 
-    The items of a list have those of the query, as a search finds what matches it. A total beside the one
-    list of an object is its length, unless it is a price.
+    The items of a list get those of the query, as a search returns matching items. A total beside the
+    only list of an object is the list's length, unless it is a price.
     """
     queries = {it.name for it in operation.parameters if it.location == "query"}
     queried = {name: arguments[name] for name in queries & arguments.keys()}
@@ -189,9 +189,9 @@ def echoed(
 def _with_values(
     body: dict[str, Any], schema: Node, schemas: Schemas, values: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Returns an object with the values of its members that its schema accepts.
+    """Returns an object with those of the values that its schema accepts.
 
-    Of a list where a member has one value, as a search for any of several has, the first is taken.
+    Where a list does not fit a member, its first item is tried: a search may ask for any of several.
     """
     accepts = schemas.validator(schema).is_valid
     for name in [it for it in values if it in body]:
@@ -215,7 +215,7 @@ def _with_values_of_items(
 
 
 def _writable(content: Any, schema: Node, schemas: Schemas) -> dict[str, Any]:
-    """Returns the members of a request's body that a client may set, as the response has them."""
+    """Returns the members of a request's body that the response declares and not as ``readOnly``."""
     if not isinstance(content, dict):
         return {}
     members = schemas.members(schema)

@@ -1,14 +1,14 @@
 """Sends errors and headers as the document in force declares them.
 
-An API has one error shape of its own; a document that declares another status or another schema for
-an operation's errors is followed, so that a generated client can read them. Error schemas differ in
-the names of their members and agree on what they say: a message, a status, and a list of violations
-with a place and a message each. A body is made from the schema, and each member of a usual name says
-what it is for, if its schema accepts that.
+An API has a default error shape; if a document declares another status or schema for an operation's
+errors, the mock follows the document, so that a generated client can read them. Error schemas differ in
+the names of their members and agree in content: a message, a status, and a list of violations with a
+place and a message each. A body is generated from the schema, and each member with a common name gets
+the fact that the name stands for, if its schema accepts the value.
 
-Headers are sent under the declared names, in the declared values, all of them. Documents differ in
-dashes, in ``X-`` and in what a name begins with: ``RateLimit-Limit`` is ``X-Rate-Limit-Limit``, and
-``X-Profile-Status`` is ``X-Gallery-Profile-Status``.
+All declared headers are sent, with their declared names and values. Documents differ in dashes, in
+``X-`` and in prefixes: ``RateLimit-Limit`` is ``X-Rate-Limit-Limit``, and ``X-Profile-Status`` is
+``X-Gallery-Profile-Status``.
 """
 
 import re
@@ -38,7 +38,7 @@ _MESSAGE_NAMES: Final = (
     *("title", "problem", "reason", "issue", "errormsg", "usermessage", "faultstring", "details"),
     *("developermessage", "messagetext", "explanation", "summary", "text"),
 )
-"""Names of the member that says what is wrong, in lower-case letters, the most usual first."""
+"""Names of the member with the message, in lower-case letters, the most common first."""
 
 _PLACE_NAMES: Final = frozenset(
     (
@@ -51,14 +51,14 @@ _STATUS_NAMES: Final = frozenset(("status", "statuscode", "httpstatus", "httpsta
 _LOCATION_NAMES: Final = frozenset(("in", "location"))
 
 _WORDED: Final = frozenset(("enum", "const", "format", "pattern"))
-"""Keywords of texts that cannot say what is wrong."""
+"""Keywords of schemas whose texts cannot be a free message."""
 
 _MAX_DEPTH = 3
-"""Levels of objects within one another that are filled."""
+"""Levels of nested objects that are filled."""
 
 
 class _Facts(NamedTuple):
-    """The facts that an object of an error body may contain."""
+    """The facts about an error that an object of its body may contain."""
 
     message: str
     status: int
@@ -66,7 +66,7 @@ class _Facts(NamedTuple):
     violation: Violation | None = None
 
     def named(self, name: str) -> tuple[Any, ...]:
-        """Returns what a member of this name may say, the likeliest first."""
+        """Returns the possible values of a member with this name, the likeliest first."""
         name = letters_of(name)
         if name in _STATUS_NAMES:
             return self.status, str(self.status)
@@ -86,7 +86,7 @@ class _Facts(NamedTuple):
 
 
 def _words(status: int) -> str:
-    """Returns a code for a status that has none of its own, such as ``not_found``."""
+    """Returns a code for a problem without one, from its status, such as ``not_found``."""
     return _NOT_LETTERS.sub("_", _phrase(status).lower())
 
 
@@ -97,7 +97,7 @@ def _phrase(status: int) -> str:
 
 
 def has_message(value: Any, message: str) -> bool:
-    """Tells whether any text in a body has a message, or as much of it as fits."""
+    """Tells whether any text in a body contains a message or a truncated one."""
     if isinstance(value, str):
         return bool(value) and (message in value or message.startswith(value))
     if isinstance(value, dict):
@@ -106,12 +106,12 @@ def has_message(value: Any, message: str) -> bool:
 
 
 class ErrorBodies:
-    """Makes the bodies of one error schema.
+    """Generates the bodies of one error schema.
 
     Args:
         schemas: The document's validators.
-        schema: The error schema.
-        seed: Seed of members that nothing is known of.
+        schema: Error schema.
+        seed: Seed of generated members, for which the problem has no value.
     """
 
     def __init__(self, schemas: Schemas, schema: Node, seed: int) -> None:
@@ -120,7 +120,7 @@ class ErrorBodies:
         self._sampler = Sampler(schemas, seed, efforts=BRIEF)
 
     def body(self, problem: Problem, status: int) -> Any:
-        """Returns a body that says what was wrong; not valid where the schema allows none."""
+        """Returns a body with the problem's message; it is invalid if the schema cannot have one."""
         facts = _Facts(problem.message, status, problem.code)
         violations = problem.violations or (Violation("", (), problem.message),)
         items = [_Facts(it.message, status, problem.code, it) for it in violations]
@@ -135,7 +135,7 @@ class ErrorBodies:
         return next((it for it in fitting if self._accepts(self._schema, it)), body)
 
     def _alternatives(self) -> Iterator[Node]:
-        """Yields the alternatives of the schema, of which the first need not have a message."""
+        """Yields the alternatives of the schema; the sampler takes the first, which may lack a message."""
         schema = self._schemas.follow(self._schema)
         for keyword in ("oneOf", "anyOf"):
             for _, alternative in (schema.child(keyword) or Node("", [])).children():
@@ -144,7 +144,7 @@ class ErrorBodies:
     def _filled(
         self, schema: Node, facts: _Facts, items: Sequence[_Facts] = (), depth: int = 0
     ) -> Any:
-        """Returns a value of a schema; an object says the facts, and the items where it has a list."""
+        """Returns a value of a schema; an object gets the facts, and a list in it the items."""
         value = self._sampler.value(schema)
         if not isinstance(value, dict):
             return value
@@ -156,7 +156,7 @@ class ErrorBodies:
             types = self._schemas.types(member)
             lists = self._lists(member, items) if items and "array" in types else ()
             for candidate in chain(candidates, lists):
-                # a schema may say more of a member than the part of it that names the member
+                # other parts of an allOf may restrict the member further: validate the object, too
                 if self._accepts(member, candidate) and self._stays_valid(
                     schema, value, name, candidate
                 ):
@@ -170,12 +170,12 @@ class ErrorBodies:
     def _stays_valid(
         self, schema: Node, value: Mapping[str, Any], name: str, candidate: Any
     ) -> bool:
-        """Tells whether an object that is valid is so with another value of a member."""
+        """Tells whether a new value of a member keeps a valid object valid."""
         is_valid = self._accepts(schema, {**value, name: candidate})
         return is_valid or not self._accepts(schema, value)
 
     def _bearer(self, members: Mapping[str, Node], message: str) -> tuple[str | None, str]:
-        """Returns the member that says what is wrong, and the message as far as it takes it."""
+        """Returns the name of the member for the message, and the message, truncated to fit."""
         by_letters = {letters_of(name): name for name in reversed(list(members))}
         named = [by_letters[name] for name in _MESSAGE_NAMES if name in by_letters]
         is_flat = not any(self._schemas.types(it) & {"object", "array"} for it in members.values())
@@ -188,7 +188,7 @@ class ErrorBodies:
         return None, message
 
     def _is_free(self, name: str, member: Node) -> bool:
-        """Tells whether a member of an unusual name is a text that may say anything."""
+        """Tells whether a member with an unknown name is a free text."""
         taken = _CODE_NAMES | _STATUS_NAMES | _PLACE_NAMES | _LOCATION_NAMES
         is_text = self._schemas.types(member) == {"string"}
         is_identifier = letters_of(name).endswith(("id", "url", "uri", "type"))
@@ -196,7 +196,7 @@ class ErrorBodies:
         return is_text and not is_worded and not is_identifier and letters_of(name) not in taken
 
     def _by_place(self, schema: Node, items: Sequence[_Facts]) -> dict[str, Any] | None:
-        """Returns messages by the place that they are about, for a schema of such a map; else None."""
+        """Returns messages by the places of the violations, if the schema is such a map; else None."""
         declared = self._schemas.follow(schema)
         if not isinstance(declared.value, dict) or "properties" in declared.value:
             return None
@@ -210,7 +210,7 @@ class ErrorBodies:
         return next(fitting, None)
 
     def _lists(self, schema: Node, items: Sequence[_Facts]) -> Iterator[list[Any]]:
-        """Yields all items as a list of this schema, and the first alone, in case it has a bound."""
+        """Yields all items as a list of this schema, then only the first, in case of ``maxItems``."""
         item = self._schemas.items(schema)
         if item is None:
             yield [facts.message for facts in items]
@@ -225,7 +225,7 @@ class ErrorBodies:
 
 
 REASON: Final = "x-mock-refusal"
-"""Header with what is wrong, where the body that the document declares cannot say it."""
+"""Header with the error message, if the declared body has no place for it."""
 
 _LONGEST_REASON = 500
 _BAD_REQUEST = 400
@@ -239,10 +239,10 @@ _ANY_STATUS = "default"
 
 
 def usual_errors(operations: Iterable[Operation]) -> Mapping[str, DeclaredResponse]:
-    """Returns the errors that most operations of a document share, by their status.
+    """Returns the error responses that most operations of a document share, by their status.
 
-    An operation often declares only some of the errors that it has; the others look like those of its
-    neighbours. ``default`` is the error that is declared most often, whatever its status.
+    An operation often declares only some of its errors; the others probably look like those of other
+    operations. ``default`` is the error that is declared most often, at any status.
     """
     errors = [
         (status, response)
@@ -251,19 +251,19 @@ def usual_errors(operations: Iterable[Operation]) -> Mapping[str, DeclaredRespon
         if not status.startswith(("1", "2", "3")) and _json_schema(response)[1] is not None
     ]
     counts = Counter(response.pointer for _, response in errors)
-    # the most frequent one last, as the last one of a status counts
+    # the most frequent last, so that it overwrites the others of its status in the dict
     errors.sort(key=lambda it: counts[it[1].pointer])
     usual = dict(errors)
     return {**usual, _ANY_STATUS: errors[-1][1]} if errors else NONE_USUAL
 
 
 class DeclaredErrors:
-    """The errors that the document declares for one operation.
+    """Makes the error responses of one operation as the document declares them.
 
     Args:
-        operation: What the document says of it.
+        operation: Operation, as the document declares it.
         schemas: The document's validators.
-        usual: What ``usual_errors`` returns for the document, for errors that are not declared here.
+        usual: Result of ``usual_errors`` for the document, for errors that the operation lacks.
     """
 
     def __init__(
@@ -280,9 +280,9 @@ class DeclaredErrors:
         """Returns an error response as the document declares it.
 
         Args:
-            response: In the API's own shape; kept where the document has nothing against it.
-            problem: What was wrong.
-            seed: Of what is generated to fill the document's shape.
+            response: Response in the API's default shape; kept if the document allows it.
+            problem: Problem to report.
+            seed: Seed of generated members.
         """
         response = response._replace(status=self._status(response.status))
         return self._shaped(response, self._operation.response(response.status), problem, seed)
@@ -290,9 +290,9 @@ class DeclaredErrors:
     def usual_response(
         self, response: HandlerResponse, problem: Problem, seed: int
     ) -> HandlerResponse:
-        """Returns an error response as the operations of the document usually declare it.
+        """Returns an error response as most operations of the document declare it.
 
-        For requests that lead to none of them; the arguments are those of ``response``.
+        For requests that match no operation; the arguments are those of ``response``.
         """
         return self._shaped(response, None, problem, seed)
 
@@ -311,21 +311,21 @@ class DeclaredErrors:
             return response
         try:
             body = ErrorBodies(self._schemas, schema, seed).body(problem, status)
-        except LimitExceeded:  # what is wrong is worth more than the document's shape
+        except LimitExceeded:  # the message matters more than the document's shape
             return response
         if not self._schemas.validator(schema).is_valid(body):
             return response
         headers = response.headers
         if not has_message(body, problem.message):
             if is_borrowed:
-                return response  # a shape that was meant for something else
+                return response  # the shape of another error, with no place for the message
             headers = (*headers, (REASON, problem.message[:_LONGEST_REASON]))
         return response._replace(body=body, media_type=media_type, headers=headers)
 
     def _status(self, status: int) -> int:
-        """Returns the status by which the document declares that a request is invalid.
+        """Returns the declared status that replaces an undeclared one for an invalid request.
 
-        That is 422 for a 400 that is not declared, and 400 or 422 for a 415 that is not.
+        That is 422 for an undeclared 400, and 400 or 422 for an undeclared 415.
         """
         declared = self._operation.responses
         if status == _BAD_REQUEST and "400" not in declared and str(_UNPROCESSABLE) in declared:
@@ -336,7 +336,7 @@ class DeclaredErrors:
         return status
 
     def _is_own_shape(self, schema: Node, body: Any) -> bool:
-        """Tells whether a schema describes the API's own error shape, member by member."""
+        """Tells whether a schema describes the API's default error shape, member by member."""
         if not self._schemas.validator(schema).is_valid(body):
             return False
         names = self._schemas.members(schema, ALL).keys()
@@ -344,7 +344,7 @@ class DeclaredErrors:
 
 
 def _json_schema(declared: DeclaredResponse | None) -> tuple[str, Node | None]:
-    """Returns the JSON media type of a declared response, or of a range such as ``*/*``, and its schema."""
+    """Returns the JSON media type of a response, perhaps by a range such as ``*/*``, and its schema."""
     content = declared.content if declared else {}
     for media_type in sorted(content, key=lambda it: it.count("*")):
         if is_json(concrete(media_type)):
@@ -353,7 +353,7 @@ def _json_schema(declared: DeclaredResponse | None) -> tuple[str, Node | None]:
 
 
 _SHORTEST_ENDING: Final = 8
-"""Letters of a name that are enough to recognise it behind another beginning."""
+"""Letters of a header's name that are enough to recognise it after another prefix."""
 
 _MEANINGFUL_BY_PRESENCE: Final = frozenset(
     {
@@ -361,22 +361,22 @@ _MEANINGFUL_BY_PRESENCE: Final = frozenset(
         *("retry-after", "set-cookie", "sunset", "warning", "www-authenticate"),
     }
 )
-"""Optional headers that say something by being there, so that none is made up."""
+"""Optional headers whose presence has a meaning, so that none is generated."""
 
 
 def header_letters(name: str) -> str:
-    """Returns what two spellings of a header's name have in common."""
+    """Returns a header's name without dashes and ``X-``, as two spellings share it."""
     return letters_of(name).removeprefix("x")
 
 
 class _Sent(NamedTuple):
-    """A header of the mock as it is sent.
+    """The declared name and values of a header of the mock.
 
     Attributes:
-        name: The name, in lower case.
-        letters: The letters of the declared name.
-        values: The letters of each value that the document lists to the value, as ``not_found`` may be
-            ``not-found`` there; empty: any value is sent as it is.
+        name: Name to send, in lower case.
+        letters: Letters of the declared name.
+        values: Letters of each listed value to the value, as ``not_found`` may be ``not-found`` in the
+            document; empty: any value is sent unchanged.
     """
 
     name: str
@@ -385,13 +385,13 @@ class _Sent(NamedTuple):
 
 
 class _OfStatus(NamedTuple):
-    """The headers of the responses of one status.
+    """The declared headers of the responses with one status.
 
     Attributes:
-        declared: The letters of each declared name, to the header.
-        filled: The letters of those that are made up where the mock has none.
-        samples: The letters of each to its name and a made-up value.
-        sent: The name of a header of the mock, to how it is sent.
+        declared: Letters of each declared name to the header.
+        filled: Letters of the headers that are generated where the mock has none.
+        samples: Letters of each declared name to the name and a generated value.
+        sent: Cache: name of a header of the mock to its declared form.
     """
 
     declared: Mapping[str, Parameter]
@@ -401,13 +401,13 @@ class _OfStatus(NamedTuple):
 
 
 class DeclaredHeaders:
-    """The headers that a document declares for the responses of one operation.
+    """Renames and completes the headers of one operation's responses as the document declares them.
 
     Args:
-        operation: What the document says of it.
+        operation: Operation, as the document declares it.
         schemas: The document's validators.
-        other_names: Names of headers, in lower case, where the document declares none.
-        fills: Whether optional headers that the mock does not have are made up too.
+        other_names: Name of a header to another one, in lower case, for undeclared headers.
+        fills: Whether optional headers that the mock lacks are generated, too.
     """
 
     def __init__(
@@ -431,9 +431,9 @@ class DeclaredHeaders:
         """Returns the headers of a response as the document declares them.
 
         Args:
-            status: The status of the response.
-            headers: Those of the mock.
-            others: Returns further ones of the mock, sent where they are declared and none else.
+            status: Status of the response.
+            headers: Headers of the mock.
+            others: Returns further headers of the mock, for declared names that are still missing.
         """
         if self._is_silent:
             return headers
@@ -444,7 +444,7 @@ class DeclaredHeaders:
         missing = known.filled
         for name, value in headers:
             sent = known.sent.get(name)
-            if sent is None:  # a few names, over and over
+            if sent is None:  # cached, since the names recur in every response
                 sent = known.sent[name] = self._as_sent(known, name)
             values = sent.values
             renamed.append((sent.name, values.get(letters_of(value), value) if values else value))
@@ -455,7 +455,7 @@ class DeclaredHeaders:
         return tuple(renamed)
 
     def unknown(self, endings: Iterable[str]) -> list[str]:
-        """Returns the declared headers of successes that are of no usual name, and have none of these ends."""
+        """Returns the declared headers of successes that are neither common nor end in one of these."""
         known = tuple(map(header_letters, endings))
         declared = (
             header.name
@@ -496,7 +496,7 @@ class DeclaredHeaders:
         return _Sent(header.name.lower(), header_letters(header.name), self._listed(header))
 
     def _listed(self, header: Parameter) -> Mapping[str, str]:
-        """Returns the letters of each value that the document lists, to the value."""
+        """Returns the values of the header's ``enum`` by their letters."""
         schema = None if header.schema is None else self._schemas.follow(header.schema).value
         listed = schema.get("enum", ()) if isinstance(schema, dict) else ()
         return {letters_of(it): it for it in listed if isinstance(it, str)}
@@ -512,9 +512,9 @@ class DeclaredHeaders:
         return tuple(made_up)
 
 
-# Makes the headers that a document declares for a response. A header of a usual name has a value
-# that fits its purpose, if its schema accepts that; every other one has a sample of its schema,
-# in the style that headers have (OpenAPI 3.0.3, 4.7.21).
+# Generates the headers that a document declares for a response. A header with a common name gets a
+# sensible value, if its schema accepts that; every other gets a sample of its schema, in the style of
+# headers (OpenAPI 3.0.3, 4.7.21).
 
 LOCATION = "location"
 
@@ -524,7 +524,7 @@ _MADE_BY_SERVER: Final = frozenset(
         *("keep-alive", "trailer", "transfer-encoding", "upgrade"),
     }
 )
-"""Headers that say how this very message is written, which a sample would say wrongly."""
+"""Headers that frame or describe the actual message, so that a sample would be wrong."""
 
 _INSTANT = "Sat, 14 Mar 2026 09:26:53 GMT"
 
@@ -549,16 +549,16 @@ _USUAL: Final[Mapping[str, Any]] = {
 
 
 _EXAMPLES: Final = frozenset({"const", "default", "enum", "example", "examples"})
-"""Keywords of a schema that say more of a header than its name does."""
+"""Keywords of a schema that give a better value than the header's name does."""
 
 
 def sample_headers(response: DeclaredResponse, schemas: Schemas, seed: int) -> Headers:
     """Returns the declared headers of a response, each with a value that its schema accepts.
 
     Args:
-        response: What the document declares.
+        response: Response, as the document declares it.
         schemas: The document's validators.
-        seed: Seed of values that nothing else suggests.
+        seed: Seed of generated values.
     """
     declared = (it for it in response.headers if it.name.lower() not in _MADE_BY_SERVER)
     return tuple((header.name.lower(), _value(header, schemas, seed)) for header in declared)
@@ -585,7 +585,7 @@ def field_text(value: Any, header: Parameter) -> str:
 
 
 def field_value(text: str) -> bytes:
-    """Returns a text as the value of a header: without what a field value may not hold.
+    """Returns a text as the value of a header, with ``?`` for characters that it may not contain.
 
     A control character would make the server drop the connection (RFC 9110, 5.5).
     """

@@ -1,10 +1,9 @@
-"""Responds to ordinary requests in one call, beside the stack.
+"""The fast path: responds to ordinary requests in one call, without the middleware stack.
 
-Most requests need nothing of what takes a task, a scope and messages, and these cost three times as
-much as the response. So there are two entrances to the same functions: ``Direct`` calls them one
-after the other, and ``stack`` calls them with everything unusual between.
-No condition is written twice; ``tests/proofs/entrances`` sends the same bytes both
-ways and compares what comes back and what is journalled.
+Most requests need no task, no ASGI scope and no messages, which cost three times as much as the
+response. So the same functions have two entrances: ``Direct`` calls them one after the other, and
+``stack`` calls them with the layers for unusual requests in between. No condition is written twice;
+``tests/proofs/entrances`` sends the same bytes both ways and compares responses and journals.
 """
 
 from asyncio import CancelledError
@@ -28,7 +27,7 @@ from understudy.mock.server.route_table import RouteTable
 from understudy.mock.server.stubbing import needs_stack, stubbed
 
 Worked = tuple[RequestContext, WireResponse]
-"""A request, and its response that is ready to be sent."""
+"""A request, and its response, ready to be sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +35,12 @@ class Direct:
     """The entrance for ordinary requests.
 
     Attributes:
-        journaling: Makes the context, and journals it.
+        journaling: Makes and journals the context of a request.
         routes: Finds the operation.
-        before_body: The steps before the body is read.
-        after_routing: The steps between routing and the handler.
+        before_body: Steps before the body is read.
+        after_routing: Steps between routing and the handler.
         dispatcher: Encodes the response of a handler.
-        errors: Makes the response to what was raised.
+        errors: Makes the response to an exception.
     """
 
     journaling: Journaling
@@ -57,8 +56,8 @@ class Direct:
         """Responds to a request whose body has arrived.
 
         Returns:
-            The response; what will send it, where its handler has to wait; or None, where only the
-            stack can respond. Then nothing has happened.
+            The response; a Continuation if the handler has to wait; None if only the stack can respond,
+            without any effect so far.
         """
         worked = self.work(head, peer, body)
         if not isinstance(worked, tuple):
@@ -68,7 +67,7 @@ class Direct:
         return response
 
     def work(self, head: RequestHead, peer: Peer, body: bytes) -> "Worked | Continuation | None":
-        """Works on a request as ``respond`` does, and does not journal it."""
+        """Handles a request as ``respond`` does, without journaling it."""
         target = head.target
         if not head.is_usual:
             return None
@@ -97,7 +96,7 @@ class Direct:
         return context, wire
 
     def _matching(self, context: RequestContext) -> Matching:
-        """Returns where a request leads, and keeps it where that follows from the target alone."""
+        """Routes a request, and caches the result in its target if the headers do not matter."""
         head, path = context.head, self.journaling.based(context)
         endpoint, path_arguments = self.routes.find(head.method, path, context.query, head.headers)
         matching: Matching = self.routes, endpoint, path_arguments
@@ -124,11 +123,11 @@ class Direct:
         return call_handler(context, endpoint)
 
     def refuse(self, context: RequestContext, error: Exception | CancelledError) -> WireResponse:
-        """Returns the response to what was raised; what the refusal changed is committed."""
+        """Returns the response to an exception, and commits changes made by the refusal."""
         wire = self.errors.encode(context, error)
         try:
             note_response(context, wire)
-        except InsufficientStorage as full:  # of what the refusal changed: a failed sign-in
+        except InsufficientStorage as full:  # a refusal may write, too: it counts failed sign-ins
             wire = self.errors.encode(context, full)
             note_response(context, wire)
         return wire
@@ -136,7 +135,7 @@ class Direct:
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """Sends the response of a handler that has to wait: an ASGI application for one request."""
+    """ASGI application for one request, which awaits the handler and sends its response."""
 
     direct: Direct
     context: RequestContext
@@ -145,7 +144,7 @@ class Continuation:
     started: float
 
     async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:
-        """Waits for the handler, and sends its response."""
+        """Awaits the handler, sends its response, and journals the request."""
         try:
             await send_wire(send, await self._wire())
         finally:
@@ -153,7 +152,7 @@ class Continuation:
             self.direct.journaling.end(self.context)
 
     async def work(self) -> Worked:
-        """Waits for the handler; returns its response, which is not journalled."""
+        """Awaits the handler, and returns its response without journaling the request."""
         wire = await self._wire()
         self.context.seconds = perf_counter() - self.started
         return self.context, wire

@@ -26,7 +26,7 @@ from understudy.openapi.paths import routed_texts
 from understudy.openapi.sampler import EFFORTS
 
 ResponseValidation = Literal["refuse", "warn", "off"]
-"""What happens to a response of the mock that breaks the document."""
+"""Treatment of a response of the mock that breaks the document."""
 
 GENERATED_NOTE = "generated from the document: no handler was written for this operation"
 

@@ -1,4 +1,4 @@
-"""Compiles at start everything that serving an operation needs: who may call it, and what it may respond."""
+"""Compiles at start everything that serving an operation needs: access, parameters, responses."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -38,16 +38,16 @@ _NO_BODY: Final = "the document declares a body"
 
 
 class ResponseValidator:
-    """Validates the responses of one operation.
+    """Validates the responses of one operation, and completes invalid ones.
 
     Args:
-        operation: What the document says of it.
+        operation: Operation, as the document declares it.
         schemas: The document's validators.
-        completions: Makes members of these names of those beside them.
+        completions: Member name to the function that computes the member.
 
     Attributes:
-        media_types: Those of any response.
-        has_choice: Whether there are several.
+        media_types: Media types of all declared responses.
+        has_choice: Whether the responses have several media types.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class ResponseValidator:
         self._operation = operation
         self._schemas = schemas
         self._validators: dict[tuple[int, str], SchemaValidator] = {}
-        """Status and media type to what validates JSON of them, where a schema is declared."""
+        """Cache: status and media type to the validator of the declared schema."""
         declared = [int(status) for status in operation.responses if status.isdecimal()]
         self._successes = [status for status in declared if _is_success(status)]
         for response in operation.responses.values():
@@ -76,17 +76,17 @@ class ResponseValidator:
         self.has_choice = len(self.media_types) > 1
 
     def status(self, chosen: int) -> int:
-        """Returns the status to send: the chosen one, unless the document names others.
+        """Returns the status to send: the chosen one, unless the document declares other successes.
 
-        Published documents differ in their success codes; a handler's choice yields to the one
-        in force.
+        Published documents differ in their success statuses, so the document in force overrides the
+        handler.
         """
         if chosen in self._successes or self._takes_any_success or not _is_success(chosen):
             return chosen
         return self._successes[0]
 
     def fault(self, response: HandlerResponse) -> str | None:
-        """Returns how a response breaks the document, or None."""
+        """Returns how a response breaks the document; None if it is valid."""
         validator = self._validators.get((response.status, response.media_type))
         if validator is None:
             return self._fault_of_first(response)
@@ -95,10 +95,10 @@ class ResponseValidator:
         return None if isinstance(response.body, bytes) else _fault(response.body, validator)
 
     def _fault_of_first(self, response: HandlerResponse) -> str | None:
-        """Returns the same for the first response of its status and media type."""
+        """Validates the first response with a status and media type, and caches the validator."""
         declared = self._operation.response(response.status)
         if all(status.startswith("5") for status in self._operation.responses):
-            return None  # it declares no success or none at all, and so excludes none
+            return None  # without declared successes, any response is valid
         if declared is None:
             return f"status {response.status} is not in the document"
         media = declared.content.get(without_options(response.media_type))
@@ -113,7 +113,7 @@ class ResponseValidator:
     def _fault_by(self, schema: Node, response: HandlerResponse) -> str | None:
         body = response.body.value if isinstance(response.body, SharedBody) else response.body
         around = isinstance(body, dict) and name_around(self._schemas, body, schema)
-        if around:  # keeps no validator: each such body is to be moved there, required or not
+        if around:  # not cached, since every such body must be moved into the member
             return f"the document has such a body as the member {around!r}"
         validator = self._schemas.validator(schema)
         self._validators[response.status, response.media_type] = validator
@@ -122,7 +122,7 @@ class ResponseValidator:
     def completed(
         self, response: HandlerResponse, seed: int, arguments: Mapping[str, Any] = NO_ARGUMENTS
     ) -> HandlerResponse:
-        """Returns a response to these arguments that fits the document as far as it can be made to."""
+        """Returns a response to these arguments, completed to fit the document as far as possible."""
         declared = self._operation.response(response.status)
         media = declared and declared.content.get(without_options(response.media_type))
         if not media or media.schema is None:
@@ -145,7 +145,7 @@ class ResponseValidator:
 
 
 def _fault(body: Any, validator: SchemaValidator) -> str | None:
-    """Returns how a body breaks its schema, or None; a shared body is validated once."""
+    """Returns how a body breaks its schema; None if it is valid. A shared body is validated once."""
     if not isinstance(body, SharedBody):
         return None if validator.is_valid(body) else first_error(validator, body)
     if body.valid_by is validator:
@@ -169,12 +169,12 @@ class Access:
 
     Attributes:
         token: Whether a bearer token is ``required``, ``optional``, or ``unread``.
-        scopes: What an OAuth token must have been granted; None where API keys serve as well.
-        alternatives: The credentials of which one group must be sent whole, where a bearer token
+        scopes: Scopes that an OAuth token must have been granted; None where API keys are valid, too.
+        alternatives: Groups of credentials, of which one must be sent in full, where a bearer token
             is not the only kind.
-        is_optional: Whether none of the alternatives must be sent.
-        declared_scopes: The scopes that the document names for each alternative with a token, which
-            must have been granted one set where they are checked; empty: none is named.
+        is_optional: Whether a request without any of the alternatives is allowed.
+        declared_scopes: Scopes that the document names for each alternative with a token; where scopes
+            are checked, a token needs one of these sets. Empty: no scopes are named.
     """
 
     token: Literal["required", "optional", "unread"]
@@ -191,15 +191,15 @@ def access(
     *,
     is_implemented: bool,
 ) -> Access:
-    """Determines who may call an operation.
+    """Returns the credentials that an operation requires.
 
     Args:
-        operation: What the document says of it.
-        schemes: The document's security schemes.
-        scopes: The scopes that the handler requires of an OAuth token; None: it requires none.
-        is_implemented: Whether there is a handler. Then a token that the interface makes optional is
-            required only where the document declares its refusal too, as one published document
-            requires it and does not.
+        operation: Operation, as the document declares it.
+        schemes: Security schemes of the document.
+        scopes: Scopes that the handler requires of an OAuth token; None: no OAuth token is required.
+        is_implemented: Whether the operation has a handler. A published document requires a token that
+            the interface makes optional, without declaring a 401; so for handlers, a token is required
+            only if the document declares 401, too.
     """
     if scopes is not None:
         return Access("required", scopes)
@@ -227,26 +227,25 @@ def access(
 
 
 def _sendable(credentials: Iterable[Credential]) -> Iterator[tuple[Credential, ...]]:
-    """Yields the credentials that must be sent together.
+    """Yields the groups of credentials that can be sent together.
 
-    A request has one Authorization header, so of several in it each is an alternative beside the rest.
+    A request has only one Authorization header, so several schemes in it become alternatives.
     """
     distinct = tuple(dict.fromkeys(credentials))
     in_one_header = [it for it in distinct if it.scheme]
     if len(in_one_header) <= 1:
         yield distinct
         return
-    for one in in_one_header:
-        yield tuple(it for it in distinct if it is one or not it.scheme)
+    for sent in in_one_header:
+        yield tuple(it for it in distinct if it is sent or not it.scheme)
 
 
 def _declared_scopes(
     operation: Operation, schemes: Mapping[str, Any]
 ) -> tuple[frozenset[str], ...]:
-    """Returns the scopes of each alternative with a token; of other schemes these are roles.
+    """Returns the scopes of each alternative with a token; empty if a token without scopes suffices.
 
-    Returns:
-        Empty where a token needs none in one of them.
+    The lists of other schemes are ignored: they name roles (OpenAPI 3.1.0, 4.8.30).
     """
     tokens = {name for name, scheme in schemes.items() if scheme.get("type") in BEARER_TYPES}
     listed = tuple(
@@ -258,15 +257,15 @@ def _declared_scopes(
 
 
 _MOST_GENERATED = 200
-"""Generated responses of a document that are kept: those that clients request over and over."""
+"""Generated responses that are cached per document."""
 
 
 class GeneratedResponse(NamedTuple):
-    """A response that was generated from a document.
+    """A cached response that was generated from a document.
 
     Attributes:
-        response: The response.
-        notes: Remarks on it for the journal.
+        response: Generated response.
+        notes: Remarks for the journal, which each use repeats.
     """
 
     response: HandlerResponse
@@ -275,27 +274,27 @@ class GeneratedResponse(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One operation of one API.
+    """One operation of one API, compiled.
 
     Attributes:
-        api: The API it belongs to.
-        operation: What the document says of it.
+        api: API that the operation belongs to.
+        operation: Operation, as the document declares it.
         schemas: The document's validators.
-        binding: The handler, and how it wants its arguments.
-        document_handler: What responds by the state of the document, where no handler does.
-        access: Who may call it.
-        is_limited: Whether it counts towards the hourly quota.
-        page: Responds where no page has to be shown; None: no page responds to this operation.
-        parameters: The reader of each parameter.
-        reads_query: Whether one of them is in the query.
-        reads_headers: Whether one of them is in a header or a cookie.
-        body: The reader of the body; None where the operation takes none.
-        judge: Validates responses by the document.
-        errors: Puts error responses into the shape that the document declares.
-        headers: Sends the headers that the document declares.
-        declared: The summary of the operation that handlers get.
-        generated: The newest responses that were generated from the document, by the endpoint's
-            identity, the seed, the Accept header and the arguments; all operations share it.
+        binding: Handler, and the names of its arguments.
+        document_handler: Handler that responds from the inferred state; None without state.
+        access: Required credentials.
+        is_limited: Whether requests count towards the hourly quota.
+        page: Handler that may respond instead of a page; None: the operation shows no page.
+        parameters: Readers of the parameters.
+        reads_query: Whether a parameter is in the query.
+        reads_headers: Whether a parameter is in a header or a cookie.
+        body: Reader of the body; None where the operation has no body.
+        validator: Validates responses by the document.
+        errors: Makes error responses in the shape that the document declares.
+        headers: Renames and completes headers as the document declares them.
+        declared: Summary of the operation for handlers.
+        generated: Cache of generated responses by the endpoint's identity, the seed, the Accept header
+            and the arguments; shared by all operations of the document.
     """
 
     api: Api
@@ -317,7 +316,7 @@ class Endpoint:
     generated: Recent[tuple[int, int, bytes, str], GeneratedResponse]
 
     def listed_values(self, name: str) -> set[str]:
-        """Returns the values that the document lists for a parameter; empty where it takes any."""
+        """Returns the values in a parameter's ``enum``; empty without one."""
         schemas = (it.schema for it in self.operation.parameters if it.name == name)
         values = (self.schemas.follow(it).value for it in schemas if it is not None)
         return {str(it) for value in values for it in value.get("enum", ())}
@@ -328,7 +327,7 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
     """Compiles every operation of an API, once for both servers.
 
     Raises:
-        StartupError: The document or the handlers are not as they must be.
+        StartupError: The document is invalid, or the handlers do not fit it.
     """
     schemas, declared = Schemas(api.document), operations(api.document)
     bindings = bind(declared, api.handlers)
@@ -349,7 +348,7 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
             document_handler=None
             if binding.handler
             else api.document_handlers.get((operation.method, operation.path)),
-            # who may call the admin API is decided before routing, by admin_guard
+            # the guard of the admin API decides before routing
             access=Access("unread")
             if api.is_steering
             else access(
@@ -385,7 +384,7 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
 def _body_readers(
     api: Api, declared: Iterable[Operation], schemas: Schemas
 ) -> list[BodyReader | None]:
-    """Returns the reader of each operation's body, in their order; None where it takes none."""
+    """Returns the reader of each operation's body, in order; None for an operation without a body."""
     aliases, json_as_form = _by_shape(api.aliases), {shape(*key) for key in api.json_as_form}
     return [
         None
@@ -401,12 +400,12 @@ def _body_readers(
 
 
 def _by_shape(named: Mapping[tuple[str, str], Value]) -> dict[tuple[str, str], Value]:
-    """Returns what is named by method and path by what is compared of them."""
+    """Returns values by method and path without the names of path parameters, as ``bind`` compares."""
     return {shape(*key): value for key, value in named.items()}
 
 
 def _declared(operation: Operation, schemas: Schemas, body: BodyReader | None) -> OperationSummary:
-    """Returns the summary of an operation: of a body in an envelope, what stands in it too."""
+    """Returns the summary of an operation; if the body is an envelope, with the inner members, too."""
     successes = sorted(status for status in operation.responses if status.startswith("2"))
     contents = [operation.responses[status].content for status in successes]
     found = (media.schema for content in contents for media in content.values())

@@ -1,4 +1,4 @@
-"""Injects faults: those of the world, and those that a request names."""
+"""Injects the faults of the world, and those that a request prefers."""
 
 import asyncio
 from contextlib import suppress
@@ -46,7 +46,7 @@ from understudy.mock.server.stubbing import (
 from understudy.mock.server.worlds import World
 
 ABORT = "understudy.abort"
-"""Key of the scope under which our server puts the function that ends the connection."""
+"""Scope key of the function that closes the connection, which our HTTP server sets."""
 
 _OWN_PREFIX = OWN_PREFIX.encode()
 _PIECES = 20
@@ -61,7 +61,7 @@ def may_change_response(context: RequestContext) -> bool:
 
 
 async def answer_early(context: RequestContext, scope: Scope, receive: Receive, send: Send) -> bool:
-    """Sends the answer of a stub that comes before authentication and validation; tells whether it did."""
+    """Sends the response of a stub with ``before_validation``, if any matches; returns whether it did."""
     endpoint = context.endpoint
     if endpoint is None or not context.world.faults:
         return False
@@ -78,12 +78,12 @@ async def answer_early(context: RequestContext, scope: Scope, receive: Receive, 
 
 
 def _own_of_document(context: RequestContext, endpoint: Endpoint) -> HandlerResponse:
-    """Returns what the mock says before it knows who asks, and for what: the document's response."""
+    """Returns the document's response, as an unauthenticated and unvalidated request gets no other."""
     return demanded_response(context, endpoint, None)
 
 
 def _with_delay(context: RequestContext, scope: Scope, receive: Receive, send: Send) -> Send:
-    """Returns a send that waits as long as the stub that answered has it."""
+    """Returns a send that first waits for the delay of the stub that responded, if any."""
 
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -97,7 +97,7 @@ def _with_delay(context: RequestContext, scope: Scope, receive: Receive, send: S
 
 
 async def inject_faults(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-    """Lets an application respond, unless what the world's faults or the request ask for is otherwise."""
+    """Runs an application, and changes its response by the request's preferences and a fault."""
     context = context_of(scope)
     endpoint = context.endpoint
     if not may_change_response(context) or endpoint is None or endpoint.api.is_steering:
@@ -115,8 +115,7 @@ async def inject_faults(app: ASGIApp, scope: Scope, receive: Receive, send: Send
     await delay(scope, receive, seconds)
     is_stale = fault.effect == "stale-field"
     stale = await _body_by_the_fixtures(app, scope, receive) if is_stale else None
-    # a thread, as a body from the document may have thousands of values
-    replacement = None
+    replacement = None  # made in a thread, as a generated body may have thousands of values
     status = fault.status or preferences.code
     if status or preferences.is_from_document:
         replacement = await asyncio.to_thread(
@@ -141,7 +140,7 @@ async def inject_faults(app: ASGIApp, scope: Scope, receive: Receive, send: Send
 async def _response(
     app: ASGIApp, scope: Scope, receive: Receive, replacement: HandlerResponse | None
 ) -> WireResponse:
-    """Returns the whole response before any of it is sent."""
+    """Returns the complete response, encoded and not yet sent."""
     context = context_of(scope)
     if replacement is None:
         try:
@@ -154,7 +153,7 @@ async def _response(
 
 
 async def _body_by_the_fixtures(app: ASGIApp, scope: Scope, receive: Receive) -> object:
-    """Returns the body of the response if nothing had ever been written."""
+    """Returns the body of the response in a world without any writes; None if it is not JSON."""
     context = context_of(scope)
     world = context.world
     context.world = World(world.name, world.baseline, world.clock, choices=world.choices)
@@ -168,7 +167,7 @@ async def _body_by_the_fixtures(app: ASGIApp, scope: Scope, receive: Receive) ->
 
 
 async def _buffered(app: ASGIApp, scope: Scope, receive: Receive) -> WireResponse:
-    """Returns the response of an application, of which nothing is sent."""
+    """Returns the complete response of an application without sending it."""
     messages: list[Message] = []
 
     async def keep(message: Message) -> None:
@@ -188,14 +187,14 @@ def _preferences(context: RequestContext) -> RequestPreferences | None:
 
 
 _NO_FAULT = Fault("")
-"""Changes nothing of a response that is the document's."""
+"""Stands for no fault where only preferences change the response."""
 
 
 def _fault(context: RequestContext, preferences: RequestPreferences) -> tuple[Fault | None, float]:
-    """Returns the fault that the request names, or the first of the world's that it gets.
+    """Returns the fault that the request prefers, or the first of the world's that is drawn for it.
 
     Returns:
-        The fault, and the seconds that the response is delayed.
+        The fault, and the seconds of its delay.
     """
     if preferences.fault is not None or preferences.delay:
         named = Fault("Prefer", effect=preferences.fault, field=preferences.field)
@@ -237,7 +236,7 @@ def _changed(
 
 
 def _with_headers(send: Send, preferences: RequestPreferences, fault: Fault | None = None) -> Send:
-    """Returns a send that adds the headers that name the fault."""
+    """Returns a send that adds the headers with the applied preferences and the fault's id."""
     extra = []
     if preferences.applied:
         extra.append((b"preference-applied", field_value(preferences.applied)))
@@ -255,7 +254,7 @@ def _with_headers(send: Send, preferences: RequestPreferences, fault: Fault | No
 async def _deliver(
     fault: Fault, response: WireResponse, scope: Scope, receive: Receive, send: Send
 ) -> None:
-    """Sends a response the way the fault has it."""
+    """Sends a response with the fault's effect on the connection, if any."""
     start = {"type": "http.response.start", "status": response.status, "headers": response.headers}
     await send(start)
     if fault.effect in {"reset", "truncate"}:
@@ -277,7 +276,7 @@ async def _deliver(
 
 
 async def _hang_up(scope: Scope, receive: Receive, *, at_once: bool) -> None:
-    """Ends the connection, and returns when it has ended; does nothing under another server."""
+    """Closes the connection, and waits until it is closed; does nothing under another HTTP server."""
     abort = scope.get(ABORT)
     if abort is None:
         return

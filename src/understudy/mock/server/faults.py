@@ -1,7 +1,7 @@
-"""Describes injected faults and stubs as values: which requests one fits, how often, and what it does.
+"""Injected faults and stubs as values: the requests that match, how often, and the effect.
 
-A stub is kept among the faults, so whatever lasts, is shared, undone or packed is so for both. How
-often a fault strikes is decided by the world's seed, the fault's id and the number of requests that fitted
+A stub is stored as a kind of fault, so that persistence, sharing and undo serve both. Which matching
+requests get a fault depends on the world's seed, the fault's id and the number of matching requests
 before, so the same requests get the same faults in every run.
 """
 
@@ -19,21 +19,21 @@ from understudy.limits import Count
 from understudy.mock.server.json_bodies import json_bytes
 
 MOST_FIELD_CHARACTERS: Final = 200
-"""The longest name of a member, or path to it, that a fault may change."""
+"""Characters of the name of a fault's member, or of the path to it."""
 
 Milliseconds = Annotated[float, Meta(ge=0, le=60_000)]
 
 
 class Delay(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Added latency, in WireMock's words; milliseconds.
+    """Added latency in milliseconds, with WireMock's names.
 
     Attributes:
         type: ``fixed``, ``uniform`` or, with a long tail, ``lognormal``.
-        milliseconds: Of a fixed one.
-        lower: Of a uniform one.
-        upper: Of a uniform one.
-        median: Of a long-tailed one.
-        sigma: The standard deviation of the logarithm of a ``lognormal`` delay.
+        milliseconds: Latency of a ``fixed`` delay.
+        lower: Lower bound of a ``uniform`` delay.
+        upper: Upper bound of a ``uniform`` delay.
+        median: Median of a ``lognormal`` delay.
+        sigma: Standard deviation of the logarithm of a ``lognormal`` delay.
     """
 
     type: Literal["fixed", "uniform", "lognormal"] = "fixed"
@@ -44,7 +44,7 @@ class Delay(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     sigma: Annotated[float, Meta(ge=0, le=10)] = 1
 
     def seconds(self, chance: Random) -> float:
-        """Draws one delay, in seconds; at most a minute."""
+        """Draws the seconds of one delay, at most a minute."""
         drawn = {
             "fixed": lambda: self.milliseconds,
             "uniform": lambda: chance.uniform(self.lower, self.upper),
@@ -58,27 +58,27 @@ _TEXT: Final = re.compile(r"[\t\x20-\x7e\x80-\xff]{0,10000}")
 _FRAMING: Final = frozenset(
     ("connection", "content-length", "keep-alive", "trailer", "transfer-encoding", "upgrade")
 )
-"""Headers that say where a message ends: a second one would let two readers disagree (RFC 9112, 11.2)."""
+"""Headers that frame a message; a stub's own would permit response smuggling (RFC 9112, 11.2)."""
 
 TextCondition = str | dict[str, Any]
-"""The whole text, or comparisons by name."""
+"""The whole text to match, or comparison name to operand."""
 
 COMPARISONS: Final[Mapping[str, type]] = {
     **dict.fromkeys(("equalTo", "contains", "doesNotContain", "matches", "doesNotMatch"), str),
     "equalToJson": object,
     **dict.fromkeys(("absent", "caseInsensitive"), bool),
 }
-"""Comparisons of a text by name, as WireMock has them, with the type of what a text is compared with."""
+"""WireMock's names of the comparisons of a text, with the types of their operands."""
 
 
 class RequestCondition(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Describes requests of an operation; what is left out fits every one.
+    """A condition on requests of an operation; an omitted part matches every request.
 
     Attributes:
-        path: Texts of path parameters, by the document's names.
-        query: Texts of query parameters.
-        header: Texts of headers, by name in any case.
-        body: JSON that the body must contain: an object's members, among others.
+        path: Conditions on path parameters, by the document's names.
+        query: Conditions on query parameters.
+        header: Conditions on headers, with case-insensitive names.
+        body: JSON that the body must contain; further members of its objects are ignored.
         person: Slug of the authenticated person.
     """
 
@@ -89,10 +89,10 @@ class RequestCondition(Struct, frozen=True, forbid_unknown_fields=True, omit_def
     person: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuses what is no comparison, by whichever way the condition enters a world.
+        """Validates the comparisons here, as conditions come from several sources.
 
         Raises:
-            ValueError: A comparison is unknown, or lacks the type that it takes.
+            ValueError: A comparison is unknown, or its operand has the wrong type.
         """
         for place in ("path", "query", "header"):
             for name, wanted in getattr(self, place).items():
@@ -110,20 +110,20 @@ class RequestCondition(Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
 
 def is_comparison(value: Mapping[str, Any]) -> bool:
-    """Tells whether an object holds comparisons of a text, and not members of JSON."""
+    """Tells whether an object holds comparisons of a text, and is no JSON value to compare with."""
     return bool(value) and all(
-        isinstance(it, COMPARISONS.get(name, ())) for name, it in value.items()
+        isinstance(operand, COMPARISONS.get(name, ())) for name, operand in value.items()
     )
 
 
 class StubResponse(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A response of a stub; what it leaves out is the mock's own.
+    """A response of a stub; omitted parts are those of the mock's own response.
 
     Attributes:
-        status: The status.
+        status: Status of the response.
         headers: Further headers; ``content-type`` chooses the media type.
-        body: The body: JSON, or the text of another media type.
-        merge: Changes the mock's own body (JSON Merge Patch, RFC 7396).
+        body: JSON body, or the text of another media type.
+        merge: JSON Merge Patch of the mock's own body (RFC 7396).
     """
 
     status: Annotated[int, Meta(ge=200, le=599)] | None = None
@@ -132,10 +132,10 @@ class StubResponse(Struct, frozen=True, forbid_unknown_fields=True, omit_default
     merge: Any | UnsetType = UNSET
 
     def __post_init__(self) -> None:
-        """Refuses a header that cannot be sent, by whichever way the stub enters a world.
+        """Validates the headers here, as stubs come from several sources.
 
         Raises:
-            ValueError: It is not a field of HTTP, or says how the message is written.
+            ValueError: A header is not a valid field, or frames the message.
         """
         for name, text in self.headers.items():
             if not _NAME.fullmatch(name) or not _TEXT.fullmatch(text):
@@ -147,14 +147,14 @@ class StubResponse(Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
 
 class Stub(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The answer to requests of one operation, in place of the mock's own.
+    """Responses to requests of one operation, instead of the mock's own.
 
     Attributes:
-        responses: Answered in turn; the last one again and again.
-        when: The requests that it answers.
+        responses: Responses to send in turn; the last one is repeated.
+        when: Condition on the requests that get them.
         allow_invalid: Whether a response may break the document.
-        before_validation: Whether it answers what the mock would refuse (401, 403, 429, 400), too.
-        until_changed: Whether it ends with the next change that the mock carries out for a person.
+        before_validation: Whether requests that the mock would refuse (401, 403, 429, 400) get them, too.
+        until_changed: Whether the stub is deleted by the next write request of an authenticated person.
     """
 
     responses: Annotated[tuple[StubResponse, ...], Meta(min_length=1, max_length=100)]
@@ -168,20 +168,20 @@ class Fault(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     """One fault in force, or one stub.
 
     Attributes:
-        id: Names it in ``X-Mock-Fault`` and in the admin API.
-        operation: The operationId of the requests that get it; None: every operation.
+        id: Name of the fault in ``X-Mock-Fault`` and in the admin API.
+        operation: operationId of the matching requests; None: every operation.
         person: Slug of the authenticated person; None: any client.
-        header: Headers that a request must carry, by name in any case.
-        share: Share of the fitting requests that get it, from 0 to 1.
-        times: How many more requests get it; None: until it is removed.
+        header: Headers that a request must have, with case-insensitive names.
+        share: Share of the matching requests that get the fault, from 0 to 1.
+        times: Number of further requests that get the fault; None: until it is removed.
         delay: Latency added before the response.
-        status: The status of the response, with a body that keeps to the document.
-        effect: What is done to the response: a key of EFFECTS.
-        field: The member that the effect changes, or a path such as ``verified_accounts.0.url``.
-        seconds: How long a slow body takes to send.
-        met: Requests that fitted so far.
-        struck: Requests that got the fault; of a stub, how many of its responses were given.
-        stub: What a stub answers; None: it is a fault.
+        status: Status of the response, with a body that is valid by the document.
+        effect: Change of the response: a key of EFFECTS.
+        field: Member that the effect changes, or a path such as ``verified_accounts.0.url``.
+        seconds: Seconds over which a slow body is sent.
+        met: Number of matching requests so far.
+        struck: Number of requests that got the fault; of a stub, number of responses sent.
+        stub: Responses of a stub; None: a fault.
     """
 
     id: Annotated[str, Meta(pattern="^[a-z0-9][a-z0-9-]{0,39}\\Z")]
@@ -200,14 +200,14 @@ class Fault(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     stub: Stub | None = None
 
     def draw(self, seed: int) -> tuple["Fault", float | None]:
-        """Draws whether the next fitting request gets the fault.
+        """Draws whether the next matching request gets the fault.
 
         Args:
-            seed: The world's.
+            seed: Seed of the world.
 
         Returns:
-            The fault with its counts brought up to date, and the seconds that this request is delayed;
-            None: it does not get the fault.
+            The fault with updated counts, and the seconds of its delay; None instead of the seconds if
+            the request does not get the fault.
         """
         chance = Random(f"{seed} {self.id} {self.met}")
         met = replace(self, met=self.met + 1)
@@ -218,19 +218,19 @@ class Fault(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
         return replace(met, times=left, struck=self.struck + 1), delay
 
 
-# One table: a kind that changes the bytes of a response is added by its row here and its name in
-# ``openapi/admin.yaml`` (a test compares the two). Those in the connection or in what was stored
-# (``reset``, ``truncate``, ``slow``, ``stale-field``, ``fail-after``) are carried out by
+# To add an effect on the bytes of a response, add its row to EFFECTS and its name to
+# ``openapi/admin.yaml`` (a test compares the two). Effects on the connection or on stored data
+# (``reset``, ``truncate``, ``slow``, ``stale-field``, ``fail-after``) are implemented in
 # ``fault_injection``.
 
 
-class WireResponse(Struct, frozen=True):  # made for each request, at no call of Python
-    """A whole response as it is sent.
+class WireResponse(Struct, frozen=True):  # a Struct is made in C, which counts once per request
+    """A complete, encoded response.
 
     Attributes:
-        status: HTTP's.
-        headers: Names in lower case.
-        body: Empty for no content.
+        status: HTTP status.
+        headers: Header fields, with names in lower case.
+        body: Bytes of the body; empty for no content.
     """
 
     status: int
@@ -239,20 +239,20 @@ class WireResponse(Struct, frozen=True):  # made for each request, at no call of
 
 
 class EffectNotApplicable(Exception):
-    """The response has nothing that the effect could change; the text says what it lacks."""
+    """The response has nothing that the effect could change; the text says why."""
 
 
 MemberChange = Callable[[Any, Any, Any], None]
-"""Changes a member: gets what holds it, its key there, and the body as the fixtures alone give it."""
+"""Changes a member in place: gets its object or list, its key, and the body without any writes."""
 
 
 class Effect(NamedTuple):
     """One kind of fault.
 
     Attributes:
-        description: What a client sees.
-        change_response: What it does to the whole response.
-        change_member: What it does to the member that the fault names.
+        description: Effect that a client sees.
+        change_response: Returns the changed response.
+        change_member: Changes the member that the fault names.
         needs_field: Whether the fault must name a member.
     """
 
@@ -265,16 +265,16 @@ class Effect(NamedTuple):
 def apply_effect(
     response: WireResponse, effect: str, field: str | None, stale: Any = None
 ) -> WireResponse:
-    """Returns a response as an effect changes it.
+    """Returns a response with an effect applied.
 
     Args:
-        response: The response as it would be.
-        effect: A key of EFFECTS; one that is in the connection leaves the bytes as they are.
-        field: The member that it changes.
-        stale: The body as the fixtures alone would give it, for ``stale-field``.
+        response: Response without the effect.
+        effect: Key of EFFECTS; an effect on the connection leaves the response unchanged.
+        field: Member to change, or the path to it.
+        stale: Body that the fixtures without any writes would give, for ``stale-field``.
 
     Raises:
-        EffectNotApplicable: There is nothing to change.
+        EffectNotApplicable: The response has nothing to change.
     """
     kind = EFFECTS[effect]
     if kind.change_response is not None:
@@ -295,7 +295,7 @@ def apply_effect(
 
 
 def _owner_of(value: Any, field: str) -> tuple[Any, Any]:
-    """Returns what holds a field, and its key there."""
+    """Returns the object or list that contains a field, and the field's key in it."""
     *steps, last = field.split(".")
     for step in steps:
         value = _member(value, step, field)
@@ -303,7 +303,7 @@ def _owner_of(value: Any, field: str) -> tuple[Any, Any]:
         if not value:
             msg = f"there is no {field!r} in the response"
             raise EffectNotApplicable(msg)
-        if not last.isdecimal():  # a list of records: the first one's
+        if not last.isdecimal():  # a list of records: take the field of the first record
             return _owner_of(value[0], last)
     return value, last
 
@@ -380,4 +380,4 @@ EFFECTS: Final[Mapping[str, Effect]] = {
     ),
     "fail-after": Effect("the request is carried out, and then answered with 500"),
 }
-"""Name of each kind of fault to what it does."""
+"""Name of each effect to its implementation."""

@@ -1,8 +1,8 @@
-"""Keeps the journal of a world, and the history of its changes, so that it can be rewound.
+"""The journal of a world, and the undo history of its changes.
 
-The journal is its last exchanges, and how often each part of the contract was used. What the history
-keeps is how to undo a change, which costs what was changed: a state of each moment would cost what the
-world holds, at every write.
+The journal has the last exchanges, and counts how often each part of the contract was used. The history
+keeps undo steps, whose memory grows with the changes; a copy of the state for every write would grow with
+the size of the world.
 """
 
 from collections import Counter, deque
@@ -25,16 +25,16 @@ from msgspec import Struct
 from understudy.limits import HISTORY_BYTES, JOURNAL_BYTES
 
 CAPACITY = 1000
-"""Exchanges that a world remembers by default."""
+"""Number of exchanges that a journal keeps by default."""
 
 
 class Exercised(NamedTuple):
     """The part of the contract that a request used.
 
     Attributes:
-        operation: operationId.
-        status: The status of the response.
-        identity: ``anonymous``, ``api_key`` or ``oauth``.
+        operation: operationId of the operation.
+        status: Status of the response.
+        identity: Kind of client: ``anonymous``, ``api_key`` or ``oauth``.
     """
 
     operation: str
@@ -46,7 +46,7 @@ class Numbered(Protocol):
     """An entry of a journal."""
 
     number: int
-    """The entry's place, counted from 1 and assigned by the journal."""
+    """Number of the entry, counted from 1 and assigned by the journal."""
 
     @property
     def size(self) -> int:
@@ -54,7 +54,7 @@ class Numbered(Protocol):
 
     @property
     def exercised(self) -> Exercised | None:
-        """The part of the contract that it used; None: no operation."""
+        """The part of the contract that the entry used; None: no operation."""
 
 
 Listener = Callable[[Any], None]
@@ -64,13 +64,13 @@ class Journal:
     """The journal of one world.
 
     Args:
-        capacity: How many exchanges it remembers at most, within JOURNAL_BYTES; the oldest go first.
+        capacity: Number of exchanges to keep, within JOURNAL_BYTES; the oldest are dropped first.
 
     Attributes:
-        total: How many there were, those it has forgotten among them.
+        total: Number of exchanges so far, including dropped ones.
         exercised: How often each part of the contract was used since the last ``forget``.
-        forgotten: The number of the last entry at the last ``forget``.
-        listeners: Called with each new entry.
+        forgotten: Number of the last entry at the last ``forget``.
+        listeners: Functions that are called with each new entry.
     """
 
     def __init__(self, capacity: int = CAPACITY) -> None:
@@ -80,7 +80,7 @@ class Journal:
         self.listeners: list[Listener] = []
         self._capacity = capacity
         self._entries: deque[Any] = deque()
-        self._sizes: deque[int] = deque()  # of the entries; a size is worked out once
+        self._sizes: deque[int] = deque()  # of the entries; subtracted when they are dropped
         self._bytes = 0
 
     def add(self, entry: Numbered) -> None:
@@ -100,25 +100,25 @@ class Journal:
             listener(entry)
 
     def __iter__(self) -> Iterator[Any]:
-        """Yields the exchanges that are remembered, the oldest first."""
+        """Yields the kept exchanges, the oldest first."""
         return iter(tuple(self._entries))
 
     def __len__(self) -> int:
-        """Returns how many it remembers."""
+        """Returns the number of kept exchanges."""
         return len(self._entries)
 
     def get(self, number: int) -> Any:
-        """Returns an exchange by its number, or None where it is unknown or forgotten."""
+        """Returns an exchange by its number; None if it is unknown or dropped."""
         place = number - (self.total - len(self._entries)) - 1
         return self._entries[place] if 0 <= place < len(self._entries) else None
 
     def resume(self, total: int) -> None:
-        """Forgets every exchange, and continues numbering after so many."""
+        """Drops every exchange, and continues numbering after this number."""
         self.forget()
         self.total = self.forgotten = total
 
     def forget(self) -> None:
-        """Forgets every exchange; numbering continues, so that each number stays unique."""
+        """Drops every exchange; numbering continues, so that each number stays unique."""
         self.forgotten = self.total
         self._entries.clear()
         self._sizes.clear()
@@ -127,19 +127,19 @@ class Journal:
 
 
 ABSENT: Final = object()
-"""Stands in an undo step for: the overlay had nothing at this key."""
+"""Sentinel: the overlay had no entry at this key; None is an entry that removes a record."""
 
 Settings = Mapping[str, Any]
 """The fields of a snapshot that calls of the admin API set: clock, choices, limits and faults."""
 
 
 class RecordStep(NamedTuple):
-    """A change of one record.
+    """The undo step of a changed record.
 
     Attributes:
-        collection: The record's collection.
-        key: The record's key.
-        before: What the overlay had there; None: the record was removed; ABSENT: nothing.
+        collection: Collection of the record.
+        key: Key of the record.
+        before: Entry of the overlay before; None: the record was removed; ABSENT: no entry.
         is_removed: Whether the change removed the record.
     """
 
@@ -150,10 +150,10 @@ class RecordStep(NamedTuple):
 
 
 class StateStep(NamedTuple):
-    """The replacement of a whole state, such as by a reset.
+    """The undo step of a replaced state, such as by a reset.
 
     Attributes:
-        before: The snapshot of the state before.
+        before: Snapshot of the state before.
     """
 
     before: Any
@@ -166,11 +166,11 @@ class RequestChanges(NamedTuple):
     """The changes of one request.
 
     Attributes:
-        steps: The changes, in their order.
-        issued: How many identifiers had been generated before.
-        settings: The settings before; None: they did not change.
-        weight: The approximate memory in bytes.
-        is_lost: Whether they cannot be undone.
+        steps: Undo steps, in the order of the changes.
+        issued: Number of identifiers generated before the request.
+        settings: Settings before the request; None: unchanged.
+        weight: Approximate memory of the changes, in bytes.
+        is_lost: Whether the changes cannot be undone.
     """
 
     steps: list[Step]
@@ -181,16 +181,16 @@ class RequestChanges(NamedTuple):
 
 
 MOST_ENTRIES: Final = 1000
-"""Entries that a history keeps at most, within HISTORY_BYTES; the oldest go first."""
+"""Entries that a history keeps at most, within HISTORY_BYTES; the oldest are dropped first."""
 
 RECORD_BYTES: Final = 500
-"""The approximate memory of a changed record, beside pictures."""
+"""Approximate memory of a changed record, without pictures."""
 
 MOST_PARTS: Final = 256
-"""Parts of a record, such as the avatars of a person, up to which its versions are kept.
+"""Length of a record's list, such as a person's avatars, up to which its old versions are kept.
 
-A thousand versions of a record of thousands of parts would be megabytes, and would make each write
-of it dear. Such a change is not undone: the history begins anew after it.
+A thousand versions of a record with thousands of parts would take megabytes, and make each write slow.
+A change of a larger record cannot be undone: the history begins again after it.
 """
 
 
@@ -199,13 +199,13 @@ class HistoryEntry:
     """The changes that one request made.
 
     Attributes:
-        at: The world's time.
+        at: World's time at the request.
         call: Method and path of the request.
-        after: The number of the last request that was in the journal.
-        changes: What it changed.
-        request: The request's number in the journal; None: it is not in it, as calls of the admin API,
-            or not yet.
-        earlier: An earlier entry of the same request, until it has its number.
+        after: Number of the last journalled request before.
+        changes: Changes of the request.
+        request: Number of the request in the journal; None: not yet journalled, or never, as calls of
+            the admin API.
+        earlier: Earlier entry of the same request, until the request has its number.
     """
 
     at: datetime
@@ -217,7 +217,7 @@ class HistoryEntry:
 
     @property
     def place(self) -> int:
-        """The number of the request in the journal, or of the last one before."""
+        """Number of the request in the journal, or of the last journalled one before it."""
         return self.after if self.request is None else self.request
 
 
@@ -226,10 +226,10 @@ class WorldHistory:
     """The changes of one world, the oldest first.
 
     Attributes:
-        forgotten: The history reaches back to this request, which cannot be undone; 0: to the first.
-        revision: How often a record was changed, or all of them replaced.
-        settings: The settings at the last entry.
-        unnumbered: The entries of requests that are not yet in the journal, by what they wait for.
+        forgotten: Number of the last request that cannot be undone; 0: all can.
+        revision: Number of changes of a record or of the whole state.
+        settings: Settings at the last entry.
+        unnumbered: Entries of requests that are not yet journalled, by the ids of their contexts.
     """
 
     forgotten: int = 0
@@ -240,38 +240,38 @@ class WorldHistory:
     _entries: list[HistoryEntry] = field(default_factory=list)
     _bytes: int = 0
     _pending: list[Step] = field(default_factory=list)
-    _weight: int = RECORD_BYTES  # of what is pending
+    _weight: int = RECORD_BYTES  # of the pending changes
     _has_settings: bool = False
-    _is_lost: bool = False  # whether what is pending cannot be undone
+    _is_lost: bool = False  # whether the pending changes cannot be undone
     _issued: int = 0
 
     def __iter__(self) -> Iterator[HistoryEntry]:
-        """Yields the entries that are kept, the oldest first."""
+        """Yields the kept entries, the oldest first."""
         return iter(tuple(self._entries))
 
     def begin(self, issued: int, settings: Settings) -> None:
-        """Keeps the initial state of the world."""
+        """Notes the settings and the count of identifiers before the first change."""
         self._issued, self.settings = issued, settings
 
     def restart(self, issued: int, settings: Settings, number: int) -> None:
-        """Forgets everything, as the world is what another replica made of it."""
+        """Drops the history, as the world's state was replaced by that of another replica."""
         self.forget(number)
         self._began_at = number
         self.withdraw()
         self.begin(issued, settings)
 
     def withdraw(self) -> None:
-        """Drops what is pending, as it was undone."""
+        """Drops the pending changes, which were undone."""
         self._pending.clear()
         self._weight = RECORD_BYTES
         self._has_settings = self._is_lost = False
 
     def lose(self) -> None:
-        """Marks what is pending as lost, so that every replica forgets it and all that was before."""
+        """Marks the pending changes as not undoable, so that every replica drops the history."""
         self._is_lost = True
 
     def forget(self, number: int) -> None:
-        """Forgets every change, up to and with the request of this number."""
+        """Drops every change, up to and including the request of this number."""
         self._entries.clear()
         self._pending.clear()
         self._bytes, self.forgotten = 0, number
@@ -283,9 +283,9 @@ class WorldHistory:
         """Notes the change of a record.
 
         Args:
-            change: Collection, key and the record after.
-            before: What the overlay had at the key; ABSENT: nothing.
-            weigh: Returns the memory of a record of this collection; None: they are small.
+            change: Collection, key and new record.
+            before: Entry of the overlay before; ABSENT: no entry.
+            weigh: Returns the memory of a record of this collection; None: all are small.
         """
         self.revision += 1
         if before is not None and before is not ABSENT and _has_many_parts(before):
@@ -296,11 +296,11 @@ class WorldHistory:
             self._weight += weigh(before)
 
     def note_state(self, before: Any, weight: int) -> None:
-        """Notes that the whole state is replaced.
+        """Notes the replacement of the whole state.
 
         Args:
-            before: The snapshot of the state before.
-            weight: The approximate memory of what the state has beside the fixtures, in bytes.
+            before: Snapshot of the state before.
+            weight: Approximate memory of the state without the fixtures, in bytes.
         """
         self.revision += 1
         self._has_settings = True
@@ -315,7 +315,7 @@ class WorldHistory:
         """Tells whether nothing changed since the last entry.
 
         Args:
-            issued: How many identifiers the world has generated.
+            issued: Number of identifiers that the world has generated.
         """
         return not (self._pending or self._has_settings) and issued == self._issued
 
@@ -323,7 +323,7 @@ class WorldHistory:
         """Returns everything that changed since the last call, for ``settle``.
 
         Args:
-            issued: How many identifiers the world has generated.
+            issued: Number of identifiers that the world has generated.
             settings: Returns the settings of the world; called only if they may have changed.
         """
         before = None
@@ -337,7 +337,7 @@ class WorldHistory:
         return changes
 
     def settle(self, entry: HistoryEntry) -> None:
-        """Adds the entry of the request that made changes."""
+        """Adds the entry of a request, and drops the oldest entries beyond the limits."""
         if entry.changes.is_lost:
             self.forget(entry.place)
             return
@@ -350,11 +350,11 @@ class WorldHistory:
             self._began_at = None
 
     def extend_back(self, earlier: list[HistoryEntry], forgotten: int) -> None:
-        """Takes the entries before those that are kept, if nothing was forgotten since it began.
+        """Prepends earlier entries, if no entry was dropped since ``restart``.
 
         Args:
-            earlier: The entries, the oldest first.
-            forgotten: The number of the request that they reach back to.
+            earlier: Earlier entries, the oldest first.
+            forgotten: Number of the last request before them, which cannot be undone.
         """
         if self._began_at != self.forgotten:
             return
@@ -368,7 +368,7 @@ class WorldHistory:
         self.unnumbered[id(context)] = entry
 
     def number(self, context: object, number: int) -> None:
-        """Takes the number of a request in the journal."""
+        """Sets the journal's number of a request in its entries."""
         entry = self.unnumbered.pop(id(context), None)
         while entry is not None:
             entry.request = number
@@ -379,7 +379,7 @@ class WorldHistory:
 
 
 def _has_many_parts(record: Any) -> bool:
-    """Tells whether a list of a record has more than MOST_PARTS."""
+    """Tells whether a list of a record has more than MOST_PARTS items."""
     if not isinstance(record, Struct):
         return False
     for name in _lists(type(record)):
@@ -389,7 +389,7 @@ def _has_many_parts(record: Any) -> bool:
     return False
 
 
-@cache  # the members of a type do not change
+@cache  # type hints are slow to resolve, and constant for a type
 def _lists(record: type[Struct]) -> Sequence[str]:
     """Returns the names of a record's members that may be lists."""
     return [

@@ -1,6 +1,6 @@
-"""Selects a request's world, makes its context, and journals it: the outermost part of its way.
+"""Selects a request's world, makes its context, and journals it: the outermost layer.
 
-It attributes the changes of a world to its requests, and so computes what the world was before one.
+It also attributes changes of a world to requests, and computes the world's state before a request.
 """
 
 import logging
@@ -38,7 +38,7 @@ from understudy.openapi.paths import Paths
 
 
 def settle(context: RequestContext) -> None:
-    """Attributes what changed since the last request to this one, unless the store is to number it."""
+    """Adds the changes of a request to the history, unless the store numbers requests and does it."""
     world = context.world
     history = world.history
     issued = world.identifiers.count
@@ -55,7 +55,7 @@ def settle(context: RequestContext) -> None:
 
 
 def collected(world: World) -> RequestChanges | None:
-    """Returns what changed in a world since the last call; None for nothing."""
+    """Returns the changes of a world since the last call; None if nothing changed."""
     issued = world.identifiers.count
     if world.history.is_settled(issued):
         return None
@@ -63,10 +63,10 @@ def collected(world: World) -> RequestChanges | None:
 
 
 def undone(world: World, number: int) -> tuple[HistoryEntry, ...]:
-    """Returns the entries of a request and of everything after it, the newest first.
+    """Returns the history's entries from a request on, the newest first.
 
     Raises:
-        Conflict: The history does not reach back so far.
+        Conflict: The history does not reach back to the request.
     """
     if number <= world.history.forgotten:
         msg = (
@@ -83,11 +83,11 @@ def state_before(world: World, number: int) -> Snapshot:
     """Returns the state of a world before one of its requests.
 
     Args:
-        world: The world; it stays as it is.
-        number: The number of the request in the journal; one more than the last: the state of now.
+        world: World, which is not changed.
+        number: Number of the request in the journal; the number after the last: the current state.
 
     Raises:
-        Conflict: The history does not reach back so far.
+        Conflict: The history does not reach back to the request.
     """
     snapshot = world.snapshot()
     for entry in undone(world, number):
@@ -96,7 +96,7 @@ def state_before(world: World, number: int) -> Snapshot:
 
 
 def _without(snapshot: Snapshot, entry: HistoryEntry) -> Snapshot:
-    """Returns a state without the changes of an entry, which were the last ones made to it."""
+    """Returns a state with the changes of its last entry undone."""
     for step in reversed(entry.changes.steps):
         if isinstance(step, StateStep):
             before: Snapshot = step.before
@@ -117,7 +117,7 @@ def _without(snapshot: Snapshot, entry: HistoryEntry) -> Snapshot:
 def _windows_before(
     world: World, windows: Mapping[str, Window], number: int
 ) -> Mapping[str, Window]:
-    """Returns the rate-limit windows before a request, as the headers of the responses tell them."""
+    """Returns the rate-limit windows before a request, computed from the headers of responses."""
     before = dict(windows)
     contexts = [context for context in world.journal if context.number >= number]
     for context in reversed(contexts):
@@ -132,7 +132,7 @@ def _windows_before(
 
 
 def _opened(window: Window | None, reset: int) -> datetime:
-    """Returns when a window opened, from the Unix time at which it ends."""
+    """Returns the opening time of a window, from the Unix time of its end."""
     if window is not None and int((window.opened + WINDOW).timestamp()) == reset:
         return window.opened
     return datetime.fromtimestamp(reset, UTC) - WINDOW
@@ -148,11 +148,11 @@ class Journaling:
     """Selects the world of each request, and journals the request once it is finished.
 
     Args:
-        worlds: Where requests happen.
-        paths: Those that are served; the base path of the first API may be left out.
-        listeners: What is called with every finished request before it is in the journal, and the
-            log, which is called afterwards.
-        addresses: The addresses of the two servers.
+        worlds: Worlds that requests may select.
+        paths: Served paths; requests may omit the base path of the first API.
+        listeners: Listeners that are called with every finished request before it is journalled, and
+            the log (or None), which is called afterwards.
+        addresses: Addresses of the two servers.
     """
 
     def __init__(
@@ -171,30 +171,30 @@ class Journaling:
         """Returns the context of a request, in the world that it selects."""
         try:
             world = self._worlds.of(head.selection)
-        except MockRefusal as refusal:  # raised further in, where errors get their shape
+        except MockRefusal as refusal:  # expect_world raises it, where errors become responses
             context = RequestContext(head, peer, self._worlds.default, self._addresses)
             context.refused(refusal)
             return context
         return RequestContext(head, peer, world, self._addresses)
 
     def based(self, context: RequestContext) -> str:
-        """Returns the path of a request with its base path, which it may have left out."""
+        """Returns the path of a request with its base path, which the client may have omitted."""
         path = context.head.selection.path
         return path if is_reserved(path) else self._paths.based(path)
 
     def refuse(self, head: RequestHead, peer: Peer, problem: Problem) -> RequestContext:
-        """Returns the context of a request that is refused whatever it asks for."""
+        """Returns the context of a request that is refused before it is read."""
         context = RequestContext(head, peer, self._worlds.default, self._addresses)
         context.refused(problem)
         return context
 
     def observe(self, context: RequestContext) -> None:
-        """Tells the listeners of a request whose response is ready."""
+        """Calls the listeners with a request whose response is ready."""
         for record in self._records:
             record(context)
 
     def log(self, context: RequestContext) -> None:
-        """Writes the line of a finished request into the log."""
+        """Logs a finished request."""
         if self._log is not None:
             self._log(context)
 
@@ -216,7 +216,7 @@ class Journaling:
             _commit_late(world, world.store)
 
     async def serve(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-        """Lets an application respond to a request, and journals it, whatever becomes of it."""
+        """Runs an application for a request, and journals the request even if it fails."""
         context = self.begin(RequestHead.of(scope), Peer.of(scope))
         put_context(scope, context)
         scope["path"] = self.based(context)
@@ -234,11 +234,11 @@ class Journaling:
 
 
 def expect_bounded_head(context: RequestContext) -> None:
-    """Refuses a request whose header or target is too large, or that names no host.
+    """Refuses a request whose header or target is too large, or whose Host is invalid.
 
     Raises:
-        LimitExceeded: It has too many header fields, or too many bytes of them or of its target.
-        BadRequest: It does not say once, and plainly, which host it means.
+        LimitExceeded: The request has too many header fields, or its header or target too many bytes.
+        BadRequest: The Host header is missing, repeated or invalid, or a Forwarded header is invalid.
     """
     head = context.head
     if len(context.path) + len(context.query) > TARGET_BYTES.most:
@@ -254,20 +254,20 @@ def expect_bounded_head(context: RequestContext) -> None:
 
 
 def expect_world(context: RequestContext) -> None:
-    """Refuses a request whose world does not exist, or that should have named one.
+    """Refuses a request whose world does not exist, or that must name one and does not.
 
     Raises:
-        MockRefusal: It is such a request.
+        MockRefusal: No world was selected.
     """
     if context.refusal is not None:
         raise context.refusal.problem
 
 
 def note_response(context: RequestContext, response: WireResponse) -> None:
-    """Notes what is about to be sent; changes are committed before the response is sent.
+    """Commits the changes of a request, and notes its response, which may be sent then.
 
     Raises:
-        Problem: The changes could not be kept, and are undone.
+        Problem: The changes could not be stored, and are undone.
     """
     world = context.world
     if world.store is not None:
@@ -288,7 +288,7 @@ def _note_message(context: RequestContext, message: Message) -> None:
 
 
 def _commit_late(world: World, store: WorldStore[World]) -> None:
-    """Commits what the listeners changed; the response is on its way, so a failure is only logged."""
+    """Commits changes by listeners; a failure is only logged, since the response is already sent."""
     try:
         store.commit(world)
     except Problem as problem:
@@ -296,16 +296,16 @@ def _commit_late(world: World, store: WorldStore[World]) -> None:
 
 
 def shorten(context: RequestContext) -> None:
-    """Cuts a request to what is worth keeping in the journal."""
+    """Truncates a request for the journal."""
     context.body = context.body[: JOURNAL_BODY_BYTES.most]
     context.response_body = context.response_body[: JOURNAL_BODY_BYTES.most]
     if not context.head.is_bounded:
         _cut_head(context)
-    context.arguments = NO_ARGUMENTS  # uploads are large, and the body says the same
+    context.arguments = NO_ARGUMENTS  # uploads are large, and the body has them already
 
 
 def _cut_head(context: RequestContext) -> None:
-    """Cuts what may be beyond the limits, as it was refused for that."""
+    """Truncates target and header fields of a request that may have been refused for their size."""
     context.path = context.path[: TARGET_BYTES.most]
     context.query = context.query[: TARGET_BYTES.most]
     fields = context.head.fields

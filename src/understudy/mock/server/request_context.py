@@ -1,4 +1,4 @@
-"""Defines one request: its head, and what is known of it so far; made once, read by all."""
+"""One request: its head and target, and the context that every layer reads and adds to."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +25,7 @@ from understudy.mock.server.worlds import (
 from understudy.openapi.path_matching import ENCODED_SLASH, decoded_path
 
 Scope = Any
-"""An ASGI scope; ``Any`` because ASGI types it as a mapping that everybody may write to."""
+"""An ASGI scope; ``Any``, since layers write keys of their own into it."""
 
 HeaderFields = Sequence[tuple[bytes, bytes]]
 
@@ -34,8 +34,8 @@ class Peer(NamedTuple):
     """The two ends of a connection.
 
     Attributes:
-        client: The client's address.
-        server: Host and port that the connection came in at; the port is None if absent.
+        client: IP address of the client.
+        server: Host and port that accepted the connection; the port is None if absent.
         scheme: ``http`` or ``https``.
     """
 
@@ -45,26 +45,26 @@ class Peer(NamedTuple):
 
     @classmethod
     def of(cls, scope: Scope) -> "Peer":
-        """Returns the ends of the connection that an ASGI scope names."""
+        """Returns the ends of an ASGI scope's connection."""
         client = scope.get("client")
         host, port = scope.get("server") or ("127.0.0.1", None)
         return cls(client[0] if client else "unknown", (host, port), scope["scheme"])
 
 
 TargetArguments = tuple[object, dict[str, Any], tuple[str, ...]]
-"""The operation that read arguments from a target; the arguments, as its document types them; and the
-names of query parameters that the document does not know."""
+"""An operation; the arguments that it read from a target, in their declared types; and the names of
+undeclared query parameters."""
 
 Matching = tuple[object, Any, Mapping[str, str]]
-"""The routes of a site, the operation that they found for a target, and the texts of its path parameters;
-None: only the site's router knows the operation."""
+"""The route table of a site; the operation that it found for a target (None: ask the site's router);
+and the texts of the path parameters."""
 
 PREFER_HEADER = b"prefer"
 CHOOSE_HEADER = b"x-mock-choose"
 LAST_EVENT_ID = b"last-event-id"
-"""The header by which a client that reconnects says what it has got (HTML, 9.2.4)."""
+"""Header in which a reconnecting client names the last event that it received (HTML, 9.2.4)."""
 OWN_PREFIX = "__"
-"""Begins what is asked of the mock itself: parameters of a query, and below ``/`` the admin API's paths."""
+"""Prefix of the mock's own query parameters, and after ``/`` of its own paths."""
 
 _UNUSUAL = frozenset(
     {
@@ -72,7 +72,7 @@ _UNUSUAL = frozenset(
         *(PREFER_HEADER, CHOOSE_HEADER, LAST_EVENT_ID),
     }
 )
-"""Headers that a layer of the stack responds to: CORS, chunks, what is not plain HTTP, choices."""
+"""Headers that need a layer of the stack: for CORS, chunks, upgrades, preferences and choices."""
 
 _OWN_PATHS = f"/{OWN_PREFIX}"
 _OWN_PARAMETERS = OWN_PREFIX.encode()
@@ -81,18 +81,18 @@ _NONE_REPEATED: frozenset[bytes] = frozenset()
 
 
 class RequestTarget:
-    """The target of a request with one method: what requests that differ in headers have in common.
+    """A method's request target, with results that do not depend on headers; cached between requests.
 
     Args:
-        path: The requested path as ``decoded_path`` returns it, with the prefix of a world.
-        query: The raw query string.
+        path: Requested path as ``decoded_path`` returns it, with the prefix of a world.
+        query: Raw query string.
 
     Attributes:
-        selection: The world that the path names, if it names one, and the path there.
-        is_usual: Whether nothing in it is asked of the mock itself.
-        shown_path: That path with ``%2F`` where a parameter has a slash.
-        matching: The operation that it leads to, whatever the headers are; None: not yet known.
-        reading: The arguments that were read from it; nobody changes them.
+        selection: World that the path names, if any, and the rest of the path.
+        is_usual: Whether the target has no path or parameter of the mock itself.
+        shown_path: Path without the world's prefix, with ``%2F`` for slashes in parameters.
+        matching: Cached route; None: not yet known, or dependent on headers.
+        reading: Cached arguments, which must not be changed; None: not cached.
     """
 
     __slots__ = (
@@ -115,20 +115,20 @@ class RequestTarget:
 
 
 _MOST_TARGETS = 512
-"""Targets that are kept: those that clients ask for over and over."""
+"""Number of cached targets."""
 
 _LONGEST_TARGET = 512
-"""Bytes of a target that is kept."""
+"""Bytes of the longest target that is cached."""
 
 
 class Targets:
-    """The targets of the latest requests, so that what follows from one is worked out once."""
+    """A cache of request targets, with the routes and arguments that follow from each."""
 
     def __init__(self) -> None:
         self._targets: Recent[tuple[str, bytes], RequestTarget] = Recurring(_MOST_TARGETS)
 
     def get(self, method: str, target: bytes) -> RequestTarget:
-        """Returns a target in origin form, of ASCII characters."""
+        """Returns the target of a method and an ASCII text in origin form."""
         known = self._targets.get((method, target))
         if known is not None:
             return known
@@ -143,18 +143,18 @@ class RequestHead:
     """The head of a request.
 
     Args:
-        method: In upper case.
-        target: What is requested.
-        fields: All header fields, names in lower case, in the order they were sent.
-        http_version: Such as ``1.1``.
+        method: Method in upper case.
+        target: Request target.
+        fields: All header fields, with names in lower case, in the order they were sent.
+        http_version: HTTP version, such as ``1.1``.
 
     Attributes:
-        headers: The fields by name; a name sent twice keeps the last value.
-        repeated_headers: The names that were sent twice.
-        selection: The world that is selected, and the path there.
-        byte_count: The number of bytes of the header fields.
-        is_bounded: Whether it was found to be within all limits.
-        is_usual: Whether no layer of the stack but those of every request responds to it.
+        headers: Header fields by name; a repeated name has its last value.
+        repeated_headers: Names that were sent more than once.
+        selection: Selected world, and the path without its prefix.
+        byte_count: Number of bytes of the header fields.
+        is_bounded: Whether the head was checked to be within all limits.
+        is_usual: Whether the fast path may respond, as no special layer of the stack is needed.
     """
 
     __slots__ = (
@@ -190,9 +190,9 @@ class RequestHead:
 
     @classmethod
     def of(cls, scope: Scope) -> "RequestHead":
-        """Returns the head of the request that an ASGI scope describes."""
+        """Returns the head of an ASGI scope's request."""
         path: str = scope["path"]
-        if b"%2" in (scope.get("raw_path") or b""):  # the server has decoded slashes, too
+        if b"%2" in (scope.get("raw_path") or b""):  # ASGI's path has even %2F decoded
             path = decoded_path(scope["raw_path"].decode("latin-1"))
         target = RequestTarget(path, scope["query_string"])
         return cls(scope["method"], target, scope["headers"], scope.get("http_version", "1.1"))
@@ -204,7 +204,7 @@ def _repeated(fields: HeaderFields) -> frozenset[bytes]:
 
 
 _OVERHEAD = 1000
-"""The approximate memory of a journal entry in bytes, beside its texts."""
+"""Approximate memory of a journal entry in bytes, without its texts."""
 
 _KEY = "understudy.exchange"
 
@@ -214,9 +214,9 @@ class Addresses(NamedTuple):
 
     Attributes:
         resource: Address of the resource API; empty for the server that received the request.
-            ``:PORT`` stands for this port at the host name that the client used.
-        authorization: Address of the authorization server, likewise.
-        own: Public address of the server that received the request; empty to follow its Host.
+            ``:PORT`` means this port at the host name that the client used.
+        authorization: Address of the authorization server, in the same form.
+        own: Public address of the server that received the request; empty to use its Host.
     """
 
     resource: str = ""
@@ -232,8 +232,8 @@ class RefusalReason(NamedTuple):
     """Why a request was refused.
 
     Attributes:
-        problem: The problem that became the response.
-        rules: Ids of the rules that the refusing code holds, the closest first.
+        problem: Problem that became the response.
+        rules: Ids of the rules that the refusing code implements, the most specific first.
     """
 
     problem: Problem
@@ -244,13 +244,13 @@ _AUTHORIZATION = "/oauth2/"
 
 
 class StreamPlan(NamedTuple):
-    """Plans how a stream is sent.
+    """The number and the times of a stream's items.
 
     Attributes:
-        events: How many items it has; None: as many as the generated body.
-        interval: Seconds between two of them.
-        stays: Whether it stays open after the last one, until the client leaves.
-        last_event_id: The last event that the client has got; those after it are sent.
+        events: Number of items; None: those of the generated body.
+        interval: Seconds between two items.
+        stays: Whether the stream stays open after the last item, until the client disconnects.
+        last_event_id: Id of the last event that the client received; later ones are sent.
     """
 
     events: int | None = None
@@ -263,46 +263,46 @@ class RequestContext:
     """A request and its response.
 
     Args:
-        head: What the request says before its body.
-        peer: The two ends of its connection.
-        world: The world that it selected.
-        addresses: The addresses of the two servers.
+        head: Head of the request.
+        peer: The two ends of the connection.
+        world: World that the request selected.
+        addresses: Addresses of the two servers.
 
     Attributes:
-        head: What the request says before its body.
-        world: The world that the request selected.
+        head: Head of the request.
+        world: World that the request selected.
         choices: Switch name to the option in force for this request.
-        started: The world's time when the request arrived.
-        method: In upper case.
-        path: The requested path, without the prefix of the world.
-        query: The raw query string.
-        headers: The request's, names in lower case; a name sent twice keeps the last value.
+        started: Time of the request's arrival, by the world's clock.
+        method: Method in upper case.
+        path: Requested path, without the prefix of the world.
+        query: Raw query string, without preferences once they are read.
+        headers: Headers of the request, with names in lower case; a repeated name has its last value.
         sent_headers: All header fields, in the order they were sent.
-        site_url: Base of URLs that lead back here: scheme and host as the client named them, and the
+        site_url: Base URL of this server for the client: scheme and host that the client used, and the
             world's prefix.
         resource_url: Base of the URLs of people's pages and pictures.
         authorization_url: Base URL of the authorization server.
-        client: The client's address, by which anonymous requests are counted.
-        endpoint: The operation it calls; None until routed, and where nothing matched.
-        path_arguments: The texts of the path parameters, by the document's names.
-        body: The bytes of the request.
-        principal: Whom the request speaks for, once it is authenticated.
-        arguments: Parameters as the document types them, and the parsed body under ``body``.
-        extra_headers: Headers of any response to it, such as those of the rate limit.
-        deferred: The refusal of the request if nothing else is wrong with it.
-        undeclared_query: Names of query parameters that the document does not know.
+        client: IP address of the client, by which anonymous requests are counted.
+        endpoint: Operation of the request; None until routed, and where no operation matches.
+        path_arguments: Texts of the path parameters, by the document's names.
+        body: Bytes of the request's body.
+        principal: Authenticated account and credential; None: anonymous, or not yet authenticated.
+        arguments: Parameters in their declared types, and the parsed body under ``body``.
+        extra_headers: Headers to add to any response, such as those of the rate limit.
+        deferred: Refusal to raise if the request is otherwise valid.
+        undeclared_query: Names of query parameters that the document does not declare.
         notes: Remarks for the journal.
-        fault: Id of the fault that was injected.
-        stream: How the response is streamed, if its media type is one of streams; None: at once.
-        refusal: Why it was refused; None: it was not.
-        status: The status of the response, once sent.
-        response_headers: The headers of the response, once sent.
-        response_body: The beginning of the body of the response.
-        seconds: How long it took.
-        number: Its place in the world's journal, from 1.
+        fault: Id of the injected fault; None: no fault.
+        stream: How an event stream or JSON sequence is sent; None: all at once.
+        refusal: Why the request was refused; None: it was not refused.
+        status: Status of the response; 0 until it is sent.
+        response_headers: Headers of the response, once sent.
+        response_body: Beginning of the response's body, as far as the journal keeps it.
+        seconds: Seconds from the request's arrival to the end of the response.
+        number: Number in the world's journal, from 1.
     """
 
-    __slots__ = (  # the journal keeps a thousand, so each costs as little memory as it can
+    __slots__ = (  # saves memory, as the journal keeps a thousand contexts
         "arguments",
         "authorization_url",
         "body",
@@ -370,7 +370,7 @@ class RequestContext:
         self.number = 0
 
     def refused(self, problem: Problem) -> None:
-        """Notes why it is refused, and drops the exception's traceback."""
+        """Notes why the request is refused; drops the traceback, which would keep frames in memory."""
         problem.__traceback__ = problem.__context__ = problem.__cause__ = None
         self.refusal = RefusalReason(problem, upheld(problem.made_by))
 
@@ -378,8 +378,8 @@ class RequestContext:
     def secret_names(self) -> AbstractSet[str]:
         """The names whose values are secret in the exchange.
 
-        Codes are issued and exchanged by the authorization server alone. What is not an operation may
-        have been meant for it.
+        At the resource API ``code`` is no secret, as only the authorization server has authorization
+        codes. A request without an operation may have been meant for the authorization server.
         """
         is_resource = self.endpoint is not None and not self.path.startswith(_AUTHORIZATION)
         return SECRET_NAMES_OF_RESOURCES if is_resource else SECRET_NAMES
@@ -391,24 +391,24 @@ class RequestContext:
 
     @property
     def size(self) -> int:
-        """The approximate memory in bytes, once the request is in the journal."""
+        """The approximate memory of the request in the journal, in bytes."""
         headers = sum(map(len, chain.from_iterable(self.response_headers)))
         headers += self.head.byte_count
         return headers + len(self.body) + len(self.response_body) + len(self.query) + _OVERHEAD
 
     @property
     def is_matched(self) -> bool:
-        """True if an operation or a page responded to it."""
+        """True if an operation or a page responded to the request."""
         return self.endpoint is not None or self.status not in {404, 405}
 
     @property
     def is_part_of_page(self) -> bool:
-        """True if a style sheet or a script of a page of the mock was sent; no client asks for it."""
+        """True if the response is a style sheet or a script of the mock's pages, which is not journalled."""
         return self.endpoint is None and self.path.startswith("/static/") and self.is_matched
 
     @property
     def exercised(self) -> Exercised | None:
-        """The part of the contract that it used."""
+        """The operation, status and kind of client; None without an operation."""
         endpoint, principal = self.endpoint, self.principal
         if endpoint is None:
             return None
@@ -425,12 +425,12 @@ def _addressed(head: RequestHead, peer: Peer, prefix: str, addresses: Addresses)
     return _urls(addresses, peer.scheme, headers.get(b"host", b""), peer.server, prefix)
 
 
-@lru_cache(maxsize=256)  # clients name a few hosts, over and over
+@lru_cache(maxsize=256)  # runs for every request, with the same few hosts
 def _urls(
     addresses: Addresses, scheme: str, host: bytes, server: tuple[str, int | None], prefix: str
 ) -> Addresses:
     name = host.decode("latin-1")
-    if not is_host(name):  # refused further in
+    if not is_host(name):  # expect_host refuses the request later
         name = f"{server[0]}:{server[1]}" if server[1] else server[0]
     site = addresses.own or f"{scheme}://{name}"
     resource, authorization = (
@@ -441,7 +441,7 @@ def _urls(
 
 
 def _server(address: str, scheme: str, host: str) -> str:
-    """Returns the address of a server, which may be ``:PORT`` at the host that the client named."""
+    """Returns the address of a server, with ``:PORT`` completed by the host that the client used."""
     if not address.startswith(":"):
         return address
     name = host_name(host) or "127.0.0.1"
@@ -460,4 +460,4 @@ def put_context(scope: Scope, context: RequestContext) -> None:
 
 
 Step = Callable[[RequestContext], None]
-"""Adds what it learns to the request context; raises a Problem to refuse the request."""
+"""A check of the stack: reads and fills the request context, or raises a Problem to refuse."""

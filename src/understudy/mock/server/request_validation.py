@@ -1,4 +1,4 @@
-"""Reads the parameters and the body of a request, and validates them by the document."""
+"""Reads the arguments of a request, and validates them by the document."""
 
 from typing import Any
 
@@ -22,9 +22,9 @@ def validate(context: RequestContext) -> None:
     """Reads every argument of a request into ``context.arguments``.
 
     Raises:
-        Problem: A parameter or the body is missing, malformed, or breaks its schema; or nothing
-            that the operation offers is acceptable to the client; or it was deferred until here that
-            the token lacks a scope.
+        Problem: A parameter or the body is missing, malformed, or breaks its schema; or the client
+            accepts no media type of the operation; or the refusal of a missing scope was deferred
+            until after validation.
     """
     endpoint = context.endpoint
     if endpoint is None or endpoint.page is not None:
@@ -42,7 +42,7 @@ def validate(context: RequestContext) -> None:
         else:
             _read(context, endpoint, _query_reading(context, endpoint))
     except BadRequest as problem:
-        # of a body, which is read last and may be large, they are known
+        # a problem of the body, which is read last and may be large, has all violations already
         problem.violations = problem.violations or _violations(context, endpoint)
         _expect_what_precedes(context, endpoint)
         raise
@@ -70,7 +70,8 @@ def _read(context: RequestContext, endpoint: Endpoint, reading: QueryReading) ->
     elif (
         reading is STRICT_QUERY
         and not endpoint.reads_headers
-        # every request with this target has the same; not so what a preference left of a query
+        # a query with preferences removed differs from the target's; otherwise all requests with
+        # this target have the same arguments, so they are cached in it
         and context.query is context.head.target.query
     ):
         context.head.target.reading = endpoint, arguments, context.undeclared_query
@@ -78,10 +79,10 @@ def _read(context: RequestContext, endpoint: Endpoint, reading: QueryReading) ->
 
 
 def _expect_what_precedes(context: RequestContext, endpoint: Endpoint) -> None:
-    """Refuses an invalid request for what is looked at before, if that is chosen.
+    """Runs the precondition of an invalid request, which the options may report before 400.
 
     Raises:
-        Problem: There is something else wrong with it, which goes before.
+        Problem: The precondition fails.
     """
     precondition = endpoint.api.preconditions.get(endpoint.binding.handler)
     if precondition is not None and context.choices and context.principal is not None:
@@ -89,7 +90,7 @@ def _expect_what_precedes(context: RequestContext, endpoint: Endpoint) -> None:
 
 
 def _violations(context: RequestContext, endpoint: Endpoint) -> tuple[Violation, ...]:
-    """Returns all that is wrong with a refused request: reads it again, past the first problem."""
+    """Returns all violations of a refused request, by reading it again past the first problem."""
     violations: list[Violation] = []
     reading = _query_reading(context, endpoint)
     for parameter in endpoint.parameters:
@@ -103,7 +104,7 @@ def _violations(context: RequestContext, endpoint: Endpoint) -> tuple[Violation,
         except BadRequest as problem:
             violations += problem.violations
         except Problem:
-            pass  # refused for another reason, which is not the first
+            pass  # such as 415: the response reports the first problem, not this one
     return tuple(violations)
 
 
@@ -126,7 +127,7 @@ def _query_reading(context: RequestContext, endpoint: Endpoint) -> QueryReading:
 def _chosen_texts(
     texts: dict[str, list[str]], endpoint: Endpoint, reading: QueryReading
 ) -> dict[str, list[str]]:
-    """Returns the texts of a query without those that do not count by the reading in force."""
+    """Returns the texts of a query without those that the reading in force drops."""
     if reading is STRICT_QUERY:
         return texts
     for parameter in endpoint.parameters:
@@ -141,7 +142,7 @@ def _chosen_texts(
 
 
 def note_unknown_query(context: RequestContext, endpoint: Endpoint, texts: Texts) -> None:
-    """Notes query parameters the document does not know; real clients send them, so they pass."""
+    """Notes undeclared query parameters; real clients send them, so they are not refused."""
     known = {p.name for p in endpoint.parameters if p.location == "query"}
     _note_undeclared(context, tuple(name for name in texts if name.partition("[")[0] not in known))
 
@@ -172,7 +173,7 @@ def _negotiate(accept: bytes, endpoint: Endpoint, *, is_strict: bool) -> None:
     declared = endpoint.operation.responses
     is_silent = endpoint.binding.handler is None and not declared.keys() & {"406", "4XX"}
     if is_silent and not is_strict:
-        return  # what another service does here only its document can say
+        return  # another service may ignore Accept, unless its document declares 406
     offered = endpoint.validator.media_types
     if negotiated(offered, accept.decode("latin-1")) is not None:
         return

@@ -1,8 +1,8 @@
-"""Finds the operation of a method and a path as Connexion's router does, without a call of it.
+"""Finds the operation of a method and a path as Connexion's router does, without Connexion.
 
-Connexion's router is not imported for it: that takes longer than all else until the mock answers. The
-router gets the same templates in the same order (``skeleton``), which a test compares; a path that is
-not in the table is left to the router itself, which knows what to refuse, and how.
+To import Connexion takes longer than everything else until the first response. Its router gets the same
+templates in the same order (``skeleton``), which a test compares; a path that is not in this table is
+left to the router, which refuses it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,21 +15,21 @@ from understudy.openapi.path_matching import PathMatcher, decoded_path, specific
 from understudy.openapi.paths import parameter_texts, routed_path, routing_id
 
 EndpointsByRoute = Mapping[tuple[str, str], Sequence[Endpoint]]
-"""Base path and the skeleton's operationId to the operation, or to several that a request's query
-and header tell apart."""
+"""Base path and the skeleton's operationId to the operation, or to several that differ only in their
+query or header parameters."""
 
 NO_HEADERS: Mapping[bytes, bytes] = {}
 
 
 MatchedRoute = tuple[Endpoint | None, Mapping[str, str]]
-"""The operation that a path leads to, and the texts of its path parameters."""
+"""The operation of a path, or None, and the texts of the path parameters."""
 
 NO_ROUTE: MatchedRoute = None, {}
-"""Leaves a path to the router itself."""
+"""No operation in this table: Connexion's router decides."""
 
 
 def by_route(served: Mapping[str, Sequence[Endpoint]]) -> EndpointsByRoute:
-    """Returns the operations by the names that Connexion's routing gives them.
+    """Returns the operations by the keys that Connexion's routing puts into the scope.
 
     Args:
         served: Base path to the operations under it.
@@ -49,9 +49,9 @@ def by_route(served: Mapping[str, Sequence[Endpoint]]) -> EndpointsByRoute:
 
 
 def chosen(endpoints: Sequence[Endpoint], query: bytes, headers: Mapping[bytes, bytes]) -> Endpoint:
-    """Returns the operation that a request distinguishes from others of the same method and path.
+    """Returns the operation that a request means, of several with the same method and path.
 
-    It is the first whose distinguishing parameters are all sent; else the first of all.
+    That is the first whose distinguishing parameters are all sent; else the first of all.
     """
     if len(endpoints) == 1:
         return endpoints[0]
@@ -68,10 +68,10 @@ def chosen(endpoints: Sequence[Endpoint], query: bytes, headers: Mapping[bytes, 
 
 
 class RouteTable:
-    """The routes of an address.
+    """The routes of one server address.
 
     Args:
-        endpoints: The operations.
+        endpoints: Operations by base path and operationId.
     """
 
     def __init__(self, endpoints: EndpointsByRoute) -> None:
@@ -80,7 +80,7 @@ class RouteTable:
         for (base_path, _), group in ordered:
             operation = group[0].operation
             rows = bases.setdefault(base_path, {})
-            if operation.method != "HEAD":  # the router leaves out its body
+            if operation.method != "HEAD":  # left to the router, which omits the body
                 rows.setdefault(operation.method, []).append((decoded_path(operation.path), group))
         self._told_apart = frozenset(
             id(endpoint) for group in endpoints.values() if len(group) > 1 for endpoint in group
@@ -90,11 +90,11 @@ class RouteTable:
                 f"{base_path}/",
                 {method: PathMatcher(routes) for method, routes in bases[base_path].items()},
             )
-            for base_path in sorted(bases, key=len, reverse=True)  # the first that fits counts
+            for base_path in sorted(bases, key=len, reverse=True)  # the longest prefix wins
         ]
 
     def is_found_by_target(self, endpoint: Endpoint) -> bool:
-        """Tells whether method and target lead to an operation, whatever the headers are."""
+        """Tells whether method and target determine an operation, without the headers."""
         return id(endpoint) not in self._told_apart
 
     def find(
@@ -104,7 +104,7 @@ class RouteTable:
         query: bytes = b"",
         headers: Mapping[bytes, bytes] = NO_HEADERS,
     ) -> MatchedRoute:
-        """Returns where a path leads with a method."""
+        """Returns the operation of a method and path, with the texts of its path parameters."""
         if is_reserved(path):
             return NO_ROUTE
         for base, matchers in self._bases:

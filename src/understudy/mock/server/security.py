@@ -1,7 +1,7 @@
-"""Authenticates a request, decides whether it is authorized, and counts it by the quota of the hour.
+"""Authenticates and authorizes requests, and enforces the hourly quota.
 
-Not left to the order of a document's ``security`` list: with alternatives tried in order, an
-optional token is either never read or a wrong one silently counts as none.
+The order of a document's ``security`` list does not matter: if alternatives were tried in order, an
+optional token would be either never read, or ignored silently when it is wrong.
 """
 
 import base64
@@ -18,9 +18,8 @@ from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.windows import LIMIT_HEADER, WINDOW, QuotaDecision, count
 from understudy.openapi.credentials import Credential
 
-# Only operations of documents without a handler have credentials of other kinds; they may offer
-# alternatives, of which one must be there with all its parts (OpenAPI 3.0.3, Security Requirement
-# Object).
+# Only operations without a handler have other credentials than bearer tokens; they may offer
+# alternatives, of which one must be sent in full (OpenAPI 3.0.3, Security Requirement Object).
 
 REALM: Final = 'realm="understudy"'
 NOT_AUTHORIZED = "You are not authorized to perform this action"
@@ -32,11 +31,11 @@ def authenticate_alternatives(
     """Returns the principal of the first alternative whose credentials are all valid.
 
     Returns:
-        None where none has to be sent, and none is.
+        The principal; None for an anonymous request where credentials are optional.
 
     Raises:
-        Unauthorized: No alternative is valid. Where none has to be sent, a credential that is sent
-            all the same and is not valid is refused, unless it is ignored by choice.
+        Unauthorized: No alternative is valid. Optional credentials that are sent must be valid, too,
+            unless the policies ignore them.
     """
     for alternative in access.alternatives:
         principals = [_sent_principal(context, api, credential) for credential in alternative]
@@ -55,7 +54,7 @@ def authenticate_alternatives(
 
 
 def bearer_token(authorization: bytes) -> str | None:
-    """Returns the token after ``Bearer``, which is written in any case (RFC 9110, 11.1)."""
+    """Returns the token after ``Bearer``, which is case-insensitive (RFC 9110, 11.1); None if absent."""
     return _after_scheme("bearer", authorization)
 
 
@@ -71,7 +70,7 @@ def _sent_principal(context: RequestContext, api: Api, credential: Credential) -
 
 
 def _text(context: RequestContext, credential: Credential) -> str | None:
-    """Returns what a request sends as a credential, or None; an API key may be empty."""
+    """Returns the text that a request sends as a credential; None if absent. API keys may be empty."""
     if credential.scheme:
         return _after_scheme(credential.scheme, context.headers.get(b"authorization", b""))
     if credential.location == "query":
@@ -84,7 +83,7 @@ def _text(context: RequestContext, credential: Credential) -> str | None:
     return None if value is None else value.decode("latin-1")
 
 
-@lru_cache(maxsize=64)  # clients send a few credentials, over and over
+@lru_cache(maxsize=64)  # runs for every request, with the same few credentials
 def _after_scheme(scheme: str, authorization: bytes) -> str | None:
     sent, _, text = authorization.partition(b" ")
     if sent.lower() != scheme.encode() or not text.strip():
@@ -93,11 +92,11 @@ def _after_scheme(scheme: str, authorization: bytes) -> str | None:
 
 
 def basic_pair(text: str, errors: str = "strict") -> tuple[str, str] | None:
-    """Returns the user name and the password of Basic credentials (RFC 7617, 2); None where there are none.
+    """Returns the user name and the password of Basic credentials (RFC 7617, 2); None if malformed.
 
     Args:
-        text: What stands behind the scheme.
-        errors: What becomes of bytes that are not UTF-8; in ``strict`` there are no credentials then.
+        text: Text after the scheme.
+        errors: Error handler for bytes that are not UTF-8, as of ``bytes.decode``.
     """
     try:
         name, colon, password = (
@@ -109,15 +108,16 @@ def basic_pair(text: str, errors: str = "strict") -> tuple[str, str] | None:
 
 
 def _challenges(alternatives: tuple[tuple[Credential, ...], ...]) -> Headers:
-    """Returns a challenge for each credential (RFC 9110, 11.6.1); keys have no scheme of the registry."""
+    """Returns a challenge for each credential (RFC 9110, 11.6.1)."""
     credentials = dict.fromkeys(it for alternative in alternatives for it in alternative)
     return tuple(("www-authenticate", challenge(credential)) for credential in credentials)
 
 
 def challenge(credential: Credential) -> str:
-    """Returns what asks for a credential."""
+    """Returns the WWW-Authenticate challenge for a credential."""
     if credential.scheme:
         return f"{credential.scheme.capitalize()} {REALM}"
+    # no registered scheme exists for API keys: "ApiKey" is made up, as a 401 needs a challenge
     name = credential.name.replace("\\", "").replace('"', "")
     return f'ApiKey {REALM}, in="{credential.location}", name="{name}"'
 
@@ -127,17 +127,17 @@ EXPECTED = "send Authorization: Bearer TOKEN"
 
 
 def authorize(context: RequestContext) -> None:
-    """Determines whom a request speaks for.
+    """Authenticates a request, and checks the scopes of its token.
 
     Raises:
-        Unauthorized: A token is required and missing, or it is not valid (RFC 6750, 3.1).
+        Unauthorized: A required token is missing, or the token is invalid (RFC 6750, 3.1).
         Forbidden: The token lacks a scope.
     """
     endpoint = context.endpoint
     if endpoint is None or endpoint.access.token == "unread":
         if endpoint is not None and endpoint.access.alternatives:
             principal = authenticate_alternatives(context, endpoint.api, endpoint.access)
-            _speak_for(context, principal)  # before a refusal, whose explanation names them
+            _set_principal(context, principal)  # first, since a refusal's explanation names it
             _expect_declared_scopes(context, endpoint, principal)
         return
     authorization = context.headers.get(b"authorization")
@@ -149,14 +149,14 @@ def authorize(context: RequestContext) -> None:
     if principal is None:
         refuse_token(context, endpoint, authorization)
         return
-    _speak_for(context, principal)
+    _set_principal(context, principal)
     if endpoint.access.scopes is not None:
         _expect_needed_scopes(context, endpoint, principal, endpoint.access.scopes)
     _expect_declared_scopes(context, endpoint, principal)
 
 
-def _speak_for(context: RequestContext, principal: Principal | None) -> None:
-    """Notes whom a request speaks for, and says so where any credential would do."""
+def _set_principal(context: RequestContext, principal: Principal | None) -> None:
+    """Sets the principal of a request, and adds a header where credentials are not checked."""
     context.principal = principal
     if principal is ANYONE:
         context.extra_headers = (*context.extra_headers, (UNCHECKED_CREDENTIAL, "any is taken"))
@@ -165,11 +165,11 @@ def _speak_for(context: RequestContext, principal: Principal | None) -> None:
 def _expect_needed_scopes(
     context: RequestContext, endpoint: Endpoint, principal: Principal, scopes: frozenset[str]
 ) -> None:
-    """Refuses a token that lacks a scope, at once or after the body was read, by the policies.
+    """Refuses a token that lacks a scope: at once, or after the body was validated, by the policies.
 
     Raises:
-        Unauthorized: It is an API key, which speaks for no user.
-        Forbidden: It is refused at once.
+        Unauthorized: The token is an API key, which stands for no user.
+        Forbidden: The token lacks a scope, and the refusal is not deferred.
     """
     try:
         is_granted = _counts_as_granted(context, endpoint, principal)
@@ -182,7 +182,7 @@ def _expect_needed_scopes(
 
 
 def _counts_as_granted(context: RequestContext, endpoint: Endpoint, principal: Principal) -> bool:
-    """Tells whether a token opens an operation by the choices in force, whatever it was granted."""
+    """Tells whether the policies treat a token as granted the scopes that an operation requires."""
     policies, choices = endpoint.api.policies, context.choices
     if not choices:
         return False
@@ -201,15 +201,15 @@ def _principal(context: RequestContext, authorization: bytes) -> Principal | Non
 
 
 def missing_token(endpoint: Endpoint) -> Unauthorized:
-    """Returns the refusal of a request without a token, which its operation requires."""
+    """Returns the refusal of a request without the token that its operation requires."""
     return Unauthorized(_because(endpoint, EXPECTED), headers=_challenge())
 
 
 def refuse_token(context: RequestContext, endpoint: Endpoint, authorization: bytes) -> None:
-    """Refuses a token that is not valid, at once or after all else; or ignores it, by the policies.
+    """Refuses an invalid token: at once or after validation; or ignores it, by the policies.
 
     Raises:
-        Unauthorized: It is refused at once.
+        Unauthorized: The policies neither ignore the token nor defer its refusal.
     """
     is_optional = endpoint.access.token == "optional"
     if is_optional and endpoint.api.policies.ignores_invalid_token(context.choices):
@@ -225,7 +225,7 @@ def refuse_token(context: RequestContext, endpoint: Endpoint, authorization: byt
 
 
 def _reason_against(context: RequestContext, endpoint: Endpoint, authorization: bytes) -> str:
-    """Returns why an Authorization header does not authenticate; repeats nothing of its value."""
+    """Returns why an Authorization header does not authenticate, without quoting the secret in it."""
     token = bearer_token(authorization)
     if token is not None:
         return endpoint.api.explain_token(context.world, token, context.started)
@@ -245,10 +245,10 @@ def _because(endpoint: Endpoint, reason: str) -> str:
 def _expect_declared_scopes(
     context: RequestContext, endpoint: Endpoint, principal: Principal | None
 ) -> None:
-    """Refuses an OAuth token that was granted the scopes of no alternative, where they are checked.
+    """Checks that an OAuth token was granted the declared scopes of an alternative.
 
     Raises:
-        Forbidden: It is such a token (RFC 6750, 3.1).
+        Forbidden: The token lacks scopes of every alternative (RFC 6750, 3.1).
     """
     declared = endpoint.access.declared_scopes
     if not (declared and endpoint.api.checks_declared_scopes and principal):
@@ -261,16 +261,16 @@ def _expect_declared_scopes(
 
 
 def expect_scopes(principal: Principal, scopes: frozenset[str], *, is_granted: bool) -> None:
-    """Refuses a token that does not open an operation.
+    """Checks that a token was granted the required scopes.
 
     Args:
-        principal: Whom the token speaks for.
-        scopes: What the operation needs.
-        is_granted: Whether every OAuth token counts as granted them.
+        principal: Principal of the token.
+        scopes: Scopes that the operation requires.
+        is_granted: Whether every OAuth token is treated as granted them.
 
     Raises:
-        Unauthorized: It is an API key, which speaks for no user.
-        Forbidden: It was not granted a scope (RFC 6750, 3.1).
+        Unauthorized: The token is an API key, which stands for no user.
+        Forbidden: The token was not granted a scope (RFC 6750, 3.1).
     """
     if principal.kind != "oauth":
         msg = f"{NOT_AUTHORIZED}: an API key does not speak for a user; send an OAuth access token."
@@ -289,13 +289,13 @@ def _challenge(error: str | None = None) -> Headers:
 
 
 ANONYMOUS = "anonymous"
-"""Names everybody without a token, where limits are changed."""
+"""Name for all clients without a token, where the admin API changes limits."""
 
 WARNING_HEADER = "x-mock-rate-limit"
 
 
 def enforce_quota(context: RequestContext) -> None:
-    """Counts a request of a limited operation, by principal or else by the client's address.
+    """Counts a request of a limited operation, by its principal or else by the client's address.
 
     Raises:
         TooManyRequests: The quota of the hour is used up.
@@ -330,9 +330,9 @@ def count_request(context: RequestContext, who: str, quota: int) -> QuotaDecisio
     """Counts one request of a principal, and adds the headers with the remaining quota.
 
     Args:
-        context: The request.
-        who: The principal that is counted.
-        quota: Requests an hour that it is allowed.
+        context: Request.
+        who: Slug of a person, or ``address`` and the address of an anonymous client.
+        quota: Requests allowed per hour.
     """
     world, endpoint, choices = context.world, context.endpoint, context.choices
     is_aligned = False
@@ -348,7 +348,7 @@ def count_request(context: RequestContext, who: str, quota: int) -> QuotaDecisio
 
 
 def sent_headers(context: RequestContext, status: int, headers: Headers) -> Headers:
-    """Returns headers by the names that were chosen, or else as the document declares them."""
+    """Returns the headers of a response under the chosen names, or else the declared ones."""
     endpoint = context.endpoint
     if endpoint is None:
         return headers
@@ -368,7 +368,7 @@ def sent_headers(context: RequestContext, status: int, headers: Headers) -> Head
 
 
 def _whole_quota(context: RequestContext, endpoint: Endpoint) -> Headers:
-    """Returns the headers of a quota that this request is not counted by."""
+    """Returns the headers of an unused quota, for a request that is not counted."""
     quota = endpoint.api.quota(context.principal)
     return QuotaDecision(
         allowed=True, limit=quota, remaining=quota, reset=context.started + WINDOW
@@ -376,7 +376,7 @@ def _whole_quota(context: RequestContext, endpoint: Endpoint) -> Headers:
 
 
 def _warn(context: RequestContext, who: str, decision: QuotaDecision) -> None:
-    """Counts on, and says once a window that the service would respond with 429 from here on."""
+    """Counts a request beyond the quota, and warns at the first one of a window."""
     world = context.world
     window = world.windows[who]
     world.windows[who] = window._replace(used=window.used + 1)

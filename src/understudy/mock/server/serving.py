@@ -1,7 +1,7 @@
 """Serves ASGI applications on sockets that are bound before anything else is started.
 
-A port in use is then found at once and said in one line, and port 0 is known before the first
-request. One event loop runs every listener, so that they share one state without locks.
+So a port in use is reported at once and in one line, and the number of a free port (0) is known before
+the first request. One event loop runs every listener, so that they share state without locks.
 """
 
 import asyncio
@@ -36,17 +36,17 @@ BACKLOG = 2048
 
 
 CAN_SHARE_PORTS = hasattr(socket, "SO_REUSEPORT") and sys.platform != "win32"
-"""True where several processes can listen at one port, and the system shares the connections out."""
+"""True where several processes can listen at one port, and the system distributes connections."""
 
 
 def bind(host: str, port: int, option: str, *, is_shared: bool = False) -> socket.socket:
-    """Binds a socket, which listens; one whose port is shared does so once it is served.
+    """Returns a bound socket, which listens already unless other processes share its port.
 
-    Until then other processes get the connections, as this one could not respond to them yet.
+    A shared port gets connections as soon as it listens, and this process cannot serve them yet.
 
     Args:
-        host: Address or name.
-        port: 0 for a free one.
+        host: Host name or address.
+        port: Port; 0 for a free one.
         option: Name of the option that chooses another port, for the message.
         is_shared: Whether other processes of this mock listen at the same port.
 
@@ -56,7 +56,8 @@ def bind(host: str, port: int, option: str, *, is_shared: bool = False) -> socke
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    if sys.platform == "linux":  # connections inherit it; elsewhere they wait as long as TCP does
+    # connections inherit the timeout for clients that stop reading; other systems have no such option
+    if sys.platform == "linux":
         milliseconds = READING_SECONDS.most * 1000
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
     try:
@@ -89,20 +90,20 @@ def url_of(listener: socket.socket, scheme: str = "http") -> str:
 
 
 HELD_SECONDS = 1.0
-"""Seconds after which a request that holds the event loop is named."""
+"""Seconds after which a request that blocks the event loop is logged."""
 
 _KILLED = 1
-"""The exit code of a process that could not stop in order."""
+"""Exit status of a process that could not shut down cleanly."""
 
 
 class LoopWatchdog:
-    """Names the request that holds an event loop, and ends the process where that keeps it from stopping.
+    """Logs the request that blocks an event loop, and ends the process if that prevents the shutdown.
 
-    It is a thread of its own, as nothing on the loop has its turn then. What runs is read from the
-    loop's stack, so that requests pay nothing for it.
+    It runs in a thread, since a blocked loop runs nothing else. It finds the request in the stack of the
+    loop's thread, so that requests need not register themselves.
 
     Args:
-        loop: The loop; the watchdog is made in the loop's thread.
+        loop: Event loop to watch; the watchdog must be made in its thread.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -113,16 +114,16 @@ class LoopWatchdog:
         self._thread = threading.Thread(target=self._watch, name="loop-watchdog", daemon=True)
 
     def start(self) -> None:
-        """Begins to watch."""
+        """Starts the watching thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends the watch, and what was ordered by ``end_within``."""
+        """Stops the watching thread, and cancels ``end_within``."""
         self._has_stopped.set()
         self._thread.join()
 
     def end_within(self, seconds: float) -> None:
-        """Ends the process after so many seconds, unless ``stop`` is called before."""
+        """Ends the process after this many seconds, unless ``stop`` is called before."""
         self._deadline = min(self._deadline, monotonic() + seconds)
 
     def _watch(self) -> None:
@@ -147,7 +148,7 @@ class LoopWatchdog:
                 )
 
     def _holder(self) -> str:
-        """Describes what the loop's thread does, and for which request."""
+        """Describes the function that the loop's thread runs, and its request."""
         frame = sys._current_frames().get(self._loop_thread)  # noqa: SLF001 - documented for this use
         if frame is None:
             return "its thread has ended"
@@ -166,7 +167,7 @@ class LoopWatchdog:
 def _request_of(frame: FrameType | None) -> RequestContext | None:
     """Returns the innermost request among the variables of a stack, or None."""
     while frame is not None:
-        # a copy, as the thread goes on meanwhile
+        # a copy, since the other thread keeps changing its variables
         for value in tuple(frame.f_locals.values()):
             if isinstance(value, RequestContext):
                 return value
@@ -178,15 +179,15 @@ GRACE = 5.0
 """Seconds in which requests in flight are finished after SIGINT or SIGTERM."""
 
 _LAST_SECONDS = 1.0
-"""Seconds in which what is left gets 503."""
+"""Seconds after the grace period in which the remaining requests get 503."""
 
 
 class _Stopping:
-    """The end of a mock: requests in flight are finished within a grace.
+    """The shutdown of a mock: requests in flight are finished within a grace period.
 
     Args:
-        grace: Its seconds.
-        watchdog: Ends the process where the event loop is held meanwhile.
+        grace: Seconds of the grace period.
+        watchdog: Ends the process if a blocked event loop prevents the shutdown.
     """
 
     def __init__(self, grace: float, watchdog: LoopWatchdog) -> None:
@@ -196,7 +197,7 @@ class _Stopping:
         self.listeners: list[_Listener] = []
 
     def begin(self) -> None:
-        """Stops in order; told a second time, at once."""
+        """Begins the shutdown; a second call ends the grace period at once."""
         is_first = self._deadline == math.inf
         self._deadline = monotonic() + self._grace if is_first else 0
         self._watchdog.end_within((self._grace if is_first else 0) + 2 * _LAST_SECONDS)
@@ -205,12 +206,15 @@ class _Stopping:
 
     @property
     def is_over(self) -> bool:
-        """True once the grace is over."""
+        """True once the grace period is over."""
         return monotonic() >= self._deadline
 
     @contextlib.contextmanager
     def by_signals(self) -> Iterator[None]:
-        """Lets SIGINT and SIGTERM begin it; Python's own handlers run even while the loop is held."""
+        """Lets SIGINT and SIGTERM begin the shutdown, even while the event loop is blocked.
+
+        That needs ``signal.signal``: handlers of ``loop.add_signal_handler`` run on the loop.
+        """
         loop = asyncio.get_running_loop()
 
         def handle(_number: int, _frame: FrameType | None) -> None:
@@ -218,22 +222,22 @@ class _Stopping:
             loop.call_soon_threadsafe(bool)  # wakes the loop
 
         before: dict[signal.Signals, Any] = {}
-        with contextlib.suppress(ValueError):  # outside the main thread, which alone gets signals
+        with contextlib.suppress(ValueError):  # raised outside the main thread
             for number in (signal.SIGINT, signal.SIGTERM):
                 before[number] = signal.signal(number, handle)
         try:
             yield
         finally:
-            for one, earlier in before.items():
-                signal.signal(one, earlier)
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
 
 class _Listener(uvicorn.Server):
-    """uvicorn's server with an end of our own: there are two of them, and one loop.
+    """uvicorn's server with a shared shutdown, as several servers run on one loop.
 
     Args:
-        config: The settings of uvicorn.
-        stopping: When it ends.
+        config: Settings of uvicorn.
+        stopping: Shutdown of all servers.
     """
 
     def __init__(self, config: uvicorn.Config, stopping: _Stopping) -> None:
@@ -242,20 +246,20 @@ class _Listener(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leaves signals to ``_Stopping``."""
+        """Installs no handlers, since ``_Stopping`` handles signals for all servers."""
         yield
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stops listening, lets requests be finished, and responds 503 to those that are not."""
-        for each in (*self.servers, *(sockets or ())):
-            each.close()
+        """Stops listening, waits for requests to finish, and responds 503 to the remaining ones."""
+        for closable in (*self.servers, *(sockets or ())):
+            closable.close()
         connections, tasks = self.server_state.connections, self.server_state.tasks
         for connection in tuple(connections):
             connection.shutdown()
         while (connections or tasks) and not self._stopping.is_over:
             await asyncio.sleep(_TURN)
         deadline = monotonic() + _LAST_SECONDS
-        while tasks and monotonic() < deadline:  # requests that were queued begin meanwhile
+        while tasks and monotonic() < deadline:  # queued requests start as others are cancelled
             for task in tuple(tasks):
                 task.cancel()
             await asyncio.sleep(_TURN)
@@ -264,7 +268,7 @@ class _Listener(uvicorn.Server):
 
 
 _TURN = 0.01
-"""Seconds between two looks at what is left."""
+"""Seconds between two checks of the remaining requests."""
 
 
 async def serve(
@@ -275,11 +279,11 @@ async def serve(
     certificate: tuple[Path, Path] | None = None,
     grace: float = GRACE,
 ) -> None:
-    """Serves until SIGINT or SIGTERM; a second signal cuts off what is not finished.
+    """Serves until SIGINT or SIGTERM; a second signal ends the grace period at once.
 
     Args:
-        applications: The application of each socket.
-        ready: Called once every socket accepts requests, with a function that stops them all.
+        applications: Socket to the application that it serves.
+        ready: Called once every socket accepts requests, with a function that begins the shutdown.
         beside: Tasks that run as long as the servers do.
         certificate: Certificate chain and private key, as PEM files, for https; None for http.
         grace: Seconds in which requests in flight are finished.
@@ -308,11 +312,11 @@ async def serve(
 
 
 def _build_stacks(applications: Iterable[ASGIApp]) -> None:
-    """Builds what the first unusual request needs, and the first ordinary one does not."""
+    """Builds the routers, which take long and which only unusual requests need."""
     for application in applications:
         if isinstance(application, Served):
             application.site.router()
-    if gc.get_freeze_count():  # as what was there at the start, it is not garbage
+    if gc.get_freeze_count():  # the start froze its objects; these are permanent, too
         gc.freeze()
 
 
@@ -322,8 +326,8 @@ def configuration(
     """Returns the settings under which uvicorn serves an application.
 
     Args:
-        application: What is served; its method ``respond``, if it has one, is asked first, and its
-            ``websocket_protocol`` gets the connections that ask for a WebSocket.
+        application: Application to serve. A ``Served`` responds directly to ordinary requests; the
+            attribute ``websocket_protocol``, if any, handles WebSocket connections.
         certificate: Certificate chain and private key, as PEM files, for https; None for http.
     """
     chain, key = certificate or (None, None)

@@ -1,4 +1,4 @@
-"""Serves one address: the way of any request, and the entrance beside it for ordinary ones."""
+"""One server address: the middleware stack for any request, and the fast path for ordinary ones."""
 
 import asyncio
 from asyncio import CancelledError
@@ -58,23 +58,23 @@ Respond = Callable[[RequestHead, Peer, bytes], WireResponse | Continuation | Gro
 
 @dataclass(frozen=True, slots=True)
 class SiteConfig:
-    """The configuration of one address: the documents that it serves, and how.
+    """The configuration of one server address.
 
     Attributes:
-        apis: The documents in force; unknown paths get the first one's error shape.
-        worlds: The worlds that requests may select.
-        elsewhere: The application behind the paths that no document has.
-        choose: Reads the options that a single request chooses.
+        apis: Served documents; unknown paths get the first one's error shape.
+        worlds: Worlds that requests may select.
+        elsewhere: Application for the paths that no document has.
+        choose: Parses the switch options that a single request chooses.
         response_validation: What happens to a response of the mock that breaks the document.
         records: Called with every finished request, before it gets its number in the journal.
         log: Called with every finished request, once it is in the journal; None for no log.
-        closed: Paths that get no cross-origin headers, and all below them.
-        addresses: The addresses of the two servers; empty for the one that is served.
-        admin_hosts: Host names that callers of the admin API may use, beside loopback ones.
-        admin_token: Lets callers from other machines use the admin API.
+        closed: Paths that get no cross-origin headers, with all paths below them.
+        addresses: Addresses of the two servers; empty for this one.
+        admin_hosts: Host names that callers of the admin API may use, besides loopback ones.
+        admin_token: Token that lets callers from other machines use the admin API.
         guarded: Prefixes of paths that are guarded like pages against foreign host names.
-        page_hosts: Host names that pages may be reached under, beside loopback ones.
-        shared: The store that the worlds are shared through; None: they are this process's alone.
+        page_hosts: Host names under which pages may be opened, besides loopback ones.
+        shared: Store that processes share; None: this process alone has the worlds.
     """
 
     apis: Sequence[Api]
@@ -94,19 +94,19 @@ class SiteConfig:
 
 
 class Site:
-    """One address: an ASGI application, and a shorter way for ordinary requests.
+    """One server address: an ASGI application, and a fast path for ordinary requests.
 
-    The methods stand in the order in which a request passes them.
+    The methods are in the order in which a request passes them.
 
     Args:
-        config: What it serves, and how.
+        config: Configuration of the address.
 
     Attributes:
-        respond: Responds to an ordinary request in one call, as ``Direct.respond`` does; where worlds
-            are shared, the response is sent once the store has agreed.
+        respond: Responds to an ordinary request in one call, as ``Direct.respond`` does; with a shared
+            store, the response is sent after the commit.
 
     Raises:
-        StartupError: A document or its handlers are not as they must be.
+        StartupError: A document is invalid, or its handlers do not fit it.
     """
 
     def __init__(self, config: SiteConfig) -> None:
@@ -138,10 +138,8 @@ class Site:
         self._direct = direct = Direct(
             self._journaling,
             RouteTable(self._endpoints),
-            (
-                expect_bounded_head,
-                *path_guards,
-            ),  # it leaves to the other way what the others refuse
+            # the other steps concern only unusual requests, which take the stack
+            (expect_bounded_head, *path_guards),
             (authorize, enforce_quota, validate),
             self._dispatcher,
             self._errors,
@@ -153,12 +151,12 @@ class Site:
             self._enter = TransactionMiddleware(self._cors, self._journaling, config.shared)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serves a request, whatever it asks for. What is not HTTP gets no response."""
+        """Serves any HTTP request; ignores other ASGI scopes."""
         if scope["type"] == "http":
             await self._enter(scope, receive, send)
 
     async def _respond(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Responds to a request, also where something is raised further in."""
+        """Responds to a request, with an error response if an inner layer raises."""
         context = context_of(scope)
         try:
             await self._read(context, scope, receive, send)
@@ -171,7 +169,7 @@ class Site:
     async def _read(
         self, context: RequestContext, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        """Reads the body, if nothing is against the head, and finds the operation."""
+        """Checks the head, reads the body, and calls the router."""
         for step in self._before_body:
             step(context)
         if is_reserved(context.path):
@@ -180,9 +178,7 @@ class Site:
         await read_body(context, receive)
         expect_bounded_fields(context)
         router = self._router
-        if (
-            router is None
-        ):  # a thread builds it, or waits until another has: the event loop never does
+        if router is None:  # in a thread, since building it would block the event loop
             router = await asyncio.to_thread(self.router)
         await router(scope, receive, send)
 
@@ -196,7 +192,7 @@ class Site:
             return self._router
 
     async def _work(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Works on a request, whose operation is known now, unless a stub or a fault comes before."""
+        """Handles a routed request, unless an early stub or a fault responds instead."""
         context = context_of(scope)
         route(context, scope, self._endpoints)
         if not await answer_early(context, scope, receive, send):
@@ -212,12 +208,12 @@ class Site:
 
 
 class Served:
-    """Serves one address; its site may be replaced meanwhile.
+    """The ASGI application of one address, whose site is replaced when the documents change.
 
     Attributes:
-        site: What is served now.
-        targets: The targets of the latest requests.
-        entrance: Returns the application that stands before the site; None: no other does.
+        site: Current site.
+        targets: Cache of request targets.
+        entrance: Wraps the site in another application, if any.
     """
 
     site: Site

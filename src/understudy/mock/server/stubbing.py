@@ -1,7 +1,7 @@
-"""Answers requests by stubs, and holds a stub to the document before it is taken.
+"""Responds to requests by stubs, and validates stubs by the document.
 
-A stub that says what the document does not allow keeps tests green while the contract is broken. So
-each is judged once, when it is made, and answered without being judged again.
+A stub that breaks the document keeps tests green while the contract is broken. So each stub is validated
+once, when it is made, and its responses are sent without further validation.
 """
 
 from collections.abc import Callable, Coroutine, Iterator, Mapping
@@ -30,20 +30,20 @@ from understudy.openapi.operations import DeclaredResponse
 from understudy.openapi.pointers import escape
 
 FIRST_ERROR: Final = 400
-"""The first status that is an error (RFC 9110, 15.5)."""
+"""Lowest error status (RFC 9110, 15.5)."""
 
 STUB: Final = "x-mock-stub"
-"""The header that names the stub that answered."""
+"""Header with the name of the stub that responded."""
 
 INVALID: Final = ("x-mock-violation", "stub")
-"""Marks a response that breaks the document because its stub wanted for that."""
+"""Header of a response that breaks the document, since its stub has ``allow_invalid``."""
 
 _Made = HandlerResponse | Coroutine[Any, Any, HandlerResponse] | None
 _Own = Callable[[RequestContext, Endpoint], _Made]
 
 
 def needs_stack(faults: Mapping[str, Fault]) -> bool:
-    """Tells whether one of these is more than a stub that answers after the validation, at once."""
+    """Tells whether any fault needs more than the fast path, which knows only undelayed, late stubs."""
     for fault in faults.values():
         stub = fault.stub
         if stub is None or stub.before_validation or fault.delay is not None:
@@ -52,11 +52,11 @@ def needs_stack(faults: Mapping[str, Fault]) -> bool:
 
 
 def stub_for(context: RequestContext, *, is_early: bool = False) -> Fault | None:
-    """Returns the latest stub that answers a request; None: none does.
+    """Returns the newest stub that matches a request; None: no stub does.
 
     Args:
-        context: The request, which was routed.
-        is_early: Whether the request was not yet authenticated and validated.
+        context: Request, which is routed already.
+        is_early: Whether to look for stubs that respond before authentication and validation.
     """
     endpoint = context.endpoint
     if endpoint is None or endpoint.api.is_steering:
@@ -75,15 +75,15 @@ def stub_for(context: RequestContext, *, is_early: bool = False) -> Fault | None
 
 
 def stubbed(context: RequestContext, endpoint: Endpoint, own: _Own) -> _Made:
-    """Returns the answer of a stub; where none answers, the mock's own.
+    """Returns the response of a matching stub, or else the mock's own.
 
     Args:
-        context: The request.
-        endpoint: The operation it calls.
-        own: Returns what the mock would say.
+        context: Request.
+        endpoint: Operation of the request.
+        own: Returns the mock's own response.
 
     Raises:
-        Problem: The mock refuses what a stub only changes.
+        Problem: The mock refuses the request, and the stub only changes the mock's response.
     """
     fault = stub_for(context)
     if fault is not None:
@@ -94,11 +94,11 @@ def stubbed(context: RequestContext, endpoint: Endpoint, own: _Own) -> _Made:
 
 
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
-"""Methods that change nothing (RFC 9110, 9.2.1)."""
+"""Safe methods (RFC 9110, 9.2.1)."""
 
 
 def _end_outdated(world: World) -> None:
-    """Deletes the stubs that show what a world was like before a change."""
+    """Deletes the stubs with ``until_changed``, as a write request was made."""
     outdated = [it.id for it in world.faults.values() if it.stub and it.stub.until_changed]
     for name in outdated:
         del world.faults[name]
@@ -107,16 +107,17 @@ def _end_outdated(world: World) -> None:
 
 
 def answer(context: RequestContext, endpoint: Endpoint, fault: Fault, own: _Own) -> _Made:
-    """Returns what a stub answers, and counts it.
+    """Returns the response of a stub, and counts it.
 
     Raises:
-        Problem: The mock refuses what the stub only changes; then the stub has not answered.
+        Problem: The mock refuses the request, and the stub only changes the mock's response; the
+            response is not counted then.
     """
     assert fault.stub is not None
     responses = fault.stub.responses
     is_last = fault.struck >= len(responses)
     wanted = responses[-1] if is_last else responses[fault.struck]
-    if not is_last or fault.times is not None:  # what is counted is written to the store
+    if not is_last or fault.times is not None:  # else no count is needed
         _count(context, fault, 1)
     if wanted.body is not UNSET:
         fixed = _fixed(context, endpoint, wanted)
@@ -138,7 +139,7 @@ def answer(context: RequestContext, endpoint: Endpoint, fault: Fault, own: _Own)
 
 
 def _ask_for_json(context: RequestContext, wanted: StubResponse) -> None:
-    """Has the mock answer in JSON what is changed or written otherwise afterwards."""
+    """Makes the mock respond in JSON, where the stub changes the body or encodes it differently."""
     if wanted.merge is not UNSET or _given_type(wanted):
         context.headers = {**context.headers, b"accept": b"application/json"}
 
@@ -161,10 +162,10 @@ async def _changed_later(
 def _replace_refusal(
     problem: Problem, context: RequestContext, fault: Fault, wanted: StubResponse
 ) -> None:
-    """Lets a stub that names a status answer in place of a refusal of the mock.
+    """Drops a refusal of the mock if the stub names a status, which replaces it.
 
     Raises:
-        Problem: It names none; then it has not answered.
+        Problem: The refusal, if the stub names no status; the stub's response is not counted then.
     """
     if wanted.status is None:
         context.notes.append(
@@ -176,7 +177,7 @@ def _replace_refusal(
 
 
 def _count(context: RequestContext, before: Fault, answers: int) -> None:
-    """Counts answers of a stub, or takes one back; others may have been given in the meantime."""
+    """Adds to the count of a stub's responses; other requests may have changed it meanwhile."""
     now = context.world.faults.get(before.id)
     if now is not None:
         left = None if now.times is None else now.times - answers
@@ -186,16 +187,16 @@ def _count(context: RequestContext, before: Fault, answers: int) -> None:
 
 
 _FIXED: Final[Recent[tuple[int, int, bytes], tuple[StubResponse, HandlerResponse]]] = Recent(500)
-"""Answers with the body of a stub, by the identities of its response and of the operation, and by
-what the client accepts."""
+"""Cache of encoded responses with a stub's body, by the identities of the stub's response and of the
+operation, and by the Accept header."""
 
 
 def _fixed(context: RequestContext, endpoint: Endpoint, wanted: StubResponse) -> HandlerResponse:
-    """Returns a response whose body a stub gives."""
+    """Returns a response with the body that the stub has."""
     accept = context.headers.get(b"accept", b"") if endpoint.validator.has_choice else b""
     key = (id(wanted), id(endpoint), accept)
     kept = _FIXED.get(key)
-    if kept is not None and kept[0] is wanted:
+    if kept is not None and kept[0] is wanted:  # an id may be reused by a newer object
         return kept[1]
     status = endpoint.validator.status(200) if wanted.status is None else wanted.status
     declared = endpoint.operation.response(status)
@@ -212,7 +213,7 @@ def _fixed(context: RequestContext, endpoint: Endpoint, wanted: StubResponse) ->
 def _written(
     endpoint: Endpoint, value: Any, declared: DeclaredResponse | None, media_type: str
 ) -> Any:
-    """Returns a value as the body of a media type."""
+    """Encodes a value as the body of a media type."""
     essence = without_options(media_type)
     if isinstance(value, str) and not is_json(essence):
         return value.encode()
@@ -228,7 +229,7 @@ def _given_type(wanted: StubResponse) -> str | None:
 def _media_type(
     wanted: StubResponse, declared: DeclaredResponse | None, accept: bytes = b""
 ) -> str:
-    """Returns the media type of a body: the one it is given, or the one that the client likes best."""
+    """Returns the media type of a body: that of the stub, or else the one that the client prefers."""
     given = _given_type(wanted)
     if given is not None:
         return given
@@ -244,7 +245,7 @@ def _changed(
     wanted: StubResponse,
     response: HandlerResponse | None,
 ) -> HandlerResponse:
-    """Returns the mock's own answer, or the document's of another status, as a stub changes it."""
+    """Returns the mock's own response, or the document's for another status, changed by a stub."""
     if response is None or wanted.status not in {None, response.status}:
         response = demanded_response(context, endpoint, wanted.status)
     body = response.body
@@ -259,7 +260,7 @@ def _changed(
 def _typed(
     context: RequestContext, endpoint: Endpoint, wanted: StubResponse, response: HandlerResponse
 ) -> HandlerResponse:
-    """Returns a response of JSON in the media type that the stub or else the client wants."""
+    """Returns a JSON response, encoded in the media type that the stub or else the client wants."""
     declared = endpoint.operation.response(response.status)
     media_type = _media_type(wanted, declared, context.head.headers.get(b"accept", b""))
     body = response.body.value if isinstance(response.body, SharedBody) else response.body
@@ -277,7 +278,7 @@ def _finished(
     response: HandlerResponse,
     body: Any,
 ) -> HandlerResponse:
-    """Returns a response with this body, with each header once, and marked."""
+    """Returns a response with this body, without repeated headers, and with the stub's name."""
     assert fault.stub is not None
     _, status, media_type, headers = response
     if headers or wanted.headers or status == TooManyRequests.status:
@@ -294,7 +295,7 @@ def _finished(
 def _each_once(
     context: RequestContext, endpoint: Endpoint, wanted: StubResponse, response: HandlerResponse
 ) -> Headers:
-    """Returns the headers of a response and those that any response would get, the stub's before both."""
+    """Returns the headers of a response and of its request; a stub's header replaces one of its name."""
     quota = _quota_headers(context, endpoint, response.status)
     headers = _overlaid(_overlaid(response.headers, context.extra_headers), quota)
     context.extra_headers = ()
@@ -306,17 +307,17 @@ def _each_once(
 
 
 def _overlaid(headers: Headers, others: Headers) -> Headers:
-    """Returns headers with others in place of those of their names."""
+    """Returns headers in which others replace those of the same names."""
     names = dict(others)
     return (*(it for it in headers if it[0] not in names), *others)
 
 
 _MERGED: Final[Recent[tuple[int, int], tuple[StubResponse, SharedBody, SharedBody]]] = Recent(500)
-"""Changed bodies of records that are read over and over, by the identities of change and body."""
+"""Cache of patched shared bodies, by the identities of the stub's response and of the body."""
 
 
 def _merged(context: RequestContext, body: Any, wanted: StubResponse) -> Any:
-    """Returns the mock's own body as a stub changes it; of a shared one once."""
+    """Returns the mock's own body after a stub's merge patch; a shared body is patched once."""
     if not isinstance(body, SharedBody):
         if isinstance(body, bytes):
             context.notes.append("the stub merged nothing, as the body is not JSON")
@@ -331,7 +332,7 @@ def _merged(context: RequestContext, body: Any, wanted: StubResponse) -> Any:
 
 
 def violations(endpoint: Endpoint, wanted: StubResponse) -> Iterator[tuple[str, str]]:
-    """Yields what the document does not allow in a response: its place in the response, and why."""
+    """Yields how a stub's response breaks the document: JSON Pointer in the response, and message."""
     operation = endpoint.operation
     status = endpoint.validator.status(200) if wanted.status is None else wanted.status
     declared = operation.response(status)
@@ -401,7 +402,7 @@ def demanded_response(
     status: int | None,
     wished: RequestPreferences = NO_PREFERENCES,
 ) -> HandlerResponse:
-    """Returns what the document has for a status, or the error shape that is declared for it.
+    """Returns the response that the document declares for a status, or an error in the declared shape.
 
     Raises:
         MockRefusal: The document has no such example.
@@ -436,7 +437,7 @@ def _has_example(endpoint: Endpoint, status: int | None) -> bool:
 
 
 def demanded_error(context: RequestContext, endpoint: Endpoint, status: int) -> HandlerResponse:
-    """Returns a status in the error shape that is declared for it, with the headers that go with it."""
+    """Returns an error with a status in its declared shape, with quota headers for 429."""
     if status < FIRST_ERROR:
         return HandlerResponse(None, status)
     problem = Problem(f"Answered {status} on demand.", code="on_demand")
@@ -447,7 +448,7 @@ def demanded_error(context: RequestContext, endpoint: Endpoint, status: int) -> 
 
 
 def _quota_headers(context: RequestContext, endpoint: Endpoint, status: int) -> Headers:
-    """Returns the headers of a used-up quota for a 429, and none for another status."""
+    """Returns the headers of an exhausted quota for a 429; empty for another status."""
     if status != TooManyRequests.status:
         return ()
     quota = endpoint.api.quota(context.principal)

@@ -68,7 +68,7 @@ LIMIT_HEADER: Final = "x-ratelimit-"
 
 
 class QuotaDecision(Struct, frozen=True):  # a Struct is made in C, which counts once per request
-    """Whether a request is within the quota, and the values of the headers that say so."""
+    """The result of counting a request: permission, and the values of the rate-limit headers."""
 
     allowed: bool
     limit: int

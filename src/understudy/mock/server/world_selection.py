@@ -1,4 +1,4 @@
-"""Keeps the worlds of one mock, and determines which one a request selects."""
+"""The worlds of one mock, their lifetimes, and the lookup of the world that a request selects."""
 
 import asyncio
 from bisect import bisect_left, bisect_right, insort
@@ -27,14 +27,14 @@ from understudy.mock.server.worlds import (
 )
 
 _ENDED_AT_ONCE = 100
-"""Worlds that end together at most, so that no request waits for the end of thousands."""
+"""Expired worlds that one request deletes at most, so that it need not delete thousands."""
 
 
 class Lifetimes:
-    """The lifetimes of the worlds that end by themselves.
+    """The idle timeouts of the worlds that expire.
 
-    Of those that live equally long without a request, the one ends first whose last request came first:
-    so no request looks at all of them.
+    Worlds with the same timeout are ordered by their last requests, so that the expired ones are found
+    without a look at all worlds.
     """
 
     def __init__(self) -> None:
@@ -42,22 +42,22 @@ class Lifetimes:
         self._touched: dict[timedelta, OrderedDict[str, datetime]] = {}
 
     def begin(self, name: str, idle: timedelta, now: datetime) -> None:
-        """Begins the lifetime of a world, at its first request."""
+        """Starts the idle timeout of a world."""
         self._idle[name] = idle
         self._touched.setdefault(idle, OrderedDict())[name] = now
 
     def __contains__(self, name: str) -> bool:
-        """Tells whether a world ends by itself; most do not, and need no look at the time."""
+        """Tells whether a world has an idle timeout."""
         return name in self._idle
 
     def touch(self, name: str, now: datetime) -> None:
-        """Puts off the end of a world that ends by itself, as a request for it has come."""
+        """Restarts the idle timeout of a world, after a request."""
         touched = self._touched[self._idle[name]]
         touched[name] = now
         touched.move_to_end(name)
 
     def end(self, name: str) -> None:
-        """Ends the lifetime of a world."""
+        """Removes the idle timeout of a world, if it has one."""
         idle = self._idle.pop(name, None)
         if idle is not None:
             del self._touched[idle][name]
@@ -65,16 +65,16 @@ class Lifetimes:
                 del self._touched[idle]
 
     def idle(self, name: str) -> timedelta | None:
-        """Returns how long a world lives without a request; None: until it is deleted."""
+        """Returns the idle timeout of a world; None: it never expires."""
         return self._idle.get(name)
 
     def is_over(self, name: str, now: datetime) -> bool:
-        """Tells whether the last request for a world was too long ago."""
+        """Tells whether a world has expired."""
         idle = self._idle.get(name)
         return idle is not None and now - self._touched[idle][name] >= idle
 
     def over(self, now: datetime) -> list[str]:
-        """Returns the names of worlds whose last request was too long ago: a hundred at most."""
+        """Returns the names of expired worlds, a hundred at most."""
         return list(islice(self._over(now), _ENDED_AT_ONCE))
 
     def _over(self, now: datetime) -> Iterator[str]:
@@ -83,15 +83,15 @@ class Lifetimes:
 
 
 _SUMMED_AT_ONCE = 1000
-"""Worlds whose journals are summed up before other requests have their turn."""
+"""Worlds whose journals are summed up before the event loop serves other requests."""
 
 
 class WorldsPage(NamedTuple):
-    """Some of the worlds, in the order they were made.
+    """A page of worlds, in the order of their creation.
 
     Attributes:
-        worlds: The worlds.
-        last: The number of the last of them, which the next page comes after; None on the last page.
+        worlds: Worlds of the page.
+        last: Number of the last world, after which the next page begins; None on the last page.
     """
 
     worlds: Sequence[World]
@@ -102,14 +102,14 @@ class Worlds:
     """The worlds of one mock.
 
     Args:
-        default: The world at the plain base address; it is never deleted.
+        default: World at the base URL without a prefix; it is never deleted.
         requires_name: Whether every request must name its world.
-        capacity: Exchanges that the journal of a new world remembers.
+        capacity: Number of exchanges that the journal of a new world keeps.
 
     Attributes:
         snapshots: Name to snapshot.
-        started: The machine's time when they were made; it differs after a restart.
-        open_streams: How many event streams of the admin API are open.
+        started: Machine's time at the start of the mock, by which clients notice a restart.
+        open_streams: Number of open event streams of the admin API.
         store: Persists the worlds; None: they are in memory only.
     """
 
@@ -135,7 +135,7 @@ class Worlds:
         """Returns the world that a request selects.
 
         Raises:
-            MockRefusal: It names a world that does not exist, or none where it must.
+            MockRefusal: The request names a world that does not exist, or must name one and does not.
         """
         name, path, is_certain = selected
         if name is None or not (is_certain or name in self._worlds):
@@ -155,10 +155,10 @@ class Worlds:
         return world
 
     def get(self, name: str) -> World:
-        """Returns a world.
+        """Returns a world by its name.
 
         Raises:
-            NotFound: It does not exist.
+            NotFound: The world does not exist, or has expired.
         """
         if name in self._lifetimes and self._lifetimes.is_over(name, machine_time()):
             self._end(self._worlds[name])
@@ -170,7 +170,7 @@ class Worlds:
         return world
 
     def find(self, name: str) -> World | None:
-        """Returns a world, even one that is due to end, or None."""
+        """Returns a world by its name, even an expired one; None if absent."""
         return self._worlds.get(name)
 
     def __iter__(self) -> Iterator[World]:
@@ -178,15 +178,15 @@ class Worlds:
         return self._lasting(tuple(self._worlds.values()))
 
     def __len__(self) -> int:
-        """Returns how many worlds there are, those among them that are due to end."""
+        """Returns the number of worlds, including expired ones that are not yet deleted."""
         return len(self._worlds)
 
     def page(self, after: int, limit: int) -> WorldsPage:
-        """Returns worlds in the order they were made, the default one first.
+        """Returns a page of worlds in the order of their creation, the default one first.
 
         Args:
-            after: The number of the last world of the page before; -1 for the first page.
-            limit: At most so many.
+            after: Number of the last world of the page before; -1 for the first page.
+            limit: Number of worlds on a page.
         """
         self._end_idle()
         start = bisect_right(self._in_order, after, key=itemgetter(0))
@@ -209,13 +209,13 @@ class Worlds:
         """Creates a world.
 
         Args:
-            name: Its name; None: one is generated.
-            snapshot: Its initial state.
-            idle: How long it lives without a request; None: until it is deleted.
+            name: Name of the world; None: generate one.
+            snapshot: Initial state.
+            idle: Time without a request after which the world expires; None: never.
 
         Raises:
             BadRequest: The name cannot be part of a URL.
-            Conflict: There is a world of that name.
+            Conflict: A world of that name exists.
         """
         self._end_idle()
         WORLDS.check(len(self._worlds) + 1)
@@ -238,7 +238,7 @@ class Worlds:
         return world
 
     def _begin_life(self, name: str, idle: timedelta) -> None:
-        self._lifetimes.begin(name, idle, machine_time())
+        self._lifetimes.begin(name, idle, machine_time())  # replicas override this
 
     def _add(self, world: World, beginning: Snapshot, number: int) -> None:
         self._worlds[world.name] = world
@@ -256,8 +256,8 @@ class Worlds:
         """Deletes a world.
 
         Raises:
-            NotFound: It does not exist.
-            BadRequest: It is the default one, which cannot be deleted.
+            NotFound: The world does not exist.
+            BadRequest: The default world cannot be deleted.
         """
         world = self.get(name)
         if world.name == DEFAULT:
@@ -266,11 +266,11 @@ class Worlds:
         self._end(world)
 
     def beginning(self, name: str = DEFAULT) -> Snapshot:
-        """Returns the initial state of a world; that of the default one is the fixtures."""
+        """Returns the initial state of a world; the default world begins with the fixtures."""
         return self._beginnings[name]
 
     def refit(self, before: Baseline, after: Baseline) -> None:
-        """Replaces the fixtures under every world that was built on them."""
+        """Replaces the fixtures in every world and initial state that is based on the old ones."""
         for world in self._worlds.values():
             if world.baseline is before:
                 world.baseline = after
@@ -281,7 +281,7 @@ class Worlds:
             self.store.baseline_replaced(after)
 
     def keep_snapshot(self, name: str, snapshot: Snapshot) -> None:
-        """Saves a snapshot under a name; an older one is replaced."""
+        """Saves a snapshot under a name, and replaces an older one of that name."""
         if name not in self.snapshots:
             SNAPSHOTS.check(len(self.snapshots) + 1)
         self.snapshots[name] = snapshot
@@ -292,7 +292,7 @@ class Worlds:
         """Deletes a snapshot.
 
         Raises:
-            NotFound: No such name.
+            NotFound: No snapshot has this name.
         """
         self.snapshot(name)
         del self.snapshots[name]
@@ -300,10 +300,10 @@ class Worlds:
             self.store.snapshot_changed(name, None)
 
     def snapshot(self, name: str) -> Snapshot:
-        """Returns a snapshot.
+        """Returns a snapshot by its name.
 
         Raises:
-            NotFound: No such name.
+            NotFound: No snapshot has this name.
         """
         snapshot = self.snapshots.get(name)
         if snapshot is None:
@@ -313,15 +313,15 @@ class Worlds:
         return snapshot
 
     async def let_go(self) -> None:
-        """Lets other requests use the worlds of the one that is worked on; here they always may."""
+        """Unlocks the worlds of the current request; does nothing here, without a shared store."""
 
     async def refresh(self, world: World) -> None:
-        """Brings a world up to date, where other processes may have changed it; here none has."""
+        """Loads changes by other processes; does nothing here, without a shared store."""
 
     async def exercised(self) -> Counter[Exercised]:
-        """Returns what was exercised in all worlds, deleted ones included.
+        """Returns how often each part of the contract was used, in all worlds and deleted ones.
 
-        Other requests have their turn in between, as there may be many worlds.
+        The event loop serves other requests in between, as there may be thousands of worlds.
         """
         seen = self._ended.copy()
         for number, world in enumerate(self):
@@ -331,11 +331,11 @@ class Worlds:
         return seen
 
     def idle(self, world: World) -> timedelta | None:
-        """Returns how long a world lives without a request; None: until it is deleted."""
+        """Returns the idle timeout of a world; None: it never expires."""
         return self._lifetimes.idle(world.name)
 
     def _end_idle(self) -> None:
-        """Deletes worlds whose last request was too long ago: some, where there are thousands."""
+        """Deletes expired worlds, a hundred at most."""
         for name in self._lifetimes.over(machine_time()):
             self._end(self._worlds[name])
 
