@@ -15,6 +15,7 @@ from understudy.errors import StartupError
 from understudy.exchange.messages import GRANTEE, Exchange, Identity, Request
 from understudy.interface.operations import (
     DELETE_AVATAR,
+    LIST_AVATARS,
     OWN_PROFILE,
     SET_AVATAR,
     UPDATE_AVATAR,
@@ -26,7 +27,7 @@ from understudy.verify import undo_journal
 from understudy.verify.gateway import STATE, TOO_MANY, UNDO, Gateway
 from understudy.verify.item_undo import ItemUndo
 from understudy.verify.keepsakes import ATTEMPTS, Keepsakes, persistent, restore_avatars
-from understudy.verify.permits import NotPermitted, Refusal
+from understudy.verify.permits import SAFE, NotPermitted, Refusal
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.undo_journal import (
     MOST_AT_STAKE,
@@ -125,7 +126,8 @@ class Undo:
         self, gateway: Gateway, path: Path | None, journal: UndoJournal | None = None
     ) -> None:
         self._client = ProbeClient(gateway, UNDO)
-        self._reader = ProbeClient(gateway, STATE)
+        self._lists: list[Exchange] = []
+        self._reader = ProbeClient(gateway, STATE, self._lists)
         self._path = path
         self._file = None if path is None else JournalFile(path)
         self._known: dict[str, AccountBefore] = {}
@@ -373,6 +375,10 @@ class Undo:
 
     def _observe(self, exchange: Exchange) -> None:
         """Notes which avatars an exchange made or deleted, and which profile it shows unchanged."""
+        if exchange.site == "resource" and exchange.request.method not in SAFE:
+            self._lists.clear()  # a list from before a write must not stand for the one after it
+        elif exchange.operation == LIST_AVATARS:
+            self._lists.append(exchange)
         account = self._restorable(exchange.identity)
         is_upload = exchange.operation == UPLOAD_AVATAR and exchange.response.is_success
         if account is None and is_upload and "own" in self.journal.accounts:

@@ -131,7 +131,7 @@ def listed(client: ProbeClient, who: str, hash_: str = "") -> list[dict[str, Any
         Refusal: It cannot be read.
     """
     query = {"selected_email_hash": hash_} if hash_ else ()
-    exchange = _read(client.get("/me/avatars", who, query))
+    exchange = _read(client.recall("/me/avatars", who, query))
     body = exchange.body
     if not isinstance(body, list) or not all(
         isinstance(item, dict) and isinstance(item.get("image_id"), str) for item in body
