@@ -15,7 +15,7 @@ from understudy.exchange.messages import Exchange, split
 from understudy.interface.scopes import AUTH, READ_PROFILE, SCOPES
 from understudy.verify.gateway import TOO_MANY
 from understudy.verify.grant_history import FRESH
-from understudy.verify.history import REDIRECTS
+from understudy.verify.history import MADE_UP, REDIRECTS
 from understudy.verify.permits import NotPermitted
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.target import TargetApplication
@@ -220,6 +220,13 @@ def pressed(forms: list[Form], decision: Decision) -> tuple[Form | None, dict[st
 
 STATE = "Af0/ &=%?ü=="
 """A state that must be returned unchanged, with characters that need escaping."""
+
+
+def recased_id(app: TargetApplication) -> str:
+    """Returns an application's ID in other case, or a made-up one where it has no letters."""
+    client_id = app.client_id or ""
+    recased = client_id.swapcase()
+    return recased if recased != client_id else f"{MADE_UP}-client"
 
 
 def parameters(app: TargetApplication, **changes: str | None) -> list[tuple[str, str]]:

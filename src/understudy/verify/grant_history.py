@@ -29,6 +29,13 @@ def applications(history: History) -> dict[str, TargetApplication]:
     return {app.client_id: app for app in apps if app.client_id and app.redirect_uri}
 
 
+def is_no_client(client_id: str, history: History) -> bool:
+    """Returns whether no application has an ID: a made-up one, or one that is known in other case."""
+    known = applications(history)
+    is_recased = client_id not in known and client_id.lower() in map(str.lower, known)
+    return is_recased or history.is_made_up(client_id)
+
+
 def named_client(exchange: Exchange, history: History) -> TargetApplication | None:
     """Returns the application that an authorization request names."""
     return applications(history).get(exchange.request.query.get("client_id", ""))

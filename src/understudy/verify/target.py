@@ -346,7 +346,7 @@ WRONG_TOKEN = "understudy-wrong-token"
 @lru_cache(maxsize=16)
 def _identities(credentials: Credentials) -> Mapping[str, tuple[Identity, str]]:
     """Returns each identity and token by its name; remembered, as every request needs them."""
-    mangled = nearly(credentials.access_token or "", (*MANGLED, "escaped"))
+    mangled = nearly(credentials.access_token or "", (*MANGLED, "escaped", "quoted"))
     named = (
         (Identity("owner", "oauth", "own", ALL_SCOPES), credentials.access_token),
         (Identity("reader", "oauth", "own", READ_SCOPES), credentials.read_only_token),

@@ -46,6 +46,7 @@ NEARLY: Final[Mapping[str, NearText]] = {
         str.swapcase, "$(printf %%s \"$%s\" | tr 'A-Za-z' 'a-zA-Z')", "%s.swapcase()"
     ),
     "escaped": _respelled({letter: f"%{ord(letter):02x}" for letter in _VOWELS}),
+    "quoted": NearText(lambda text: f'"{text}"', '\\"${%s}\\"', """'"' + %s + '"'"""),
     "widened": _respelled({letter: chr(ord(letter) + 0xFEE0) for letter in _VOWELS}),
     "basic": NearText(
         lambda text: b64encode(f"{text}:{text}".encode()).decode(),

@@ -112,6 +112,19 @@ def another_may_delete_ones_avatars(request, send):
     return _another_as_owner("DELETE", request, send)
 
 
+@mutant("foreign-avatars-invisible")
+def an_address_and_an_avatar_that_belong_together_are_enough(request, send):
+    return _another_as_owner("POST", request, send)
+
+
+@mutant("avatar-email-assign")
+def another_is_refused_after_the_avatar_is_selected(request, send):
+    response = send(request)
+    if is_avatar(request, "POST") and response.is_client_error and who(request) == "olu-full":
+        send(asking(request, token="ada-full"))
+    return response
+
+
 @mutant("avatar-unknown-404")
 def deleting_nothing_succeeds(request, send):
     response = send(request)

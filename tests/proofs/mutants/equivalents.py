@@ -88,6 +88,39 @@ _found(
 )
 
 
+_found(
+    "tokens_may_stand_in_quotes",
+    lambda r: [t.strip('"') for t in r.headers.get("authorization", "").split() if '"' in t],
+)
+
+
+def _recased(name, rules, is_meant, given, as_sent):
+    """Registers client IDs that are compared without case."""
+
+    def change(request, send):
+        client = given(request).get("client_id", "") if is_meant(request) else ""
+        is_recased = client != "server-app" and client.lower() == "server-app"
+        return send(as_sent(request) if is_recased else request)
+
+    register(name, rules, change)
+
+
+_recased(
+    "client_ids_of_forms_have_no_case",
+    ("token-client-credentials",),
+    lambda r: at(r, "POST", TOKEN),
+    form_of,
+    lambda r: form(r, client_id="server-app"),
+)
+_recased(
+    "client_ids_of_requests_have_no_case",
+    ("authorize-client-known", "authorize-error-page"),
+    is_ask,
+    query_of,
+    lambda r: asking(r, query={"client_id": "server-app"}),
+)
+
+
 # Addresses and identifiers that are normalised before they are compared.
 
 

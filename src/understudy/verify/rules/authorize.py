@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 from understudy.exchange.messages import Exchange, split
 from understudy.interface.operations import AUTHORIZE
 from understudy.interface.scopes import AUTH, SCOPES
-from understudy.verify.browsing import decide, parameters, request_authorization
+from understudy.verify.browsing import decide, parameters, recased_id, request_authorization
 from understudy.verify.checks import (
     CheckResult,
     check,
@@ -35,6 +35,7 @@ from understudy.verify.grant_history import (
     has_response_type,
     is_back,
     is_granted,
+    is_no_client,
     is_page,
     is_redirect,
     is_sound,
@@ -47,7 +48,7 @@ from understudy.verify.grant_history import (
     scopes,
     shown_response,
 )
-from understudy.verify.history import MADE_UP, History
+from understudy.verify.history import History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.value_texts import as_json
@@ -58,7 +59,7 @@ REFUSED = 400
 def client_is_unknown(exchange: Exchange, history: History) -> bool:
     """Tells whether the client is missing or made up."""
     client = exchange.request.query.get("client_id")
-    return client is None or history.is_made_up(client)
+    return client is None or is_no_client(client, history)
 
 
 def names_other_redirect(exchange: Exchange, history: History) -> bool:
@@ -85,8 +86,8 @@ def is_other_spelling(exchange: Exchange, history: History) -> bool:
 
 def cannot_be_trusted(exchange: Exchange, history: History) -> bool:
     """Tells whether the client is made up, or the redirect URI is not registered for it."""
-    is_made_up = history.is_made_up(exchange.request.query.get("client_id", ""))
-    return is_made_up or names_other_redirect(exchange, history)
+    client = exchange.request.query.get("client_id", "")
+    return is_no_client(client, history) or names_other_redirect(exchange, history)
 
 
 def _expect_no_redirect(exchange: Exchange, expected: str) -> CheckResult:
@@ -144,8 +145,8 @@ def authorization_request(client: ProbeClient) -> None:
 
 @probe("authorize-client-known", "authorize-error-page", needs=("auth_url", "app"))
 def requests_of_unknown_clients(client: ProbeClient) -> Parts:
-    """Sends authorization requests with a made-up client, and without a client."""
-    yield request_authorization(client, parameters(client.app, client_id=f"{MADE_UP}-client"))
+    """Sends authorization requests with the client's ID in other case, and without a client."""
+    yield request_authorization(client, parameters(client.app, client_id=recased_id(client.app)))
     yield request_authorization(client, parameters(client.app, client_id=None))
 
 

@@ -361,17 +361,20 @@ def deletion_of_selected_avatar(client: ProbeClient) -> None:
 @probe(
     "foreign-avatars-invisible",
     "avatar-list-of-caller",
+    "avatar-email-assign",
     needs=("owner", "other", "writes", "uploads"),
 )
 def changes_by_other_account(client: ProbeClient) -> Parts:
     """Has another account update, assign and delete an avatar of the test account."""
-    image = an_avatar(client)
+    path, own = f"/me/avatars/{an_avatar(client)}", client.known.own_hashes
     client.recall("/me/avatars", "owner")
-    yield client.send("PATCH", f"/me/avatars/{image}", "other", json={"rating": "X"})
-    for hash_ in client.known.others_hashes[:1]:
-        body = {"email_hash": hash_}
-        yield client.send("POST", f"/me/avatars/{image}/email", "other", json=body)
-    client.send("DELETE", f"/me/avatars/{image}", "other")
+    yield client.send("PATCH", path, "other", json={"rating": "X"})
+    for who, hashes in (("owner", own[:1]), ("other", client.known.others_hashes[:1])):
+        for hash_ in hashes:
+            client.recall("/me/avatars", who, {"selected_email_hash": hash_})
+            client.send("POST", f"{path}/email", "other", json={"email_hash": hash_})
+            yield client.get("/me/avatars", who, {"selected_email_hash": hash_})
+    client.send("DELETE", path, "other")
     yield avatars(client)
 
 

@@ -368,6 +368,37 @@ def assigned_avatar_is_selected(exchange: Exchange, history: History) -> CheckRe
     return expect_equal(selected_in(exchange), [before.value], "what is selected there", *causes)
 
 
+def refused_assignment(exchange: Exchange, history: History) -> tuple[Exchange, Exchange] | None:
+    """Returns the last list for the same address and an assignment since, if all changes were refused."""
+    account, address = exchange.identity.account, address_of(exchange)
+    lists = (
+        it
+        for it in history.of(LIST_AVATARS)
+        if it.identity.account == account and address_of(it) == address
+    )
+    before = next(lists, None)
+    if before is None or not shows_selection(before, history):
+        return None
+    changes = history.of(SET_AVATAR, UPLOAD_AVATAR, DELETE_AVATAR)
+    later = [it for it in changes if it.number > before.number]
+    refused = next((it for it in later if it.operation == SET_AVATAR), None)
+    is_all_refused = all(it.response.is_refusal for it in later)
+    return (before, refused) if refused is not None and is_all_refused else None
+
+
+assignment_was_refused = found(
+    refused_assignment, "every change since the last list for the address was refused"
+)
+
+
+@check("avatar-email-assign", on=[LIST_AVATARS], when=[shows_selection, assignment_was_refused])
+def refused_assignment_selects_nothing(exchange: Exchange, history: History) -> CheckResult:
+    """An assignment that is refused leaves the selection as it was."""
+    before, refused = proven(refused_assignment(exchange, history))
+    expected, words = selected_in(before), "what is selected there, as before the refusal"
+    return expect_equal(selected_in(exchange), expected, words, before, refused)
+
+
 @probe("select-avatar", needs=("owner", "writes", "uploads", "two_emails"))
 def uploads_with_every_choice(client: ProbeClient) -> Parts:
     """Uploads with and without select_avatar, for the primary and for another own address."""

@@ -282,8 +282,8 @@ def reads_with_mangled_tokens(client: ProbeClient) -> Parts:
         if who in MANGLED:
             yield client.get("/me/avatars", who)
             yield client.get("/me/profile", who)
-    if client.has("escaped"):
-        yield client.get("/me/profile", "escaped")
+    for who in filter(client.has, ("escaped", "quoted")):
+        yield client.get("/me/profile", who)
 
 
 @probe("profile-hash-is-primary", "avatar-list-of-caller", needs=("owner", "other", "hashes"))

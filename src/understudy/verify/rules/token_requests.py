@@ -6,7 +6,7 @@ from typing import Final
 
 from understudy.exchange.messages import NO_JSON, Exchange
 from understudy.interface.operations import TOKEN, TOKEN_INFO
-from understudy.verify.browsing import form_of, password_form, post
+from understudy.verify.browsing import form_of, password_form, post, recased_id
 from understudy.verify.checks import (
     TOO_MANY,
     CheckResult,
@@ -29,6 +29,7 @@ from understudy.verify.grant_history import (
     expect_token,
     holds_token,
     is_clean,
+    is_no_client,
     shown_error,
 )
 from understudy.verify.history import MADE_UP, History
@@ -78,8 +79,8 @@ names_client = tells(
 def client_is_not_proven(exchange: Exchange, history: History) -> bool:
     """Tells whether the client is made up, or the secret is not that of a known client."""
     client = exchange.request.form.get("client_id", "")
-    is_known = client in applications(history) or history.is_made_up(client)
-    return is_known and not client_is_proven(exchange, history)
+    is_known = client in applications(history)
+    return (is_known or is_no_client(client, history)) and not client_is_proven(exchange, history)
 
 
 def uses_basic_authentication(exchange: Exchange, _history: History) -> bool:
@@ -232,10 +233,9 @@ def token_requests_in_json(client: ProbeClient) -> Parts:
     needs=CLIENT,
 )
 def unknown_clients_and_grant_types(client: ProbeClient) -> Parts:
-    """Sends an empty, a missing and an unsupported grant type, and a made-up client."""
-    made_up = f"{MADE_UP}-client"
+    """Sends an empty, a missing and an unsupported grant type, and the client's ID in other case."""
     yield post(client, _valid_form(client, grant_type=""))
-    yield post(client, _valid_form(client, client_id=made_up))
+    yield post(client, _valid_form(client, client_id=recased_id(client.app)))
     yield post(client, _valid_form(client, grant_type=None))
     # An issued token, since a server that supports refreshing would refuse any other.
     held = {"refresh_token": client.token("owner")} if client.has("owner") else {}

@@ -16,6 +16,7 @@ from understudy.verify.browsing import (
     parameters,
     password_form,
     post,
+    recased_id,
     token_in,
 )
 from understudy.verify.checks import (
@@ -300,7 +301,7 @@ def tokens_of_other_clients(client: ProbeClient) -> Parts:
     yield info(client, f"{MADE_UP}-token")
     for _, mangled in nearly(token, MANGLED):
         yield info(client, mangled)
-    yield info(client, token, own["client_id"].swapcase())
+    yield info(client, token, recased_id(client.app))
     for name, text in own.items():
         yield client.auth("GET", "/oauth2/token-info", query={name: text})
 
