@@ -1,1 +1,1 @@
-"""Keeps worlds in a Valkey or Redis server that the replicas of a fleet share."""
+"""Stores worlds in a Valkey or Redis server that the replicas of a fleet share."""

@@ -1,4 +1,4 @@
-"""Gathers what an attempt at a request changes in a world, writes it as a message, or takes it back."""
+"""Gathers the changes of a request in a world, encodes them for the store, or undoes them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,14 +19,14 @@ from understudy.mock.store.state_rows import WINDOWS, Rows
 
 
 class WorkedRequest(NamedTuple):
-    """A request that was worked on, as it concerns one world.
+    """A handled request with its changes in one world.
 
     Attributes:
         context: The request.
-        is_own: Whether it is in the journal of this world.
-        changes: What it changed, for the history of the world; None for nothing.
-        log: What it changed, for other replicas to repeat; empty where they load the whole world.
-        undoing: How to undo what it changed; empty for nothing, and for what cannot be undone.
+        is_own: Whether it belongs to the journal of this world.
+        changes: Its changes, for the history of the world; None without.
+        log: Its encoded changes, for other replicas to repeat; empty: they load the whole world.
+        undoing: Its encoded changes, for undoing them; empty without, or if they cannot be undone.
     """
 
     context: RequestContext
@@ -37,7 +37,7 @@ class WorkedRequest(NamedTuple):
 
     @property
     def message(self) -> dict[str, Any]:
-        """The part of the message to the store that is about this request."""
+        """The part of the message to the store for this request."""
         context = self.context
         return {
             "entry": journal_row(context) if self.is_own else b"",
@@ -51,14 +51,14 @@ class WorkedRequest(NamedTuple):
 def settle_requests(
     world: World, requests: Sequence[WorkedRequest], total: int, *, is_continued: bool
 ) -> None:
-    """Numbers requests that were committed, and attributes their changes to them.
+    """Assigns numbers to committed requests, and adds them to journal and history.
 
     Args:
         world: The world.
         requests: The requests of one commit, in their order.
-        total: The number of the last of them in the journal of the store.
-        is_continued: Whether the copy of the journal lacks nothing before them; else they are loaded
-            with what it lacks.
+        total: The number of the last one in the journal of the store.
+        is_continued: Whether the copy of the journal is complete up to these requests; otherwise
+            they are loaded later, together with the missing entries.
     """
     for request, numbers in _numbered(requests, total):
         context = request.context
@@ -75,7 +75,7 @@ def settle_requests(
 def _numbered(
     requests: Iterable[WorkedRequest], total: int
 ) -> Iterator[tuple[WorkedRequest, tuple[int, int | None]]]:
-    """Yields each request with the number of the last one before it, and its own."""
+    """Yields each request with the number of the last entry before it, and its own number."""
     last = total - sum(request.is_own for request in requests)
     for request in requests:
         yield request, (last, last + 1 if request.is_own else None)
@@ -83,14 +83,14 @@ def _numbered(
 
 
 _MOST_LOGGED = 16 * 1024
-"""Bytes of a change that is logged; after a larger one other replicas load the whole world."""
+"""Largest change, in bytes, that is logged; for a larger one, other replicas load the whole world."""
 
 _pack = msgspec.msgpack.Encoder().encode
 
 
 @dataclass(frozen=True, slots=True)
 class _Before:
-    """The state of a world beside its records and windows when an attempt began."""
+    """Settings, identifiers and journal of a world at the beginning of an attempt."""
 
     settings: Mapping[str, Any]
     seed: int
@@ -106,16 +106,16 @@ class _Before:
 
 @dataclass(slots=True)
 class WorldChanges:
-    """The changes that an attempt has made in one world: those of one request, or of a group.
+    """The uncommitted changes of a request, or of a group of requests, in one world.
 
     Attributes:
         world: The world.
-        copy: What is known of it.
-        made: The beginning and the time to live of a world that is made.
-        is_removed: Whether it is deleted.
-        is_replaced: Whether all of it is replaced, such as by a reset.
-        windows: The principals whose windows have changed.
-        requests: The requests that were worked on.
+        copy: The replica's knowledge of the world in the store.
+        made: Initial state and time to live of a new world; None for an existing one.
+        is_removed: Whether the world is deleted.
+        is_replaced: Whether its whole state is replaced, as by a reset.
+        windows: The principals whose rate-limit windows have changed.
+        requests: The handled requests.
     """
 
     world: World
@@ -132,11 +132,11 @@ class WorldChanges:
     _has_new_tag: bool = False
 
     def __post_init__(self) -> None:
-        """Remembers what the world is."""
+        """Remembers the state of the world before the changes."""
         self._before = _Before.of(self.world)
 
     def put(self, change: RecordChange, row: bytes | None) -> None:
-        """Takes the change of a record, before it is made."""
+        """Notes the change of a record; called before it is applied."""
         place = change.collection, change.key
         if place not in self._overlaid:
             self._overlaid[place] = self.world.overlaid(*place)
@@ -145,11 +145,11 @@ class WorldChanges:
             rows[place] = row
 
     def add(self, rows: Rows, context: RequestContext) -> None:
-        """Takes a request whose response is ready, with everything that changed since the last one.
+        """Adds a handled request, to which all changes since the previous one are attributed.
 
         Args:
-            rows: Encodes.
-            context: The request.
+            rows: Encodes records and settings.
+            context: The request, whose response is ready.
         """
         is_own = context.world is self.world and not context.path.startswith(PRIVATE_PATHS)
         if is_own:
@@ -162,7 +162,7 @@ class WorldChanges:
 
     @property
     def has_other_settings(self) -> bool:
-        """True if clock, choices, limits, faults or identifiers are not what they were."""
+        """True if clock, choices, limits, faults or identifiers have changed."""
         now = _Before.of(self.world)
         before = self._before
         return (now.seed, now.issued) != (before.seed, before.issued) or (
@@ -171,13 +171,13 @@ class WorldChanges:
 
     @property
     def has_other_journal(self) -> bool:
-        """True if the journal was emptied, or replaced by that of a capsule."""
+        """True if the journal was emptied, or replaced by a capsule's."""
         journal = self.world.journal
         return (journal.total, journal.forgotten) != self._before.journal
 
     @property
     def is_changed(self) -> bool:
-        """True if anything is changed beside windows."""
+        """True if anything but rate-limit windows has changed."""
         return bool(
             self._rows
             or self.made
@@ -189,15 +189,15 @@ class WorldChanges:
 
     @property
     def is_written(self) -> bool:
-        """True if the store has anything to write of this world."""
+        """True if the store has to write anything for this world."""
         is_requested = any(request.context.world is self.world for request in self.requests)
         return is_requested or bool(self.windows) or self.is_changed
 
     def known(self, *, is_steering: bool) -> dict[str, Any]:
-        """Returns what is taken for granted of the world, for the store to compare.
+        """Returns the versions that the attempt assumed, for the store to compare with its own.
 
         Args:
-            is_steering: Whether the request may have read all windows and the journal.
+            is_steering: Whether windows and journal are compared too, as admin requests read them.
         """
         journal = self.world.journal
         return {
@@ -212,12 +212,12 @@ class WorldChanges:
         }
 
     def message(self, rows: Rows, tag: bytes, capacity: int) -> Any:
-        """Returns what the store is to write.
+        """Returns the changes as a message for the store to write.
 
         Args:
-            rows: Encodes.
-            tag: Names the commit.
-            capacity: Entries that a journal keeps.
+            rows: Encodes records and settings.
+            tag: Identifies the commit.
+            capacity: Largest number of entries in a journal.
         """
         world = self.world
         if self.is_removed:
@@ -265,18 +265,18 @@ class WorldChanges:
         return place, "hide" if is_hidden else "drop", b""
 
     def _window_rows(self, rows: Rows, *, is_whole: bool) -> list[tuple[str, bytes, bytes]]:
-        """Returns the principals with the window that the store must have, and the new one."""
+        """Returns each principal with the window expected in the store, and the new one."""
         world = self.world
         names = dict.fromkeys([*world.windows, *self.copy.windows] if is_whole else self.windows)
         changed = []
-        for who in names:
-            window = world.windows.get(who)
+        for principal in names:
+            window = world.windows.get(principal)
             row = b"" if window is None else rows.record(WINDOWS.name, window)
-            changed.append((who, self.copy.windows.get(who, b""), row))
+            changed.append((principal, self.copy.windows.get(principal, b""), row))
         return changed
 
     def _logged(self, rows: Rows, context: RequestContext, *, is_own: bool) -> bytes:
-        """Returns a change for other replicas to repeat; empty where they load the whole world."""
+        """Returns the encoded changes of a request; empty if replicas must load the whole world."""
         if self.is_replaced or self.has_other_journal:
             return b""
         changed = [(*place, row) for place, row in self._rows_of_request.items()]
@@ -286,7 +286,7 @@ class WorldChanges:
         return logged if len(logged) <= _MOST_LOGGED else b""
 
     def _other_journal(self, tag: bytes) -> dict[str, Any]:
-        """Returns the journal where it was emptied or replaced by the request."""
+        """Returns the whole journal if a request emptied or replaced it."""
         if not self.has_other_journal:
             return {"forgotten": -1, "resumed": 0, "entries": []}
         journal = self.world.journal
@@ -294,7 +294,13 @@ class WorldChanges:
         return {"forgotten": journal.forgotten, "resumed": journal.total, "entries": entries}
 
     def accepted(self, rows: Rows, reply: Sequence[Any], tag: bytes) -> None:
-        """Takes that the store has written the changes."""
+        """Updates the replica's knowledge after the store has written the changes.
+
+        Args:
+            rows: Encodes windows.
+            reply: The store's reply for this world.
+            tag: Identifies the commit.
+        """
         _, before, total, counted, _ = reply
         is_continued = self.copy.journal == before and not self.has_other_journal
         if self.has_other_journal or (is_continued and any(it.is_own for it in self.requests)):
@@ -302,12 +308,12 @@ class WorldChanges:
         settle_requests(self.world, self.requests, total, is_continued=is_continued)
         is_replaced = self.is_replaced or self.made is not None
         names = [*self.world.windows, *self.copy.windows] if is_replaced else self.windows
-        for who in tuple(names):
-            window = self.world.windows.get(who)
+        for principal in tuple(names):
+            window = self.world.windows.get(principal)
             if window is None:
-                self.copy.windows.pop(who, None)
+                self.copy.windows.pop(principal, None)
             else:
-                self.copy.windows[who] = rows.record(WINDOWS.name, window)
+                self.copy.windows[principal] = rows.record(WINDOWS.name, window)
         is_next = self.copy.counted + bool(names) == counted or self.made is not None
         self.copy.counted = counted if is_next else -1
         if self.made is not None:
@@ -316,10 +322,10 @@ class WorldChanges:
             self.copy.tag = tag
 
     def take_back(self) -> None:
-        """Makes the world what it was before the attempt."""
+        """Restores the world as it was before the attempt."""
         world, before = self.world, self._before
         if self.is_replaced or not world.take_back(self._overlaid):
-            self.copy.tag = b""  # all of it is loaded again
+            self.copy.tag = b""  # cannot be restored here: the whole world is loaded again
         world.clock.setting = before.settings["clock"]
         world.choices = before.settings["choices"]
         world.limits = dict(before.settings["limits"])

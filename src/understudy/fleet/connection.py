@@ -1,8 +1,8 @@
-"""Talks to a store over one connection, on which calls do not wait for one another.
+"""Sends commands and scripts to a store over one pipelined connection.
 
-Every call is written at once and responded to in order (RESP2), so that a hundred worlds need one
-connection and no pool. The clients for Python take ten times the processor time of a call: 47 to 64
-microseconds, where this takes 5.
+Every call is written at once, and replies come in order (RESP2), so that a hundred worlds share one
+connection without a pool. Existing clients for Python take ten times the CPU time per call: 47 to 64
+microseconds instead of 5.
 """
 
 import asyncio
@@ -25,15 +25,15 @@ from understudy.errors import InsufficientStorage, Problem, StoreUnavailable
 from understudy.store_address import AUTHORITY_VARIABLE, PASSWORD_VARIABLE, StoreAddress
 
 SCHEMA: Final = 3
-"""The version of what the store holds; replicas of another one do not join."""
+"""Version of the format of stored data; replicas with another version cannot join."""
 
 
 def reason_against_joining(address: StoreAddress, reply: Sequence[Any]) -> str:
-    """Returns why the store refuses a replica.
+    """Returns a message on why a replica cannot join.
 
     Args:
         address: The store.
-        reply: That of the script, which is not ``joined``.
+        reply: The reply of the script ``JOIN``, other than ``joined``.
     """
     outcome, known, *others = reply
     if outcome == b"schema":
@@ -47,7 +47,7 @@ def reason_against_joining(address: StoreAddress, reply: Sequence[Any]) -> str:
 
 
 def other_version(address: StoreAddress, schema: int, version: bytes) -> str:
-    """Returns that a store is in use by a version of understudy with another schema."""
+    """Returns a message that the store is in use by a version with another schema."""
     order = "an older" if schema < SCHEMA else "a newer"
     return (
         f"The store at {address} is in use by {order} version of understudy ({version.decode()}); "
@@ -55,8 +55,8 @@ def other_version(address: StoreAddress, schema: int, version: bytes) -> str:
     )
 
 
-# The decoder of the store's scripts knows no binary type, so bytes are written as text, as
-# MessagePack had it before 2013; no encoder of ours does that.
+# The MessagePack decoder of the store's Lua (cmsgpack) has no binary type, so bytes are encoded as
+# strings, as MessagePack did before 2013; msgspec's encoder cannot do that.
 
 Packable = bool | int | str | bytes | Sequence["Packable"] | Mapping[str, "Packable"]
 """A value that a message may hold."""
@@ -66,20 +66,20 @@ _number = Struct(">Bq").pack
 
 
 def packed(value: Packable) -> bytes:
-    """Returns a value as MessagePack."""
+    """Returns a value encoded as MessagePack for the store's scripts."""
     parts: list[bytes] = []
     _pack(value, parts)
     return b"".join(parts)
 
 
 def _pack(value: Packable, parts: list[bytes]) -> None:
-    if isinstance(value, bytes):  # most values of a message are
+    if isinstance(value, bytes):  # the most frequent type comes first
         parts += (_sized(0xDB, len(value)), value)
     elif isinstance(value, str):
         parts.append(_text(value))
     elif isinstance(value, int):
         parts.append(_whole_number(value))
-    elif isinstance(value, (dict, Mapping)):  # the first is told at once
+    elif isinstance(value, (dict, Mapping)):  # dict first, as the check for Mapping is slow
         parts.append(_sized(0xDF, len(value)))
         for key, member in value.items():
             parts.append(_text(key))
@@ -96,19 +96,19 @@ def _whole_number(value: int) -> bytes:
     return _number(0xD3, value)
 
 
-@lru_cache(1024)  # replies repeat the same names
+@lru_cache(1024)  # messages repeat the same names of members and worlds
 def _text(text: str) -> bytes:
-    """Returns a text, which is a member's name or that of a world as a rule."""
+    """Returns an encoded string."""
     encoded = text.encode()
     return _sized(0xDB, len(encoded)) + encoded
 
 
 class Script(NamedTuple):
-    """A script in Lua.
+    """A Lua script for the store.
 
     Attributes:
-        text: The whole of it.
-        digest: What the store knows it by once it has run.
+        text: The source text.
+        digest: SHA-1 of the text, by which EVALSHA runs a script that the store has cached.
     """
 
     text: str
@@ -116,26 +116,26 @@ class Script(NamedTuple):
 
 
 def _script(name: str) -> Script:
-    """Returns a script behind the functions that all of them share."""
+    """Returns a script, with the functions that all scripts share in front."""
     directory = files(__package__) / "lua"
     text = "".join((directory / f"{part}.lua").read_text("utf-8") for part in ("shared", name))
     return Script(text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
 
 
 JOIN = _script("join")
-"""Lets a replica join the fleet, or says why it cannot."""
+"""Lets a replica join the fleet, or replies why it cannot."""
 
 COMMIT = _script("commit")
-"""Commits a transaction, or says what is not as the replica believes."""
+"""Commits a transaction, or replies with the state that differs from the replica's."""
 
 PASS_TURN = _script("turn")
-"""Passes on the turn at a world that several replicas change at once."""
+"""Passes the turn at a contended world on to the next replica."""
 
 HISTORY = _script("history")
-"""Says how to undo the last changes of a world."""
+"""Replies with the stored changes of a world, for undoing them."""
 
 STORED = _script("stored")
-"""Lists the worlds, with what they take of the store, or ends one."""
+"""Lists the worlds with their size, or deletes one."""
 
 
 NO_SCRIPT: Final = "NOSCRIPT"
@@ -153,7 +153,7 @@ _ADVICE: Final = {
     "NOPASSWORD": f"Leave the password out of the URL and {PASSWORD_VARIABLE}, or set requirepass.",
     "NODATABASE": "Name a lower database number at the end of the URL, such as 0.",
 }
-"""The kind of an error of the store to what to do."""
+"""Kind of error to advice for the user."""
 
 _PHRASES: Final = {
     "ACL failure": "NOPERM",
@@ -162,37 +162,37 @@ _PHRASES: Final = {
     "without any password configured": "NOPASSWORD",
     "DB index is out of range": "NODATABASE",
 }
-"""A phrase of the store to the kind of error, where its first word is only ``ERR``."""
+"""Phrase in an error message to the kind of error, for messages that begin with ``ERR``."""
 
 _REST: Final = re.compile(r"\. | script: ([0-9a-f]{40}|on @)|, with args")
-"""Ends the first sentence of an error; the number of a script follows, or arguments, which may be a password."""
+"""The place to cut an error message: script digests and arguments follow, maybe with a password."""
 
 _MOST_SHOWN: Final = 160
-"""Characters of an error of the store that a message has."""
+"""Largest number of characters of the store's error in a message."""
 
 
 class StoreRefusal(Exception):
-    """An error that the store replied with.
+    """Raised for an error reply of the store.
 
     Attributes:
-        code: Its kind: its first word, such as ``NOPERM``, or one of ours where that is only ``ERR``.
-        words: Its first sentence, without the number of a script and the arguments of a command.
+        code: The kind of error: its first word, such as ``NOPERM``, or a key of ``_ADVICE``.
+        words: The first sentence, without script digest and arguments.
     """
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
         kind = next((kind for phrase, kind in _PHRASES.items() if phrase in message), None)
-        # an error within a script has its word after "ERR"
+        # in an error within a script, the word comes after "ERR"
         kind = kind or next((it for it in _ADVICE if it in message), None)
         self.code = kind or message.partition(" ")[0]
         self.words = _REST.split(message, maxsplit=1)[0][:_MOST_SHOWN].rstrip(". ")
 
 
 class OtherProtocol(ConnectionError):
-    """The failure of a connection that one side began with TLS and the other one without.
+    """Raised when one side of a connection uses TLS and the other does not.
 
     Attributes:
-        advice: What to do.
+        advice: Advice for the user.
     """
 
     def __init__(self, message: str, advice: str) -> None:
@@ -201,7 +201,7 @@ class OtherProtocol(ConnectionError):
 
 
 def described(address: StoreAddress, error: Exception) -> str:
-    """Returns what is wrong with a store, and what to do."""
+    """Returns a message about a failure of the store, with advice."""
     if isinstance(error, StoreRefusal):
         advice = _ADVICE.get(error.code, "It must be Valkey, or Redis 7 or newer.")
         return f"The store at {address} refuses: {error.words}. {advice}"
@@ -215,20 +215,20 @@ def described(address: StoreAddress, error: Exception) -> str:
 
 
 def as_problem(address: StoreAddress, error: Exception) -> Problem:
-    """Returns the response to a request that needed the store."""
+    """Returns the error response to a request that needed the store."""
     if isinstance(error, StoreRefusal) and error.code == "OOM":
         return InsufficientStorage(described(address, error), code="insufficient_storage")
     return StoreUnavailable(described(address, error))
 
 
 PATIENCE: Final = 2.0
-"""Seconds that a call waits for its reply; afterwards the connection is given up."""
+"""Seconds that a call waits for its reply; then the connection is closed."""
 
 Argument = bytes | str | int
 
 
 class Connection(asyncio.Protocol):
-    """A connection to a store, of one event loop."""
+    """A connection to a store, bound to one event loop."""
 
     def __init__(self) -> None:
         self._reader = hiredis.Reader(protocolError=ConnectionError, replyError=StoreRefusal)
@@ -244,7 +244,7 @@ class Connection(asyncio.Protocol):
 
         Raises:
             OSError: The store does not respond.
-            StoreRefusal: It does not let this process in.
+            StoreRefusal: The store refuses to authenticate, or has no such database.
         """
         loop = asyncio.get_running_loop()
         context = _tls(address)
@@ -262,11 +262,11 @@ class Connection(asyncio.Protocol):
 
     @property
     def is_usable(self) -> bool:
-        """True if calls can be made, on the running event loop."""
+        """True if the connection is open and belongs to the running event loop."""
         return self._transport is not None and self._loop is asyncio.get_running_loop()
 
     def close(self) -> None:
-        """Closes the connection; calls that wait get an error."""
+        """Closes the connection; pending calls fail."""
         if self._transport is not None:
             self._transport.abort()
         self._end(ConnectionError("the connection was closed"))
@@ -275,8 +275,8 @@ class Connection(asyncio.Protocol):
         """Returns the reply to a command.
 
         Raises:
-            OSError: The connection is lost, or the reply does not come; nobody knows whether the
-                command was carried out.
+            OSError: The connection was lost, or no reply came in time; the command may or may not
+                have been executed.
             StoreRefusal: The store refuses it.
         """
         if self._transport is None:
@@ -294,7 +294,7 @@ class Connection(asyncio.Protocol):
             timer.cancel()
 
     async def run(self, script: Script, message: bytes) -> Any:
-        """Returns what a script returns; the store is sent its text when it does not know it.
+        """Runs a script, and returns its reply; sends the text only if the store has not cached it.
 
         Raises:
             OSError: As ``call``.
@@ -308,11 +308,11 @@ class Connection(asyncio.Protocol):
         return await self.call("EVAL", script.text, 0, message)
 
     async def subscribe(self, channel: str, notify: Callable[[bytes], object]) -> None:
-        """Subscribes to a channel; the connection takes no other calls from then on.
+        """Subscribes to a channel; afterwards the connection cannot be used for other calls.
 
         Args:
             channel: The name of the channel.
-            notify: Takes each message.
+            notify: Called with each message.
 
         Raises:
             OSError: As ``call``.
@@ -322,11 +322,11 @@ class Connection(asyncio.Protocol):
         await self.call("SUBSCRIBE", channel)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # TCP has it
-        """Takes the transport."""
+        """Stores the transport."""
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:
-        """Takes replies."""
+        """Assigns replies to calls in order, or hands messages of the channel to ``notify``."""
         self._reader.feed(data)
         try:
             while (reply := self._reader.gets()) is not False:
@@ -344,7 +344,7 @@ class Connection(asyncio.Protocol):
             self._end(ConnectionError("what it sends is not the protocol of Valkey"))
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Fails the calls that wait."""
+        """Fails the pending calls."""
         self._end(exc or ConnectionError("the connection was lost"))
 
     def _flush(self) -> None:
@@ -356,7 +356,7 @@ class Connection(asyncio.Protocol):
         self._end(TimeoutError(f"no reply within {PATIENCE:g} seconds"))
 
     def _end(self, error: Exception) -> None:
-        """Ends the connection: after a lost reply nobody could tell whose the next one is."""
+        """Ends the connection, as after a lost reply, replies could not be assigned to calls."""
         transport, self._transport = self._transport, None
         if transport is not None:
             transport.abort()
@@ -367,11 +367,11 @@ class Connection(asyncio.Protocol):
 
 
 def send_once(address: StoreAddress, command: Sequence[Argument]) -> Any:
-    """Returns the reply to a command, for those who have no event loop.
+    """Opens a connection, and returns the reply to one command; needs no event loop.
 
     Raises:
         OSError: The store does not respond.
-        StoreRefusal: It refuses.
+        StoreRefusal: The store refuses the command.
     """
     with ExitStack() as stack:
         plain = socket.create_connection((address.host, address.port), PATIENCE)
@@ -395,17 +395,17 @@ def send_once(address: StoreAddress, command: Sequence[Argument]) -> Any:
 
 
 def _secured(plain: socket.socket, context: ssl.SSLContext, address: StoreAddress) -> ssl.SSLSocket:
-    """Returns the connection with TLS.
+    """Returns a TLS connection over a plain one.
 
     Raises:
-        OtherProtocol: The store does not begin TLS.
-        ssl.SSLCertVerificationError: Its certificate is not trusted.
+        OtherProtocol: The store does not use TLS at this port.
+        ssl.SSLCertVerificationError: The store's certificate is not trusted.
     """
     try:
         return context.wrap_socket(plain, server_hostname=address.host)
     except ssl.SSLCertVerificationError:
         raise
-    except OSError as error:  # Valkey and Redis wait for the end of what is not a command to them
+    except OSError as error:  # a timeout: a plain port waits for the rest of an invalid command
         msg = "it does not begin TLS, as a port without it does not"
         advice = "Begin the URL with valkey:// or redis:// for none, or mend the port."
         raise OtherProtocol(msg, advice) from error

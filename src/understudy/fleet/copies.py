@@ -1,4 +1,4 @@
-"""Keeps the copies of worlds that a replica works with, and brings them up to date."""
+"""Keeps a replica's copies of worlds, and updates them from the store."""
 
 from bisect import insort
 from collections import Counter
@@ -31,16 +31,16 @@ from understudy.mock.store.state_rows import WINDOWS, Blobs, Rows, WorldSettings
 
 
 class ReplicaStore(Protocol):
-    """The store of a replica, as its worlds need it."""
+    """The methods of a replica's store that its worlds call."""
 
     def worlds_used(self, worlds: Iterable[World]) -> None:
-        """Takes that a request has used these worlds."""
+        """Notes that the current request uses these worlds."""
 
     async def commit_now(self) -> None:
-        """Commits the transaction of the request that is worked on, before its response is known."""
+        """Commits the transaction of the current request before its response is made."""
 
     async def refresh(self, world: World) -> None:
-        """Brings the copy of a world up to date, with its journal.
+        """Updates the copy of a world with its journal.
 
         Raises:
             StoreUnavailable: The store does not respond.
@@ -48,12 +48,12 @@ class ReplicaStore(Protocol):
 
 
 class ReplicatedWorlds(Worlds):
-    """The worlds of a replica: copies, some of which have to be loaded before they are used.
+    """The worlds of a replica: copies that may have to be loaded before use.
 
-    None of them ends by itself here, as only the store knows of the requests to other replicas.
+    Copies do not expire here, since only the store knows of requests to other replicas.
 
     Attributes:
-        uses: The store, which notes what is used and brings copies up to date.
+        uses: The store, which is notified of uses, and updates copies.
     """
 
     def __init__(
@@ -64,57 +64,57 @@ class ReplicatedWorlds(Worlds):
         self._idle: dict[str, timedelta] = {}
 
     def get(self, name: str) -> World:
-        """Returns a world.
+        """Returns a world, and notes its use.
 
         Raises:
-            NotFound: It does not exist.
+            NotFound: The world does not exist.
         """
         world = super().get(name)
         self._note_use((world,))
         return world
 
     def page(self, after: int, limit: int) -> WorldsPage:
-        """Returns worlds in the order they were made, as ``Worlds.page`` does."""
+        """Returns worlds as ``Worlds.page`` does, and notes their use."""
         page = super().page(after, limit)
         self._note_use(page.worlds)
         return page
 
     async def let_go(self) -> None:
-        """Commits what the request has read and changed; it changes nothing any more.
+        """Commits the request's transaction early, as it makes no further changes.
 
         Raises:
-            Superseded: A world was not what it was taken for; the request is worked on again.
+            Superseded: A copy was outdated, so the request must be repeated.
         """
         if self.uses is not None:
             await self.uses.commit_now()
 
     async def refresh(self, world: World) -> None:
-        """Brings the copy of a world up to date; it stays as it is while the store does not respond."""
+        """Updates the copy of a world; leaves it unchanged if the store does not respond."""
         if self.uses is not None:
             with suppress(StoreUnavailable):
                 await self.uses.refresh(world)
 
     async def exercised(self) -> Counter[Exercised]:
-        """Returns what was exercised in all worlds."""
+        """Returns how often each part of the contract was exercised in all worlds."""
         self._note_use(self)
         return await super().exercised()
 
     def take_ended(self, exercised: Counter[Exercised]) -> None:
-        """Takes what was exercised in worlds that were deleted."""
+        """Sets the counts of the worlds that were deleted."""
         self._ended = exercised
 
     def idle(self, world: World) -> timedelta | None:
-        """Returns how long a world lives without a request; None: until it is deleted."""
+        """Returns the time after which an unused world expires; None: never."""
         return self._idle.get(world.name)
 
     def keep_idle(self, name: str, idle: timedelta | None) -> None:
-        """Notes how long a world lives without a request."""
+        """Sets the time after which an unused world expires."""
         self._idle.pop(name, None)
         if idle is not None:
             self._idle[name] = idle
 
     def adopt(self, name: str, beginning: Snapshot, number: int) -> World:
-        """Returns a new copy of a world; an older one of that name has ended."""
+        """Returns a new copy of a world, and forgets a deleted one with the same name."""
         self.forget(name)
         world = self.default.sibling(name, self._capacity)
         world.store = self.store
@@ -122,44 +122,44 @@ class ReplicatedWorlds(Worlds):
         return world
 
     def renumber(self, name: str, number: int) -> None:
-        """Takes the place in the order that the store has given a world."""
+        """Sets the creation number that the store has given a world."""
         world = self._worlds[name]
         self._in_order.remove((self._numbers[name], world))
         self._numbers[name] = number
         insort(self._in_order, (number, world), key=itemgetter(0))
 
     def number(self, name: str) -> int | None:
-        """Returns the place of a world in the order they were made; None where it is not known."""
+        """Returns the creation number of a world; None if it is not known."""
         return self._numbers.get(name)
 
     def forget(self, name: str) -> None:
-        """Forgets the copy of a world that has ended."""
+        """Forgets the copy of a deleted world."""
         world = self._worlds.get(name)
         if world is not None and name != DEFAULT:
             self._forget(world)
             self._idle.pop(name, None)
 
     def forget_all(self) -> None:
-        """Forgets every copy, as these worlds have ended; generated names begin anew."""
+        """Forgets all copies, and starts generated names anew."""
         for world in self.copies():
             self.forget(world.name)
         self._count = 0
 
     def copies(self) -> Iterator[World]:
-        """Yields every world that is known here, without noting its use."""
+        """Yields all copies, without noting their use."""
         yield from tuple(self._worlds.values())
 
     def copied(self, name: str) -> World | None:
-        """Returns the copy of a world, or None, without noting its use."""
+        """Returns the copy of a world, without noting its use; None if there is no copy."""
         return self._worlds.get(name)
 
     def _end(self, world: World) -> None:
-        """Deletes a world; its copy is forgotten once the store has deleted it."""
+        """Deletes a world; its copy is kept until the commit succeeds."""
         if self.store is not None:
             self.store.world_removed(world)
 
     def _free_name(self) -> str:
-        """Returns a name that is free; the same one again until a world has it."""
+        """Returns an unused name; a repeated attempt gets the same one."""
         while f"w{self._count + 1}" in self._worlds:
             self._count += 1
         return f"w{self._count + 1}"
@@ -173,24 +173,24 @@ class ReplicatedWorlds(Worlds):
 
 
 TAG_BYTES = 16
-"""Bytes of a tag: who committed, and which of its commits."""
+"""Length of a tag in bytes: the replica's id, and the number of its commit."""
 
 NO_ENTRY = b"none"
-"""Stands for the last entry of an empty journal."""
+"""Tag for the last entry of an empty journal."""
 
 UNKNOWN_ENTRY = b"unknown"
-"""Stands for the last entry of a journal that has to be loaded again."""
+"""Tag for the last entry of a journal that has to be loaded again."""
 
 
 class LoggedChange(Struct, array_like=True):
-    """The changes of one commit in a world, as other replicas repeat them.
+    """The changes of one request in a world, for other replicas to repeat.
 
     Attributes:
-        rows: Collection, key and record; None for one that was removed.
-        settings: The settings after it; empty where they are as before.
-        at: The world's time of the request.
-        method: Of the request.
-        path: Of the request.
+        rows: Collection, key and record; the record is None if it was removed.
+        settings: The settings afterwards; empty if unchanged.
+        at: The time of the request, by the world's clock.
+        method: Method of the request.
+        path: Path of the request.
         is_journalled: Whether the request is in the journal.
     """
 
@@ -203,7 +203,7 @@ class LoggedChange(Struct, array_like=True):
 
 
 class WorldState(NamedTuple):
-    """The reply of the store on a world that is not as the replica believes (``lua/shared.lua``)."""
+    """The store's reply about a world of which the copy is outdated (``state`` in shared.lua)."""
 
     name: bytes
     kind: bytes
@@ -218,16 +218,16 @@ class WorldState(NamedTuple):
 
 @dataclass(slots=True)
 class WorldCopy:
-    """The knowledge that a replica has of a world beside its state.
+    """Versions of a replica's copy of a world.
 
     Attributes:
-        id: Tells it from others that had its name; empty until it is loaded.
-        tag: Names the commit that it is up to date with.
-        windows: The rate-limit windows as the store has them.
-        counted: How often the store has counted requests; -1 where windows are missing here.
-        journal: The tag of the last entry of the journal.
-        idle: How long it lives without a request.
-        changed: How many changes there were when it was loaded, which its history lacks; 0: none.
+        id: Identifies the world among earlier ones with its name; empty until it is loaded.
+        tag: The commit that the copy is up to date with.
+        windows: Principal to rate-limit window, as encoded in the store.
+        counted: Version of the windows in the store; -1 if some are missing here.
+        journal: Tag of the last entry of the journal.
+        idle: Time after which the unused world expires; None: never.
+        changed: Number of changes before it was loaded, which its history lacks.
     """
 
     id: bytes = b""
@@ -243,15 +243,15 @@ _ORDER_DIGITS = 12
 _NUMBER_DIGITS = 16
 
 _DROPPED_AT_ONCE = 2
-"""Copies that are dropped after a request: more than the one that it may have loaded."""
+"""Copies dropped after a request: more than one, so that the number shrinks though requests load."""
 
 
 class Copies:
-    """The copies of a replica.
+    """The copies of worlds on a replica, the least recently used first.
 
     Args:
         worlds: The worlds of the replica.
-        rows: Encodes and decodes.
+        rows: Encodes and decodes records.
         find: Finds operations by name.
     """
 
@@ -262,7 +262,7 @@ class Copies:
         self._copies: dict[str, WorldCopy] = {}
 
     def of(self, name: str) -> WorldCopy:
-        """Returns what is known of a world, which is used now."""
+        """Returns the versions of a world's copy, and makes it the most recently used one."""
         copy = self._copies[name] = self._copies.pop(name, WorldCopy())
         return copy
 
@@ -272,13 +272,13 @@ class Copies:
         return max(0, len(self._copies) - WORLD_COPIES.most)
 
     def drop(self, kept: Container[str], *, is_listed: bool) -> None:
-        """Drops copies beyond WORLD_COPIES, those that were used longest ago first.
+        """Drops copies beyond WORLD_COPIES, the least recently used first.
 
-        Few are dropped at a time, as a request that uses more worlds may be between two attempts.
+        Only few are dropped at a time, as a request with many worlds may be between two attempts.
 
         Args:
-            kept: The names of worlds that requests use, or wait for.
-            is_listed: Whether the list of worlds is known here; then their names stay in it.
+            kept: Names of worlds that requests use or wait for.
+            is_listed: Whether the list of worlds is loaded; then dropped names stay in it.
         """
         idle = (name for name in self._copies if name not in kept and name != DEFAULT)
         for name in tuple(islice(idle, min(self.excess, _DROPPED_AT_ONCE))):
@@ -288,20 +288,20 @@ class Copies:
                 self._worlds.adopt(name, self._worlds.beginning(), number)
 
     def forget(self, name: str) -> None:
-        """Forgets a world that has ended, or whose copy is dropped."""
+        """Forgets a world that was deleted, or whose copy is dropped."""
         self._copies.pop(name, None)
         self._worlds.forget(name)
 
     def forget_all(self) -> None:
-        """Forgets everything, as the store is not the one that it was."""
+        """Forgets all copies, since the store was replaced or emptied."""
         self._copies.clear()
         self._worlds.forget_all()
 
     def take(self, reply: Sequence[Any]) -> None:
-        """Brings the copy of a world up to date.
+        """Updates the copy of a world from a reply of the store.
 
         Raises:
-            ValueError: It was written by another version.
+            ValueError: The state was written by another version.
         """
         state = WorldState(*reply)
         name = state.name.decode()
@@ -310,8 +310,8 @@ class Copies:
             return
         copy = self.of(name)
         blobs = {} if state.windows is None else dict(pairs(state.windows))
-        windows = {who.decode(): blob for who, blob in blobs.items()}
-        decoded = self._windows(windows)  # before anything is taken: it may be unreadable
+        windows = {principal.decode(): blob for principal, blob in blobs.items()}
+        decoded = self._windows(windows)  # may raise, so before anything is changed
         if state.whole is not None:
             world = self._load(name, copy, state, state.whole)
         else:
@@ -326,11 +326,11 @@ class Copies:
             self._take_journal(world, copy, state.journal)
 
     def take_different(self, states: Sequence[Any], windows: Sequence[Any]) -> None:
-        """Takes what the store says is different.
+        """Updates copies from a reply of the store.
 
         Args:
-            states: Those of worlds that have changed.
-            windows: Names of worlds, each with the windows there that others have counted in.
+            states: States of the worlds that have changed.
+            windows: Names of worlds, each with the windows that other replicas have changed.
         """
         for state in states:
             self.take(state)
@@ -341,30 +341,30 @@ class Copies:
 
     def _take_windows(self, world: World, others: Sequence[bytes]) -> None:
         copy = self.of(world.name)
-        for who, window in pairs(others):
+        for principal, window in pairs(others):
             if window:
-                self._rows.decoded(WINDOWS.name, window)  # what cannot be read is not kept
-            self.keep_window(copy, who.decode(), window)
-            self.put_back_window(world, copy, who.decode())
+                self._rows.decoded(WINDOWS.name, window)  # raises before unreadable data is kept
+            self._keep_window(copy, principal.decode(), window)
+            self.put_back_window(world, copy, principal.decode())
 
-    def keep_window(self, copy: WorldCopy, who: str, window: bytes) -> None:
-        """Notes a window as the store has it; empty for none."""
+    def _keep_window(self, copy: WorldCopy, principal: str, window: bytes) -> None:
+        """Notes the encoded window of a principal in the store; empty: there is none."""
         if window:
-            copy.windows[who] = window
+            copy.windows[principal] = window
         else:
-            copy.windows.pop(who, None)
+            copy.windows.pop(principal, None)
 
-    def put_back_window(self, world: World, copy: WorldCopy, who: str) -> None:
-        """Makes a window what the store says it is."""
-        blob = copy.windows.get(who)
+    def put_back_window(self, world: World, copy: WorldCopy, principal: str) -> None:
+        """Sets a window of a world to the one in the store."""
+        blob = copy.windows.get(principal)
         if blob is None:
-            world.windows.pop(who, None)
+            world.windows.pop(principal, None)
         else:
-            world.windows[who] = self._rows.decoded(WINDOWS.name, blob)
+            world.windows[principal] = self._rows.decoded(WINDOWS.name, blob)
 
     def _copied(self, name: str) -> World:
         world = self._worlds.copied(name)
-        assert world is not None  # the store tells only of worlds that it was asked about
+        assert world is not None  # the store replies only about worlds in the message
         return world
 
     def _load(self, name: str, copy: WorldCopy, state: WorldState, whole: Sequence[Any]) -> World:
@@ -374,7 +374,9 @@ class Copies:
         if world is None or (name != DEFAULT and copy.id != state.id):
             world = self._worlds.adopt(name, start, number)
             copy.journal = NO_ENTRY
-        elif copy.id and copy.id != state.id:  # the server holds on to the default world
+        elif (
+            copy.id and copy.id != state.id
+        ):  # the default world was replaced, its object must stay
             world.journal.resume(0)
             copy.journal = NO_ENTRY
         copy.idle = timedelta(milliseconds=int(idle)) if int(idle) else None
@@ -382,18 +384,18 @@ class Copies:
         snapshot = self._rows.decoded_world(baseline or None, self._overlay(state), settings)
         with _unnoted(world):
             world.become(snapshot)
-        begins_at = total if copy.changed else 0  # where nothing was changed, nothing is missing
+        begins_at = total if copy.changed else 0  # without earlier changes the history is complete
         world.history.restart(world.identifiers.count, world.settings, begins_at)
         return world
 
     def take_history(self, name: str, changed: int, forgotten: int, rows: Sequence[bytes]) -> None:
-        """Takes how to undo the changes that were made before a world was loaded.
+        """Adds the changes before a world was loaded to its history.
 
         Args:
             name: The world.
-            changed: How many changes there were.
-            forgotten: The number of the request up to which none is kept.
-            rows: The newest of the changes, the oldest first, each behind its request's number.
+            changed: Number of changes so far in the store.
+            forgotten: Number of the request up to which changes were discarded.
+            rows: The kept changes, oldest first, each after the number of its request.
         """
         copy, history = self.of(name), self._copied(name).history
         earlier = rows[: max(0, len(rows) - (changed - copy.changed))]
@@ -405,7 +407,7 @@ class Copies:
         history.extend_back(entries, forgotten)
 
     def _overlay(self, state: WorldState) -> Blobs:
-        """Returns the records of a world in the order they were put."""
+        """Returns the overlay of a world, with records in the order in which they were put."""
         overlay: Blobs = {}
         for place, value in sorted(pairs(state.content), key=lambda row: row[1][:_ORDER_DIGITS]):
             collection, _, key = place.decode().partition("\0")
@@ -414,7 +416,7 @@ class Copies:
         return overlay
 
     def _repeat(self, world: World, logged: bytes) -> None:
-        """Repeats what another replica has committed."""
+        """Repeats the changes of a request that another replica has committed."""
         number = int(logged[:_NUMBER_DIGITS])
         change = msgspec.msgpack.decode(logged[_NUMBER_DIGITS:], type=LoggedChange)
         with _unnoted(world):
@@ -432,21 +434,21 @@ class Copies:
 
     def _windows(self, blobs: dict[str, bytes]) -> Windows:
         decoded: list[tuple[str, Window]] = [
-            (who, self._rows.decoded(WINDOWS.name, blob)) for who, blob in blobs.items()
+            (principal, self._rows.decoded(WINDOWS.name, blob)) for principal, blob in blobs.items()
         ]
         return Windows(sorted(decoded, key=lambda item: item[1].opened))
 
     def _take_journal(self, world: World, copy: WorldCopy, reply: Sequence[Any]) -> None:
         is_continued, total, forgotten, last, entries, exercised = reply
         if is_continued and copy.journal == UNKNOWN_ENTRY:
-            return  # the entries before these were emptied here, and that was taken back
+            return  # entries before these are missing after an undone emptying: load all next time
         journal = world.journal
         contexts = [journalled(row[TAG_BYTES:], world, self._find) for row in entries]
         listeners = journal.listeners
         if not is_continued:
             journal.resume(total - len(contexts))
             journal.forgotten = forgotten
-            journal.listeners = []  # they have heard of these
+            journal.listeners = []  # listeners were notified of these entries before
         for context in contexts:
             journal.add(context)
         journal.listeners = listeners
@@ -456,7 +458,7 @@ class Copies:
 
 @contextmanager
 def _unnoted(world: World) -> Iterator[None]:
-    """Changes a world to what the store has, which need not be told; nor after a row that cannot be read."""
+    """Detaches a world from the store while changes that come from the store are applied."""
     store, world.store = world.store, None
     try:
         yield
@@ -465,7 +467,7 @@ def _unnoted(world: World) -> Iterator[None]:
 
 
 def take_settings(world: World, settings: WorldSettings) -> None:
-    """Gives a world other settings; its windows stay."""
+    """Replaces the settings of a world, without its windows."""
     world.clock.setting = settings.clock
     world.identifiers = Identifiers(settings.seed, settings.issued)
     world.choices = settings.choices
@@ -478,11 +480,11 @@ class WorldList:
 
     Args:
         worlds: The copies of the worlds.
-        copies: What is known of them.
-        load: Returns a snapshot of the store by its name.
+        copies: The versions of the copies.
+        load: Loads a snapshot by its name; None if it was deleted.
 
     Attributes:
-        tag: Names the commit that the list is up to date with; empty until it is known.
+        tag: The commit that the list is up to date with; empty until it is loaded.
     """
 
     def __init__(
@@ -498,13 +500,13 @@ class WorldList:
         self._numbers: dict[str, int] = {}
 
     def forget(self) -> None:
-        """Forgets everything, as the store is not the one that it was."""
+        """Forgets the list, since the store was replaced or emptied."""
         self.tag = b""
         self._numbers.clear()
         self._worlds.snapshots = {}
 
     def accepted(self, snapshots: Iterable[str], tag: bytes) -> None:
-        """Takes that a request of this replica has changed the list."""
+        """Updates the list after a commit of this replica has changed it."""
         self.tag = tag
         kept = self._worlds.snapshots
         for name in snapshots:
@@ -519,13 +521,13 @@ class WorldList:
         snapshots: Sequence[bytes],
         exercised: Sequence[bytes],
     ) -> None:
-        """Takes the list of the store.
+        """Updates the list from a reply of the store.
 
         Args:
-            tag: Names the commit that changed it last.
-            worlds: The names of worlds, each followed by its place in the order they were made.
-            snapshots: The names of snapshots, each followed by its number.
-            exercised: Parts of the contract, each followed by how often deleted worlds used it.
+            tag: The commit that changed the list last.
+            worlds: Names of worlds, each followed by its creation number.
+            snapshots: Names of snapshots, each followed by its number.
+            exercised: Parts of the contract, each followed by its count in deleted worlds.
 
         Raises:
             StoreUnavailable: The store does not respond.
@@ -542,7 +544,7 @@ class WorldList:
         self.tag = tag or b""
 
     async def _take_snapshots(self, numbers: dict[str, int]) -> None:
-        """Loads the snapshots that are not the ones that are known here."""
+        """Loads the snapshots that are new or were replaced."""
         known, snapshots = self._worlds.snapshots, {}
         for name in sorted(numbers, key=numbers.__getitem__):
             is_known = name in known and self._numbers.get(name) == numbers[name]

@@ -1,4 +1,4 @@
-"""Encodes requests for a shared journal, and what they changed for its history, and decodes them."""
+"""Encodes and decodes requests for the shared journal, and their changes for the history."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,11 +32,11 @@ from understudy.mock.server.worlds import World
 from understudy.mock.store.state_rows import Rows, WorldSettings
 
 FindEndpoint = Callable[[str], Endpoint | None]
-"""Returns the operation that a name stands for, as ``endpoint_name`` makes it."""
+"""A function that returns the operation with a name made by ``endpoint_name``."""
 
 
 class StoredRefusal(Struct, array_like=True):
-    """Why a request was refused, as far as the journal shows it."""
+    """The reason of a refused request, as shown in the journal."""
 
     status: int
     message: str
@@ -46,7 +46,7 @@ class StoredRefusal(Struct, array_like=True):
 
 
 class StoredExchange(Struct, array_like=True):
-    """The part of a request and its response that is stored as ``RequestContext`` has it."""
+    """The attributes of ``RequestContext`` that are stored unchanged."""
 
     path: str
     query: bytes
@@ -70,7 +70,7 @@ class StoredExchange(Struct, array_like=True):
 
 
 class StoredRequest(Struct, array_like=True):
-    """A request of a journal."""
+    """An entry of a journal."""
 
     method: str
     client: str
@@ -84,12 +84,12 @@ _decode = msgspec.msgpack.Decoder(StoredRequest).decode
 
 
 def endpoint_name(endpoint: Endpoint) -> str:
-    """Returns what names an operation among those of all documents in force."""
+    """Returns a name that is unique among the operations of all served documents."""
     return f"{endpoint.api.base_path} {endpoint.operation.operation_id}"
 
 
 def journal_row(context: RequestContext) -> bytes:
-    """Encodes a request whose response is ready."""
+    """Encodes a request with its response as an entry of the journal."""
     members: dict[str, Any] = {
         name: dict(it) if isinstance(it := getattr(context, name), Mapping) else it
         for name in StoredExchange.__struct_fields__
@@ -105,10 +105,10 @@ def journal_row(context: RequestContext) -> bytes:
 
 
 def journalled(row: bytes, world: World, find: FindEndpoint) -> RequestContext:
-    """Decodes a request, as the journal of a world keeps it.
+    """Decodes an entry of the journal of a world.
 
     Raises:
-        ValueError: It was not encoded by this version.
+        ValueError: The entry was encoded by another version.
     """
     stored = _decode(row)
     exchange, refusal = stored.exchange, stored.refusal
@@ -120,19 +120,19 @@ def journalled(row: bytes, world: World, find: FindEndpoint) -> RequestContext:
     context.endpoint = find(stored.endpoint) if stored.endpoint else None
     if refusal is not None:
         problem = Problem(refusal.message, code=refusal.code, breach=refusal.breach)
-        problem.status = refusal.status  # type: ignore[misc]  # that of its class, which is not stored
+        problem.status = refusal.status  # type: ignore[misc]  # a class attribute; no class is stored
         context.refusal = RefusalReason(problem, refusal.rules)
     return context
 
 
 class StoredStep(Struct, array_like=True):
-    """A change of one record, or of a whole state.
+    """The change of one record, or of the whole state of a world.
 
     Attributes:
-        collection: The record's collection; empty for a whole state.
+        collection: The record's collection; empty for the whole state.
         key: The record's key.
-        before: What it was before; None: nothing, or removed.
-        was_absent: Whether the overlay had nothing there.
+        before: The record or state before the change; None if it was absent or removed.
+        was_absent: Whether the overlay had no entry for the record.
         is_removed: Whether the change removed the record.
     """
 
@@ -144,7 +144,7 @@ class StoredStep(Struct, array_like=True):
 
 
 class StoredChanges(Struct, array_like=True):
-    """The changes of a request, as ``HistoryEntry`` has them."""
+    """The changes of a request; see ``HistoryEntry``."""
 
     at: datetime
     method: str
@@ -163,7 +163,7 @@ _decode_changes = msgspec.msgpack.Decoder(StoredChanges).decode
 def history_row(
     rows: Rows, context: RequestContext, changes: RequestChanges, *, is_own: bool
 ) -> bytes:
-    """Encodes the changes of a request; empty for those that cannot be undone."""
+    """Encodes the changes of a request for the history; empty if they cannot be undone."""
     if changes.is_lost:
         return b""
     steps = [_stored_step(rows, step) for step in changes.steps]
@@ -177,11 +177,11 @@ def history_entry(rows: Rows, number: int, row: bytes) -> HistoryEntry:
 
     Args:
         rows: Decodes records and snapshots.
-        number: The number of the request, or of the last one before it where it has none.
-        row: The changes.
+        number: The number of the request, or of the last entry before it if it is not journalled.
+        row: The encoded changes.
 
     Raises:
-        ValueError: They were not encoded by this version.
+        ValueError: The changes were encoded by another version.
     """
     stored = _decode_changes(row)
     steps = [_step(rows, step) for step in stored.steps]
@@ -220,12 +220,12 @@ def _stored_settings(settings: Settings) -> WorldSettings:
 
 
 def exercised_row(exercised: Exercised | None) -> str:
-    """Returns the part of the contract that a request used, as the store counts it."""
+    """Encodes the part of the contract that a request exercised, for the counts in the store."""
     return "" if exercised is None else "\0".join(map(str, exercised))
 
 
 def exercised_counts(flat: Sequence[bytes]) -> Counter[Exercised]:
-    """Returns parts of the contract with how often they were used, as the store counts them."""
+    """Decodes the counts of exercised parts of the contract."""
     return Counter({_exercised(part): int(count) for part, count in pairs(flat)})
 
 
@@ -235,5 +235,5 @@ def _exercised(row: bytes) -> Exercised:
 
 
 def pairs(flat: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
-    """Yields each name with the value behind it."""
+    """Yields name and value from a flat list in which they alternate."""
     return zip(flat[::2], flat[1::2], strict=True)

@@ -1,9 +1,7 @@
-"""Links a replica to its store: its connections, its clock, its locks and its turns.
+"""Links a replica to its store: connections, clock, locks and turns.
 
-There is one connection for calls, and one on which the replica is notified of turns.
-
-The store gives up a connection with a subscription when too much waits on it, and a whole world may be
-more than that.
+A second connection is subscribed to the channel that notifies of turns: the store closes a subscribed
+connection whose output buffer is too full, and the reply with a whole world could fill it.
 """
 
 import asyncio
@@ -20,19 +18,19 @@ from understudy.fleet.connection import PASS_TURN, Connection, StoreRefusal, pac
 from understudy.mock.server.clock import Clock, ClockSetting, machine_time
 from understudy.store_address import StoreAddress
 
-# The clocks of machines differ. A window, a token or a code that one replica began by its own
-# machine's time would end too early, or too late, at another. So a replica measures how far its
-# machine's clock is from the store's, and adds that; what remains is less than the time of one call.
+# The clocks of machines differ, so a window, token or code from one replica would expire too early or
+# too late at another. So each replica measures the offset of its clock from the store's, and adds it;
+# the remaining error is less than the duration of a call.
 
 _INTERVAL = timedelta(minutes=1)
-"""Time after which the difference is measured again, as clocks run at different rates."""
+"""Time after which the offset is measured again, as clocks run at different rates."""
 
 
 class StoreClock:
-    """The store's time, as this process knows it.
+    """Tells the store's time, from the machine's clock and a measured offset.
 
     Args:
-        machine: Tells the machine's time.
+        machine: Returns the machine's time.
     """
 
     def __init__(self, machine: Callable[[], datetime] = machine_time) -> None:
@@ -45,28 +43,31 @@ class StoreClock:
         return self._machine() + self._ahead
 
     def of(self, setting: ClockSetting | None) -> Clock:
-        """Returns a clock of a world that follows the store's time."""
+        """Returns a world's clock that is based on the store's time."""
         clock = Clock(self.now)
         clock.setting = setting
         return clock
 
     @property
     def is_due(self) -> bool:
-        """True if the difference is to be measured, or the machine's clock was set meanwhile."""
+        """True if the offset must be measured: for the first time, or an interval has passed.
+
+        The interval is also exceeded if the machine's clock was set, in either direction.
+        """
         if self._measured_at is None:
             return True
         return abs(self._machine() - self._measured_at) > _INTERVAL
 
     def begin(self) -> datetime:
-        """Returns when a measurement begins."""
+        """Returns the machine's time at the beginning of a measurement."""
         return self._machine()
 
     def measure(self, begun: datetime, reply: Sequence[bytes]) -> None:
-        """Computes the difference from the reply of the store.
+        """Computes the offset from the store's reply, as of the middle of the call.
 
         Args:
-            begun: The machine's time at which the call began.
-            reply: Unix seconds, and microseconds beyond them, as TIME replies.
+            begun: The machine's time at the beginning of the call.
+            reply: The reply to TIME: Unix seconds, and microseconds.
 
         Raises:
             StoreRefusal: The reply is not a time.
@@ -83,25 +84,25 @@ class StoreClock:
 
 
 class Locks:
-    """The locks of the running event loop, by the names of what they lock."""
+    """Named locks of the running event loop."""
 
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def of(self, name: str) -> asyncio.Lock:
-        """Returns the lock of this name."""
+        """Returns the lock with a name."""
         loop = asyncio.get_running_loop()
         if loop is not self._loop:
             self._loop = loop
-            self._locks = WeakValueDictionary()  # those of another loop cannot be waited for here
+            self._locks = WeakValueDictionary()  # asyncio locks are bound to their event loop
         return self._locks.setdefault(name, asyncio.Lock())
 
     async def acquire(self, names: Iterable[str]) -> list[asyncio.Lock]:
-        """Acquires the locks of these names, all or none; returns them."""
+        """Acquires the locks with these names, all or none, and returns them."""
         acquired: list[asyncio.Lock] = []
         try:
-            for name in sorted(names):  # in one order, so that no two wait for each other
+            for name in sorted(names):  # always in the same order, so that no deadlock occurs
                 lock = self.of(name)
                 await lock.acquire()
                 acquired.append(lock)
@@ -112,21 +113,20 @@ class Locks:
         return acquired
 
 
-# Where two replicas work on requests of one world at once, only one of them can commit, and the
-# other one works on them again: twice as often with twice the replicas. So a replica whose commits
-# are refused one after another asks the store for a turn. Until it has committed, others wait for
-# theirs, each for one group of requests; the next replica is notified by a message that has what
-# changed meanwhile. Turns are advice, which decides about nothing: a turn that is not used ends
-# after a moment, and the store compares the tags of worlds as always.
+# If several replicas handle requests of one world at once, only one can commit, and the others have
+# to repeat theirs; the more replicas, the more repetitions. So a replica whose commit is refused gets
+# a turn from the store. Until it has committed, other replicas wait for theirs, each for one group of
+# requests. The message that notifies the next replica contains the changes meanwhile. Turns are only
+# advice: an unused turn expires after a moment, and the store still compares the tags of worlds.
 
 CHANNEL: Final = "understudy:replica:"
 """Prefix of the channel on which the store notifies a replica of its turn."""
 
 _PATIENCE: Final = 0.1
-"""Seconds that a request waits for a turn: twice as long as an unused one lasts (``lua/shared.lua``)."""
+"""Seconds that a request waits for a turn: twice the lifetime of an unused one (TURN_LASTS in Lua)."""
 
 _GRACE: Final = 0.001
-"""Seconds after which a turn is passed on that came before the next request to its world."""
+"""Seconds for which a turn is kept for the next request to its world, before it is passed on."""
 
 
 @dataclass(slots=True)
@@ -136,7 +136,7 @@ class _Turn:
     Attributes:
         tag: The tag of the replica's copy of the world when it began to wait.
         has_come: Whether it is this replica's turn.
-        news: What changed meanwhile, as the store replies; None where that is of no use.
+        news: The store's reply with the changes since ``tag``; None if it is for another tag.
         waiter: Done when the turn has come; None while no request waits for it.
     """
 
@@ -150,9 +150,9 @@ class Turns:
     """The turns that a replica waits for, by the names of worlds.
 
     Args:
-        replica: Names the replica.
+        replica: The id of the replica.
         is_wanted: Tells whether any request uses a world, or waits for it.
-        pass_on: Gives the turn at a world to the next replica.
+        pass_on: Passes the turn at a world on to the next replica.
     """
 
     def __init__(
@@ -174,22 +174,27 @@ class Turns:
         return f"{CHANNEL}{self.replica}"
 
     def expect(self, name: str, tag: bytes) -> None:
-        """Takes that the replica waits for a turn at a world, with a copy of this tag."""
-        self._turns[name] = _Turn(tag)
-
-    def forget_all(self) -> None:
-        """Forgets every turn, as no notification reaches this replica."""
-        self._turns.clear()
-
-    async def wait(self, name: str, tag: bytes) -> Sequence[Any] | None:
-        """Waits for the turn at a world, if the replica is to have one.
+        """Notes that the store has queued the replica for a turn at a world.
 
         Args:
             name: The world.
-            tag: That of the copy of the world.
+            tag: The tag of the replica's copy.
+        """
+        self._turns[name] = _Turn(tag)
+
+    def forget_all(self) -> None:
+        """Forgets all turns, since notifications may have been lost."""
+        self._turns.clear()
+
+    async def wait(self, name: str, tag: bytes) -> Sequence[Any] | None:
+        """Waits for the turn at a world, if the replica is queued for one.
+
+        Args:
+            name: The world.
+            tag: The tag of the replica's copy.
 
         Returns:
-            What changed there, as the store replies; None where that does not concern this copy.
+            The store's reply with the changes since the tag; None if there are none for it.
         """
         turn = self._turns.get(name)
         if turn is None:
@@ -202,7 +207,7 @@ class Turns:
         return turn.news if turn.tag == tag else None
 
     def notify(self, message: bytes) -> None:
-        """Takes a message of the store: it is this replica's turn."""
+        """Handles the store's message that it is this replica's turn."""
         reader = hiredis.Reader()
         reader.feed(message)
         name, tag, news = reader.gets()
@@ -230,11 +235,11 @@ class Turns:
 
 
 class StoreLink:
-    """The connections of a replica to its store, which are opened when they are needed.
+    """The connections of a replica to its store, opened on demand.
 
     Args:
         address: The server.
-        replica: Names the replica.
+        replica: The id of the replica.
         is_wanted: Tells whether any request uses a world, or waits for it.
 
     Attributes:
@@ -253,11 +258,11 @@ class StoreLink:
         self._opening = Locks()
 
     async def connected(self) -> Connection:
-        """Returns the connection, once it is known how far the machine's clock is from the store's.
+        """Returns the open connection, with the offset of the clock measured.
 
         Raises:
             OSError: The store does not respond.
-            StoreRefusal: It does not let this process in, or not do what it has to.
+            StoreRefusal: The store refuses authentication, or a command.
         """
         if _is_usable(self._connection) and _is_usable(self._notices) and not self.clock.is_due:
             return self._connection
@@ -272,7 +277,7 @@ class StoreLink:
         return self._connection
 
     def close(self) -> None:
-        """Closes the connections; the next call opens others."""
+        """Closes the connections; the next call opens new ones."""
         self.turns.forget_all()
         for connection in (self._connection, self._notices):
             if connection is not None:
@@ -280,9 +285,9 @@ class StoreLink:
         self._connection = self._notices = None
 
     async def _pass_turn(self, name: str) -> None:
-        """Gives the turn at a world to the next replica, as this one has no use for it."""
+        """Passes an unused turn at a world on to the next replica."""
         message = packed({"name": name, "replica": self.turns.replica})
-        with suppress(OSError, StoreRefusal):  # turns end by themselves
+        with suppress(OSError, StoreRefusal):  # the turn would expire anyway
             await (await self.connected()).run(PASS_TURN, message)
 
 

@@ -1,8 +1,8 @@
 """Shares worlds with other replicas, through a Valkey or Redis server.
 
-Each replica keeps copies of the worlds that its requests select. A request is worked on with the copy,
-and one script of the store commits it, if the copy was up to date: it compares the tags of the worlds,
-counts the request, applies the changes and appends to the journal, or it says what is different.
+Each replica keeps copies of the worlds that its requests select. A request is handled on a copy, and
+committed by one script in the store: it compares the tags of the worlds, and then either applies the
+changes and appends to the journal, or replies with the newer state, and the request is repeated.
 A mock joins the fleet by ``joined``.
 """
 
@@ -46,10 +46,10 @@ from understudy.mock.store.state_rows import Rows
 from understudy.store_address import StoreAddress, store_address
 
 LISTING: Final = (f"{BASE_PATH}/worlds", f"{BASE_PATH}/snapshots", f"{BASE_PATH}/exercised")
-"""Beginnings of the paths whose handlers use the list of worlds or of snapshots."""
+"""Prefixes of the paths whose handlers use the list of worlds or of snapshots."""
 
 HISTORIES: Final = f"{BASE_PATH}/changes"
-"""Beginning of the paths whose handlers use the whole history of a world."""
+"""Prefix of the paths whose handlers use the whole history of a world."""
 
 
 _log = logging.getLogger(__name__)
@@ -60,21 +60,21 @@ SNAPSHOTS: Final = "understudy:snapshots"
 
 
 class SharedWorldStore:
-    """The store of one replica.
+    """A replica's access to the shared store.
 
     Args:
         address: The server.
-        collections: Every kind of record.
-        worlds: The worlds of the mock, of which the default one is as it begins.
-        pinned: What replicas must have in common, by name.
+        collections: All kinds of records.
+        worlds: The worlds of the mock, with the default world in its initial state.
+        pinned: Name to digest of the files and options that all replicas must have in common.
         version: The version of understudy.
-        capacity: Entries that a journal keeps.
+        capacity: Largest number of entries in a journal.
 
     Attributes:
-        rows: Encodes and decodes.
+        rows: Encodes and decodes records.
         copies: The copies of the worlds.
-        capacity: Entries that a journal keeps.
-        listed: The list of worlds and snapshots, as far as it is known here.
+        capacity: Largest number of entries in a journal.
+        listed: The replica's copy of the list of worlds and snapshots.
         link: The connection to the store, and its clock.
         turns: The turns at worlds that several replicas change at once.
     """
@@ -109,7 +109,7 @@ class SharedWorldStore:
         self._beginning = worlds.default.snapshot()
 
     def join(self) -> None:
-        """Joins the fleet, before there is an event loop.
+        """Joins the fleet; called before the event loop starts.
 
         Raises:
             StartupError: The store does not respond, or the replica differs from the others.
@@ -118,9 +118,8 @@ class SharedWorldStore:
             reply = send_once(self._address, ("EVAL", JOIN.text, 0, self._join_message()))
             clock = self.link.clock
             clock.measure(clock.begin(), send_once(self._address, ("TIME",)))
-            send_once(
-                self._address, ("SUBSCRIBE", CHANNEL)
-            )  # a missing permission is reported at the start
+            # so that a missing permission is reported at the start
+            send_once(self._address, ("SUBSCRIBE", CHANNEL))
         except (OSError, StoreRefusal) as error:
             msg = f"--state: {described(self._address, error)}"
             raise StartupError(msg) from error
@@ -156,7 +155,7 @@ class SharedWorldStore:
         )
 
     def _joined(self, reply: Sequence[Any]) -> str | None:
-        """Takes the reply to an attempt to join; returns why it is refused, or None."""
+        """Handles the reply to an attempt to join; returns the reason of a refusal, or None."""
         if reply[0] == b"joined":
             self._fleet = reply[1]
             self._worlds.started = datetime.fromtimestamp(reply[2] / 1e6, UTC)
@@ -164,24 +163,24 @@ class SharedWorldStore:
         return reason_against_joining(self._address, reply)
 
     def serve(self, endpoints: Iterable[Endpoint]) -> None:
-        """Takes the operations of the documents in force, which journals refer to."""
+        """Sets the operations of the served documents, which journals refer to."""
         self._endpoints.clear()
         self._endpoints.update((endpoint_name(endpoint), endpoint) for endpoint in endpoints)
 
     async def close(self) -> None:
-        """Closes the connection to the store; the next request opens another one."""
+        """Closes the connections to the store; the next request opens new ones."""
         self.link.close()
 
     def next_tag(self) -> bytes:
-        """Returns a name for a commit that no other one has, of this replica or another."""
+        """Returns a tag for a commit, which is unique in the fleet."""
         return self._replica + next(self._commits).to_bytes(_REPLICA_BYTES)
 
     async def prepare(self, selected: WorldSelection) -> frozenset[str]:
-        """Makes the world that a request selects known here; returns what the request needs.
+        """Loads the world that a request selects; returns the names for its transaction.
 
         Raises:
             StoreUnavailable: The store does not respond.
-            Superseded: It is another store than before.
+            Superseded: The store was replaced or emptied.
         """
         with self.understood():
             name = await self._loaded(selected)
@@ -190,7 +189,7 @@ class SharedWorldStore:
         return frozenset({name, LIST} if selected.path.startswith(LISTING) else {name})
 
     async def _load_history(self, name: str) -> None:
-        """Loads how to undo the changes that were made before the world was loaded."""
+        """Loads the history of a world from before it was loaded."""
         message = packed({"name": name, "id": self.copies.of(name).id})
         try:
             reply = await (await self.link.connected()).run(HISTORY, message)
@@ -201,12 +200,12 @@ class SharedWorldStore:
                 self.copies.take_history(name, *reply[1:])
 
     async def _loaded(self, selected: WorldSelection) -> str:
-        """Loads a world that is not known here; returns its name, or the default one's for none."""
+        """Loads a selected world if it is not known here; returns its name, or the default one's."""
         name = selected.name or DEFAULT
         if not self.copies.of(name).id and name != DEFAULT:
             await self._refresh(name)
             if self._worlds.copied(name) is None and selected.is_certain:
-                await self._refresh(name, LIST)  # for names that are like it
+                await self._refresh(name, LIST)  # the error message suggests similar names
         return DEFAULT if self._worlds.copied(name) is None else name
 
     async def _refresh(self, name: str, *others: str, is_steering: bool = False) -> None:
@@ -217,7 +216,7 @@ class SharedWorldStore:
             transaction.end()
 
     def ended(self, names: Iterable[str]) -> None:
-        """Takes that a transaction on these worlds is over."""
+        """Ends the transaction on these worlds."""
         self._used -= Counter(names)
 
     def drop_copies(self) -> None:
@@ -226,8 +225,8 @@ class SharedWorldStore:
             self.copies.drop(self._used, is_listed=bool(self.listed.tag))
 
     async def begin(self, names: frozenset[str]) -> ReplicaTransaction:
-        """Begins a transaction on these worlds, once no other one uses them."""
-        self._used.update(names)  # before it waits, so that no copy is dropped meanwhile
+        """Begins a transaction on these worlds, once no other transaction uses them."""
+        self._used.update(names)  # before waiting, so that the copies are not dropped meanwhile
         try:
             locks = await self._locks.acquire(names)
         except asyncio.CancelledError:
@@ -240,7 +239,7 @@ class SharedWorldStore:
         return transaction
 
     async def _take_turn(self, name: str, locks: Iterable[asyncio.Lock]) -> None:
-        """Waits for the turn at a world that several replicas change, and takes what changed."""
+        """Waits for the turn at a contended world, and updates the copy with the changes."""
         try:
             news = await self.turns.wait(name, self.copies.of(name).tag)
             if news is not None:
@@ -254,7 +253,7 @@ class SharedWorldStore:
             raise
 
     async def refresh(self, world: World) -> None:
-        """Brings the copy of a world up to date, with its journal, and the list of worlds.
+        """Updates the copy of a world with its journal, and the list of worlds.
 
         Raises:
             StoreUnavailable: The store does not respond.
@@ -264,10 +263,10 @@ class SharedWorldStore:
 
     @contextmanager
     def understood(self) -> Iterator[None]:
-        """Reads what the store has sent.
+        """Returns a context manager for decoding replies of the store.
 
         Raises:
-            StoreUnavailable: It is not what a replica has written; nothing can be served from it.
+            StoreUnavailable: The reply cannot be decoded, as no replica has written the data.
         """
         try:
             yield
@@ -281,12 +280,12 @@ class SharedWorldStore:
             raise problem from error
 
     async def run(self, message: Mapping[str, Any]) -> Any:
-        """Returns the reply of the store to a transaction.
+        """Runs the commit script, and returns its reply.
 
         Raises:
             StoreUnavailable: The store does not respond.
-            InsufficientStorage: It is full.
-            Superseded: It is another store than before; this replica has joined it.
+            InsufficientStorage: The store is full.
+            Superseded: The store was replaced or emptied; this replica has joined the new fleet.
         """
         fleet = self._fleet
         try:
@@ -307,7 +306,7 @@ class SharedWorldStore:
         return reply
 
     async def _snapshot(self, name: str) -> Snapshot | None:
-        """Returns a snapshot of the store; None where it has been deleted.
+        """Loads a snapshot; None if it was deleted.
 
         Raises:
             StoreUnavailable: The store does not respond.
@@ -320,10 +319,10 @@ class SharedWorldStore:
             return None if row is None else self.rows.decoded_snapshot(row)
 
     async def _rejoin(self, connection: Connection) -> None:
-        """Joins the fleet of a store that was emptied.
+        """Joins the new fleet of a store that was replaced or emptied.
 
         Raises:
-            StoreUnavailable: Others have begun one that this replica does not fit into.
+            StoreUnavailable: Other replicas began a fleet that this one cannot join.
         """
         worlds = self._worlds
         self.copies.forget_all()
@@ -343,7 +342,7 @@ class SharedWorldStore:
 
 
 _KEEPING: Final = "noeviction"
-"""The policy of a store that deletes nothing by itself but what is over."""
+"""The maxmemory-policy of a store that deletes only expired keys by itself."""
 
 
 def joined(
@@ -352,14 +351,13 @@ def joined(
     """Joins the fleet of a store; returns the worlds and the store.
 
     Args:
-        default: The world at the plain base address, as it begins.
+        default: The default world in its initial state.
         url: The URL of the store.
         settings: The settings of the mock.
-        pinned: What replicas must have in common, by name.
+        pinned: Name to digest of the files and options that all replicas must have in common.
 
     Raises:
-        StartupError: The store cannot be used, it deletes what it should keep, or the replica
-            differs from the others.
+        StartupError: The store cannot be used, evicts keys, or the replica differs from others.
     """
     address = store_address(url)
     worlds = ReplicatedWorlds(
@@ -379,14 +377,14 @@ def joined(
 
 
 def _expect_no_eviction(address: StoreAddress) -> None:
-    """Accepts a store that refuses writes where its memory is used up, or does not show what it does.
+    """Expects a store that refuses writes when its memory is used up, or whose policy is unknown.
 
     Raises:
-        StartupError: It deletes keys instead, and worlds with them.
+        StartupError: The store evicts keys instead, and would lose worlds.
     """
     try:
         about = send_once(address, ("INFO", "memory")).decode()
-    except (OSError, StoreRefusal):  # no replica needs the right to ask
+    except (OSError, StoreRefusal):  # the permission for INFO is optional
         return
     facts = dict(line.partition(":")[::2] for line in about.splitlines())
     policy = facts.get("maxmemory_policy", _KEEPING)

@@ -1,4 +1,4 @@
-"""Lists the worlds of a store from outside, and ends one; no replica is asked."""
+"""Lists the worlds in a store, and deletes one, without a running replica."""
 
 from os import urandom  # no fixture: the tag of a list is of no world
 from typing import Any, NamedTuple
@@ -23,12 +23,12 @@ class StoredWorld(NamedTuple):
     """A world, as the store keeps it.
 
     Attributes:
-        name: Its name.
-        bytes: Memory of the store that it takes.
-        records: Records that are not as in the fixtures.
-        requests: Requests to it so far.
-        idle_seconds: Seconds since its last request.
-        ends_in_seconds: Seconds until the store deletes it, if it gets no request; None: never.
+        name: The name.
+        bytes: Memory that the world takes in the store.
+        records: Number of records that differ from the fixtures.
+        requests: Number of requests to the world so far.
+        idle_seconds: Seconds since the last request.
+        ends_in_seconds: Seconds until the unused world expires; None: never.
     """
 
     name: str
@@ -40,27 +40,27 @@ class StoredWorld(NamedTuple):
 
 
 def stored_worlds(url: str) -> list[StoredWorld]:
-    """Returns the worlds of a store in the order in which they were made.
+    """Returns the worlds of a store in the order of their creation.
 
     Args:
         url: URL of the store.
 
     Raises:
-        StartupError: It does not respond, or another version of understudy uses it.
+        StartupError: The store does not respond, or another version of understudy uses it.
     """
     reply = _reply(url, b"", b"")
     return [_world(row) for row in reply[1]] if reply[0] == b"worlds" else []
 
 
 def end_stored_world(url: str, name: str) -> None:
-    """Deletes a world with all that it holds; replicas notice with their next request to it.
+    """Deletes a world and its journal; replicas notice at their next request to it.
 
     Args:
         url: URL of the store.
         name: Name of the world.
 
     Raises:
-        StartupError: It does not exist, it is the default one, or the store does not respond.
+        StartupError: The world does not exist or is the default one, or the store does not respond.
     """
     if name == DEFAULT:
         msg = "--end default: every mock has this world; reset it by its admin API instead."

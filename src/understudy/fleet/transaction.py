@@ -1,4 +1,4 @@
-"""Runs one attempt at a request on the copies of a replica, and gathers what it changes."""
+"""Runs one attempt at a request on the copies of a replica, and commits its changes."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,14 +22,14 @@ from understudy.mock.server.worlds import Baseline, RecordChange, Snapshot, Worl
 from understudy.mock.store.state_rows import Rows
 
 LIST: Final = ""
-"""Stands for the list of worlds and snapshots among the names that a transaction holds."""
+"""Name of the list of worlds and snapshots among the names that a transaction holds."""
 
 _MOST_CHANGES = 256
-"""Changes of a world that are logged for replicas which are not up to date."""
+"""Largest number of logged changes per world, by which replicas update their copies."""
 
 
 class Store(Protocol):
-    """The store, as a transaction needs it."""
+    """The members of the store that a transaction uses."""
 
     rows: Rows
     copies: Copies
@@ -38,19 +38,19 @@ class Store(Protocol):
     turns: Turns
 
     def next_tag(self) -> bytes:
-        """Returns a name for a commit that no other one has."""
+        """Returns a unique tag for a commit."""
 
     def ended(self, names: Iterable[str]) -> None:
-        """Takes that a transaction on these worlds is over."""
+        """Ends the transaction on these worlds."""
 
     def drop_copies(self) -> None:
         """Drops some of the copies beyond the limit."""
 
     async def run(self, message: Mapping[str, Any]) -> Any:
-        """Returns the reply of the store to a transaction."""
+        """Runs the commit script, and returns its reply."""
 
     def understood(self) -> AbstractContextManager[None]:
-        """Refuses what the store has sent where it cannot be read."""
+        """Returns a context manager for decoding replies of the store."""
 
 
 class ReplicaTransaction:
@@ -59,13 +59,13 @@ class ReplicaTransaction:
     Args:
         store: The store.
         worlds: The copies.
-        names: The worlds that it holds.
-        locks: The locks of these worlds, which are released at its end.
+        names: The worlds that the transaction holds.
+        locks: The locks of these worlds, released at the end.
 
     Attributes:
-        names: The worlds that it holds.
-        is_over: Whether it was committed, or taken back.
-        snapshots: The snapshots that it keeps, encoded; empty for one that it deletes.
+        names: The worlds that the transaction holds.
+        is_over: Whether it was committed or undone.
+        snapshots: Name to encoded snapshot to store; empty bytes: to delete.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class ReplicaTransaction:
                 self._note(world)
 
     def changes(self, world: World) -> WorldChanges:
-        """Returns what is changed in a world so far.
+        """Returns the changes in a world so far.
 
         Raises:
             Superseded: The transaction does not hold the world yet.
@@ -102,7 +102,7 @@ class ReplicaTransaction:
         return changes
 
     def use(self, worlds: Iterable[World]) -> None:
-        """Takes that the request uses these worlds.
+        """Notes that the request uses these worlds.
 
         Raises:
             Superseded: The transaction does not hold them yet.
@@ -112,7 +112,7 @@ class ReplicaTransaction:
             raise Superseded(missing)
 
     def create(self, world: World, beginning: Snapshot, idle: timedelta | None) -> None:
-        """Takes a world that the request makes.
+        """Notes that the request creates a world.
 
         Raises:
             Superseded: The transaction does not hold its name yet.
@@ -122,19 +122,19 @@ class ReplicaTransaction:
             raise Superseded([world.name])
 
     def remove(self, world: World) -> None:
-        """Takes a world that the request deletes."""
+        """Notes that the request deletes a world."""
         self.changes(world).is_removed = True
 
     async def pause(self, receive: Callable[[], Awaitable[Message]]) -> Message:
-        """Receives a message of the client, while others may use the worlds.
+        """Receives a message of the client, and releases the worlds for others meanwhile.
 
         Raises:
-            Superseded: Another request has changed them meanwhile.
+            Superseded: Another request has changed the worlds meanwhile.
         """
         if any(changes.is_changed or changes.windows for changes in self._changes.values()):
             return await receive()
         tags = self._tags()
-        unchanged, self._changes = self._changes, {}  # others may change what is not held
+        unchanged, self._changes = self._changes, {}  # so that nothing is changed without the locks
         self._release()
         try:
             message = await receive()
@@ -144,7 +144,7 @@ class ReplicaTransaction:
                 self._held.append(lock)
         self._changes = unchanged
         if tags != self._tags():
-            self._changes = {}  # there is nothing to take back
+            self._changes = {}  # nothing was changed, so nothing to undo
             raise Superseded
         return message
 
@@ -155,16 +155,16 @@ class ReplicaTransaction:
         ]
 
     def add(self, context: RequestContext) -> None:
-        """Takes a request whose response is ready; what changed since the last one is its doing."""
+        """Adds a handled request, to which all changes since the previous one are attributed."""
         self._is_steering |= context.path.startswith(BASE_PATH)
         for changes in self._changes.values():
             changes.add(self._store.rows, context)
 
     async def commit(self) -> None:
-        """Commits what the requests have changed, with their entries in the journal.
+        """Commits the changes and journal entries of the requests.
 
         Raises:
-            Superseded: All of it was taken back, as a world was not what it was taken for.
+            Superseded: A copy was outdated; all changes were undone, and the copy was updated.
         """
         tag = self._store.next_tag()
         shared = self._shared
@@ -207,7 +207,7 @@ class ReplicaTransaction:
             self._store.drop_copies()
 
     async def refresh(self, names: Iterable[str], *, is_steering: bool = False) -> None:
-        """Brings the copies of worlds up to date.
+        """Updates the copies of worlds.
 
         Raises:
             StoreUnavailable: The store does not respond.
@@ -224,17 +224,17 @@ class ReplicaTransaction:
         message = {"known": known, "changes": [], "snapshots": [], "new_list": b"", "turn": ""}
         message["list"] = self._list_tag
         reply = await self._store.run(message)
-        self._changes.clear()  # there is nothing to take back
+        self._changes.clear()  # nothing was changed, so nothing to undo
         if reply[0] == b"stale":
             with self._store.understood():
                 await self._take(reply)
 
     @contextmanager
     def _ending_where_unreadable(self) -> Iterator[None]:
-        """Reads a reply to the commit, after which no layer may make another response.
+        """Returns a context manager for decoding the reply to a commit.
 
         Raises:
-            Superseded: It cannot be read, so no further attempt can succeed.
+            Superseded: The reply cannot be decoded; carries the problem for the response.
         """
         try:
             with self._store.understood():
@@ -243,7 +243,7 @@ class ReplicaTransaction:
             raise Superseded(problem=problem) from None
 
     def end(self) -> None:
-        """Takes back what was not committed, and lets others use the worlds."""
+        """Undoes the changes unless they were committed, and releases the worlds."""
         if not self.is_over:
             self._take_back()
             self._finish()
@@ -251,14 +251,14 @@ class ReplicaTransaction:
 
     @property
     def _shared(self) -> WorldChanges | None:
-        """The only world of the transaction, where replicas may take turns at it."""
+        """The changes in the only world of the transaction, if it qualifies for turns; or None."""
         changes, *others = self._changes.values()
         is_alone = not others and self.names == {changes.world.name}
         return changes if is_alone and changes.is_written and not self._is_steering else None
 
     @property
     def _list_tag(self) -> bytes:
-        """The tag of the list of worlds; empty where the request does not use the list."""
+        """The tag of the list of worlds; empty if the request does not use the list."""
         return self._store.listed.tag or b"none" if LIST in self.names else b""
 
     @property
@@ -272,7 +272,7 @@ class ReplicaTransaction:
         return changes
 
     def _accept(self, replies: Sequence[Any], tag: bytes) -> None:
-        """Takes that everything was committed."""
+        """Updates copies and list after a successful commit."""
         for reply in replies:
             name = reply[0].decode()
             changes = self._changes[name]
@@ -283,7 +283,7 @@ class ReplicaTransaction:
             if changes.made:
                 self._worlds.renumber(name, reply[4])
         if any(it.is_removed for it in self._changes.values()):
-            tag = b""  # what was exercised there is loaded with the list
+            tag = b""  # load the list again, as it has the exercised counts of deleted worlds
         if self._changes_list:
             self._store.listed.accepted(self.snapshots, tag)
 
@@ -293,15 +293,15 @@ class ReplicaTransaction:
                 self._store.copies.forget(name)
                 continue
             changes.take_back()
-            for who in changes.windows:
-                self._store.copies.put_back_window(changes.world, changes.copy, who)
+            for principal in changes.windows:
+                self._store.copies.put_back_window(changes.world, changes.copy, principal)
         if self.snapshots:
             self._worlds.snapshots = self._snapshots
         self._changes.clear()
         self.snapshots.clear()
 
     async def _take(self, reply: Sequence[Any]) -> None:
-        """Takes what the store says is different."""
+        """Updates copies and list from the store's reply."""
         _, states, windows, listed = reply
         self._store.copies.take_different(states, windows)
         if listed:
@@ -317,15 +317,15 @@ class ReplicaTransaction:
 
 
 CURRENT: ContextVar[ReplicaTransaction | None] = ContextVar("understudy.transaction", default=None)
-"""The transaction of the request that the running task works on."""
+"""The transaction of the request that the running task handles."""
 
 
 class ChangeGatherer:
-    """The store of worlds that replicas share, as a world sees it.
+    """Gathers the changes that worlds report in the transaction of the current request.
 
     Args:
         rows: Encodes records.
-        refresh: Brings the copy of a world up to date.
+        refresh: Updates the copy of a world.
     """
 
     numbers_requests = True
@@ -335,7 +335,7 @@ class ChangeGatherer:
         self._refresh = refresh
 
     async def refresh(self, world: World) -> None:
-        """Brings the copy of a world up to date, with its journal.
+        """Updates the copy of a world with its journal.
 
         Raises:
             StoreUnavailable: The store does not respond.
@@ -343,20 +343,20 @@ class ChangeGatherer:
         await self._refresh(world)
 
     async def commit_now(self) -> None:
-        """Commits the transaction of the request that is worked on, before its response is known."""
+        """Commits the transaction of the current request before its response is made."""
         await _transaction().commit()
 
     def worlds_used(self, worlds: Iterable[World]) -> None:
-        """Takes that a request has used these worlds."""
+        """Notes that the current request uses these worlds."""
         transaction = CURRENT.get()
         if transaction is not None and not transaction.is_over:
             transaction.use(worlds)
 
     def record_changed(self, world: World, change: RecordChange) -> None:
-        """Takes one change, before it is made.
+        """Notes the change of a record; called before it is applied.
 
         Raises:
-            ValueError: The record could not be read back.
+            ValueError: The record cannot be encoded so that it can be decoded again.
         """
         row = None
         if change.record is not None:
@@ -364,41 +364,41 @@ class ChangeGatherer:
         self._changes(world).put(change, row)
 
     def settings_changed(self, world: World) -> None:
-        """Takes that clock, choices, limits or faults have changed; they are compared anyway."""
+        """Does nothing: a commit compares the settings with those before."""
 
     def fault_used(self, world: World) -> None:
-        """Takes that a fault was used; they are compared anyway."""
+        """Does nothing: a commit compares the faults with those before."""
 
     def windows_changed(self, world: World, principals: Iterable[str]) -> None:
-        """Stores the rate-limit windows of these principals."""
+        """Notes that the rate-limit windows of these principals have changed."""
         self._changes(world).windows.update(principals)
 
     def world_created(self, world: World, beginning: Snapshot, idle: timedelta | None) -> None:
-        """Stores a new world."""
+        """Notes a new world."""
         _transaction().create(world, beginning, idle)
 
     def world_replaced(self, world: World) -> None:
-        """Takes that all of a world is replaced."""
+        """Notes that the whole state of a world is replaced."""
         self._changes(world).is_replaced = True
 
     def world_removed(self, world: World) -> None:
-        """Takes that a world is deleted."""
+        """Notes that a world is deleted."""
         _transaction().remove(world)
 
     def snapshot_changed(self, name: str, snapshot: Snapshot | None) -> None:
-        """Stores a named snapshot; None deletes it."""
+        """Notes a named snapshot to store; None: to delete."""
         row = b"" if snapshot is None else self._rows.snapshot(snapshot)
         _transaction().snapshots[name] = row
 
     def baseline_replaced(self, fixtures: Baseline) -> None:
-        """Replaces the fixtures, which replicas never have: ``serve`` refuses --reload with a store."""
+        """Replaces the fixtures; not called in a fleet, as ``serve`` refuses --reload with a store."""
         self._rows.fixtures = fixtures
 
     def commit(self, world: World) -> None:
         """Does nothing: a transaction is committed as a whole, before its response is sent."""
 
     def expect_ready(self) -> None:
-        """Does nothing: the store has been asked, as for every request."""
+        """Does nothing: if the store did not respond, the request has failed already."""
 
     def _changes(self, world: World) -> WorldChanges:
         return _transaction().changes(world)
