@@ -1,1 +1,1 @@
-"""Implements the resource API of the avatar and profile service: its handlers and policies."""
+"""The resource API of the avatar and profile service: handlers and policies."""

@@ -30,14 +30,15 @@ from understudy.mock.store.vocabulary import vocabulary_of
 IMAGE_ID_DIGITS = 32
 
 UPLOAD_NAMES = ("data", "image")
-"""Names of the file field: the interface's, and the one that newer documents use."""
+"""Names of the file field: that of the interface, and that of newer documents."""
 
 
 _CHECKED: Final[Recent[tuple[bytes, bool, int], Image]] = Recent(64)
-"""Small pictures that were accepted; tests and load tests upload the same ones again and again."""
+"""Cache of small valid pictures; tests and load tests upload the same ones repeatedly."""
 
 _SMALL = 64 * 1024
-"""Bytes of a picture that is remembered, and kept once for all uploads of it; never too many."""
+"""Bytes of the largest picture in the cache: less than any option of ``upload-largest``, which is
+therefore no part of the key."""
 
 
 @upholds("avatar-list-of-caller", "scope-of-avatar-list")
@@ -45,7 +46,7 @@ def list_avatars(call: Call, *, selected_email_hash: str = "") -> HandlerRespons
     """Lists the caller's avatars (``GET /me/avatars``).
 
     Raises:
-        Forbidden: The hash belongs to none of the caller's e-mail addresses.
+        Forbidden: The hash is not of an e-mail address of the caller.
     """
     person = caller(call)
     index = _email_index(call, person, selected_email_hash)
@@ -65,7 +66,7 @@ def upload_avatar(
     Raises:
         BadRequest: The file is missing, not a picture, or not square, or the account is full.
         ContentTooLarge: The file has more bytes than the switch ``upload-largest`` allows.
-        Forbidden: The hash belongs to none of the caller's e-mail addresses.
+        Forbidden: The hash is not of an e-mail address of the caller.
     """
     index = _email_index(call, caller(call), selected_email_hash)
     converts_newer = call.choices.get("upload-image-types") == "webp-heic-too"
@@ -91,7 +92,7 @@ def delete_avatar(call: Call, image_hash: str) -> HandlerResponse:
     )
     call.world.put(PEOPLE, person.slug, replace(person, avatars=avatars, emails=emails))
     call.world.remove(SLUGS_BY_IMAGE_ID, deleted.image_id)
-    if deleted.image == deleted.image_id:  # an upload; fixture images are shared by people
+    if deleted.image == deleted.image_id:  # an upload; people may share fixture images
         call.world.remove(IMAGES, deleted.image)
     status = int(call.choices.get("avatar-delete-status", "204"))
     return HandlerResponse(_declared_members(call, person, deleted), status)
@@ -130,7 +131,7 @@ def set_avatar_for_email(call: Call, image_id: str, *, body: Mapping[str, str]) 
 
     Raises:
         NotFound: The caller has no such avatar.
-        Forbidden: The hash belongs to none of the caller's e-mail addresses.
+        Forbidden: The hash is not of an e-mail address of the caller.
     """
     person = caller(call)
     if call.choices.get("avatar-email-precedence") != "email":
@@ -158,10 +159,10 @@ def _checked_image(upload: Upload, is_large: bool, **arguments: Any) -> Image:  
 
 @upholds("avatars-most")
 def _expect_room(call: Call, person: Person) -> None:
-    """Accepts one more avatar of an account.
+    """Checks that an account may have one more avatar.
 
     Raises:
-        BadRequest: It has as many as the switch ``most-avatars`` allows.
+        BadRequest: The account has as many avatars as the switch ``most-avatars`` allows.
     """
     most = int(call.choices.get("most-avatars", "100000"))
     if len(person.avatars) >= most:
@@ -170,7 +171,7 @@ def _expect_room(call: Call, person: Person) -> None:
 
 
 def _largest_side(call: Call) -> int:
-    """Returns the pixels that the picture of an upload may be wide."""
+    """Returns the maximum width of an uploaded picture in pixels."""
     return int(call.choices.get("upload-largest-side", "6324"))
 
 
@@ -178,9 +179,9 @@ class _Adding(NamedTuple):
     """An upload that becomes an avatar of the caller.
 
     Attributes:
-        call: The call.
-        email: The index of the e-mail address that it may be selected for.
-        selects: Whether it is selected; None: if none is yet.
+        call: Call.
+        email: Index of the e-mail address that may select the avatar.
+        selects: Whether the address selects the avatar; None: only if it has none yet.
     """
 
     call: Call
@@ -189,7 +190,7 @@ class _Adding(NamedTuple):
 
     @upholds("avatar-upload-returns-avatar", "avatar-upload-status")
     async def checked(self, upload: Upload, converts_newer: bool) -> HandlerResponse:  # noqa: FBT001 - part of the key
-        """Checks the picture beside the event loop, and adds it."""
+        """Validates the picture outside the event loop, and adds it."""
         side = _largest_side(self.call)
         check = partial(
             _checked_image,
@@ -207,10 +208,10 @@ class _Adding(NamedTuple):
         """Adds a picture, and returns the new avatar.
 
         Raises:
-            BadRequest: The account has no room for it.
+            BadRequest: The account is full.
         """
         call, index = self.call, self.email
-        # read again: another request may have changed it while a thread checked the picture
+        # read here: another request may have changed the person while the picture was validated
         person = caller(call)
         _expect_room(call, person)
         image_id = call.world.identifiers.hexadecimal(IMAGE_ID_DIGITS)
@@ -228,7 +229,7 @@ class _Adding(NamedTuple):
 
 
 def _uploaded_file(call: Call, body: Mapping[str, Any]) -> Upload:
-    """Returns the file of an upload, whose field a document in force may give any name."""
+    """Returns the file of an upload; the document in force may give its field any name."""
     names = call.declared.sent.union(UPLOAD_NAMES)
     files = (body[name] for name in body if name in names)
     upload = next((file for file in files if isinstance(file, Upload)), None)
@@ -241,7 +242,7 @@ def _uploaded_file(call: Call, body: Mapping[str, Any]) -> Upload:
 
 @upholds("unknown-selected-email-hash")
 def _email_index(call: Call, person: Person, hash_: str) -> int:
-    """Returns the index of the e-mail address that ``selected`` refers to; the primary is 0."""
+    """Returns the index of the e-mail address that ``selected`` refers to: by default the primary, 0."""
     if not hash_:
         return 0
     index = own_email_index(call, person, hash_)
@@ -262,10 +263,10 @@ def _foreign_email(hash_: str) -> Forbidden:
 def expect_avatar_first(
     world: World, principal: Principal, choices: Choices, path_arguments: Mapping[str, str]
 ) -> None:
-    """Refuses an unknown avatar although the body is wrong too, if that is chosen.
+    """Refuses an unknown avatar before an invalid body, if ``avatar-body-precedence`` says so.
 
     Raises:
-        NotFound: There is no such avatar of the account.
+        NotFound: The account has no such avatar.
     """
     person = world.get(PEOPLE, principal.person)
     if person is not None and choices.get("avatar-body-precedence") == "avatar":
@@ -299,6 +300,6 @@ def _avatar_body(call: Call, person: Person, avatar: Avatar, index: int) -> dict
 
 
 def _declared_members(call: Call, person: Person, avatar: Avatar) -> dict[str, Any] | None:
-    """Returns what the document in force shows of an avatar where the interface shows nothing."""
+    """Returns the avatar's members that the document in force declares; None: an empty response."""
     body = _avatar_body(call, person, avatar, index=0)
     return {name: body[name] for name in body if name in call.declared.returned} or None

@@ -1,7 +1,7 @@
-"""Checks uploaded pictures by their bytes, and resizes pictures.
+"""Validates uploaded pictures by their bytes, resizes pictures, and draws placeholders.
 
-The media type of the part and the file name are not trusted: real clients send
-``application/octet-stream``, and attackers send anything.
+The part's media type and file name are ignored: real clients send ``application/octet-stream``, and
+attackers send anything.
 """
 
 import hashlib
@@ -21,18 +21,18 @@ from understudy.interface.vocabulary import OWN_WORDS
 from understudy.mock.store.people import SIGNATURES, Image
 
 MAX_PIXELS = 40_000_000
-"""Pixels of one frame; a file of 48 KB can decompress to ten times as many."""
+"""Pixels of one frame at most: a file of 48 KB can decompress to ten times as many."""
 
 LARGEST_SIDE = isqrt(MAX_PIXELS)
-"""Pixels of a side of the largest square."""
+"""Side of the largest square in pixels."""
 
 MAX_FRAMES = 200
 MAX_SCANS = 50
-"""Scans of a JPEG: a progressive one has some ten, each of which is decoded over all of its pixels."""
+"""Scans of a JPEG at most: a progressive one has some ten, and each is decoded over all pixels."""
 
 _START_OF_SCAN = b"\xff\xda"
-"""The marker before each scan (ISO/IEC 10918-1, B.1.1.3), which is looked for in the whole file: whoever
-parses a file otherwise than its decoder counts what the decoder does not. Metadata rarely has it."""
+"""Marker before each scan (ISO/IEC 10918-1, B.1.1.3). It is counted in the whole file, since a parser that
+differs from the decoder could be tricked. Metadata rarely contains the marker."""
 
 LARGEST_SIZE = 2048  # pixels of a side; larger pictures are never served
 
@@ -53,7 +53,7 @@ _OTHER_SIGNATURES = (
 
 
 _NEWER = {"HEIC": "HEIF", "WebP": "WEBP"}
-"""Formats that are taken by a switch only, to Pillow's names of them."""
+"""Formats that only a switch allows, to Pillow's names of them."""
 
 
 def checked_upload(
@@ -64,22 +64,22 @@ def checked_upload(
     *,
     converts_newer: bool = False,
 ) -> Image:
-    """Checks an upload.
+    """Validates an uploaded picture, and returns it.
 
     Args:
-        content: The file.
-        largest: The bytes that it may have.
-        largest_side: The pixels that its picture may be wide.
-        field: Name of the field that it was sent as, for messages.
-        converts_newer: Whether WebP and HEIC are taken too, and kept as PNG or JPEG, which every
-            browser shows.
+        content: Bytes of the file.
+        largest: Maximum number of bytes.
+        largest_side: Maximum width in pixels.
+        field: Name of the form field, for messages.
+        converts_newer: Whether WebP and HEIC are accepted, too, and converted to PNG or JPEG, which
+            every browser shows.
 
     Returns:
         The picture, with the media type that its bytes show.
 
     Raises:
-        BadRequest: The file is not a complete picture of a kind that is taken, not square, or has
-            too many pixels.
+        BadRequest: The file is not a complete picture in an accepted format, not square, or has too
+            many pixels.
         ContentTooLarge: The file has more than `largest` bytes.
     """
     expect_bytes(content, largest, field)
@@ -90,7 +90,7 @@ def checked_upload(
         raise _unsupported(field, f"is {_looks_like(content)}", _advice(content))
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about odd metadata, which does not matter here
+            warnings.simplefilter("ignore")  # Pillow warns of odd metadata, which does no harm
             _check(content, name, field, largest_side)
     except (BadRequest, MemoryError):
         raise
@@ -104,10 +104,10 @@ def checked_upload(
 
 
 def expect_bytes(content: bytes, largest: int, field: str) -> None:
-    """Accepts a file by its length.
+    """Checks the size of a file.
 
     Raises:
-        ContentTooLarge: It has more than `largest` bytes.
+        ContentTooLarge: The file has more than `largest` bytes.
     """
     if len(content) > largest:
         msg = f"{field}: the picture has {len(content):,} bytes; at most {largest:,} are allowed."
@@ -115,7 +115,7 @@ def expect_bytes(content: bytes, largest: int, field: str) -> None:
 
 
 def _check(content: bytes, name: str, field: str, largest_side: int) -> None:
-    """Checks the dimensions before decoding, which is where a decompression bomb would strike."""
+    """Checks the dimensions, then decodes: a decompression bomb must be refused before decoding."""
     with Pixels.open(BytesIO(content), formats=[name]) as picture:
         width, height = picture.size
         if width * height > MAX_PIXELS:
@@ -133,16 +133,16 @@ def _check(content: bytes, name: str, field: str, largest_side: int) -> None:
         if name == "JPEG" and content.count(_START_OF_SCAN) > MAX_SCANS:
             msg = f"{field}: the picture has more than {MAX_SCANS} scans; save it anew."
             raise BadRequest(msg, code="image_too_large")
-        picture.draft(None, (1, 1))  # a JPEG is read to its end, and an eighth of it drawn
+        picture.draft(None, (1, 1))  # reads a whole JPEG, but decodes an eighth of it
         picture.load()
 
 
 def pixels(content: bytes, *, converts_newer: bool = False) -> int:
-    """Returns the pixels of a file by its head; 0 where it is not a picture.
+    """Returns the number of pixels that a file's header claims; 0 if it is not a picture.
 
     Args:
-        content: The file.
-        converts_newer: Whether WebP and HEIC are decoded too; these count as the largest there are.
+        content: Bytes of the file.
+        converts_newer: Whether WebP and HEIC are accepted; they count as MAX_PIXELS.
     """
     name = next((name for start, name in _SIGNATURES if content.startswith(start)), None)
     if name is None:
@@ -150,15 +150,15 @@ def pixels(content: bytes, *, converts_newer: bool = False) -> int:
     try:
         with warnings.catch_warnings(), Pixels.open(BytesIO(content), formats=[name]) as picture:
             return picture.width * picture.height
-    except Exception:  # Pillow's decoders raise any kind of exception; the check says what it is
+    except Exception:  # Pillow's decoders raise any exception; checked_upload reports it later
         return 0
 
 
 def _newer_format(content: bytes) -> str | None:
-    """Returns Pillow's name of a format that is taken by a switch only, or None.
+    """Returns Pillow's name of a format that only a switch allows; None for other formats.
 
     Raises:
-        BadRequest: It is HEIC, and the package that decodes it is not installed.
+        BadRequest: The file is HEIC, and the package that decodes HEIC is not installed.
     """
     kind = _looks_like(content)
     if kind == "HEIC":
@@ -171,7 +171,7 @@ def _newer_format(content: bytes) -> str | None:
 
 
 def _converted(content: bytes, name: str) -> Image:
-    """Returns a picture as PNG where it is transparent and else as JPEG, at the largest size served."""
+    """Converts a picture to PNG if it is transparent, else to JPEG, at the largest size served."""
     with Pixels.open(BytesIO(content), formats=[name]) as picture:
         kind = "PNG" if picture.has_transparency_data else "JPEG"
         picture.thumbnail((LARGEST_SIZE, LARGEST_SIZE), Pixels.Resampling.LANCZOS)
@@ -199,20 +199,20 @@ def _looks_like(content: bytes) -> str:
 
 
 def resize(image: Image, size: int, media_type: str | None = None) -> Image:
-    """Returns a picture cropped to a square of this size in pixels; of an animation, the first frame.
+    """Returns a picture, or the first frame of an animation, cropped and scaled to a square.
 
     A fixture that cannot be decoded is returned unchanged.
 
     Args:
-        image: The picture.
+        image: Picture.
         size: Width and height in pixels.
-        media_type: Type to convert to; None keeps that of the picture.
+        media_type: Media type to convert to; None keeps that of the picture.
     """
     wanted = media_type or image.media_type
     try:
         with Pixels.open(BytesIO(image.content)) as picture:
-            # first made small, then converted: each copy of a large picture takes 160 MB
-            picture.draft(None, (3 * size // 2, 3 * size // 2))  # of a JPEG
+            # scaled before it is converted: each copy of a large picture takes 160 MB
+            picture.draft(None, (3 * size // 2, 3 * size // 2))  # lets a JPEG be decoded smaller
             fitted = ImageOps.fit(_of_channels(picture), (size, size), Pixels.Resampling.LANCZOS)
             fitted = _upright_in_colour(fitted, wanted)
     except UnidentifiedImageError:
@@ -230,12 +230,12 @@ def _upright_in_colour(picture: Pixels.Image, media_type: str) -> Pixels.Image:
 
 
 def _of_channels(picture: Pixels.Image) -> Pixels.Image:
-    """Returns a picture whose pixels can be averaged, which the numbers of a palette cannot."""
+    """Returns a picture with colour channels, as indexes of a palette cannot be averaged in scaling."""
     return picture.convert("RGBA") if picture.mode in {"P", "PA", "1"} else picture
 
 
 def _in_eight_bits(picture: Pixels.Image) -> Pixels.Image:
-    """Returns a picture of at most 8 bits a channel: Pillow cuts larger values off at white."""
+    """Returns a picture with at most 8 bits per channel; Pillow clips larger values to white."""
     if not picture.mode.startswith("I"):
         return picture
     return picture.convert("I").point(lambda value: value * (1 / 257)).convert("L")
@@ -248,10 +248,10 @@ def encoded(picture: Pixels.Image, name: str) -> bytes:
     return content.getvalue()
 
 
-# Draws the placeholders of missing pictures, by their names in ``d``. Each is a PNG, and those
-# that vary are derived from the identifier, so that one address always shows the same picture.
+# Placeholders of missing pictures, by their names in the parameter ``d``. Each is a PNG; those that vary
+# are derived from the identifier, so that an address always shows the same picture.
 
-SIDE = 512  # pixels that placeholders are drawn at
+SIDE = 512  # pixels of a placeholder before scaling
 
 _GREY, _WHITE, _DARK = (203, 209, 207), (250, 250, 250), (40, 44, 52)
 
@@ -260,7 +260,7 @@ class Subject(NamedTuple):
     """The person or name that a placeholder represents.
 
     Attributes:
-        identifier: The hash or image_id that the picture was requested for.
+        identifier: Hash or image_id of the requested picture.
         initials: Letters to show; empty if unknown.
     """
 
@@ -269,7 +269,7 @@ class Subject(NamedTuple):
 
     @property
     def digest(self) -> bytes:
-        """The bytes that everything about the drawing is derived from."""
+        """Pseudo-random bytes from which the drawing is derived."""
         return hashlib.sha256(self.identifier.encode()).digest()
 
     @property
@@ -283,9 +283,9 @@ def placeholder(kind: str, size: int, subject: Subject) -> Image:
     """Draws a placeholder.
 
     Args:
-        kind: A name in ``PLACEHOLDERS``.
+        kind: Key of ``PLACEHOLDERS``.
         size: Width and height in pixels.
-        subject: What it represents.
+        subject: Person or name to represent.
     """
     drawing = PLACEHOLDERS[kind](subject)
     is_pattern = drawing.width < SIDE
@@ -363,4 +363,4 @@ PLACEHOLDERS: Final[Mapping[str, Callable[[Subject], Pixels.Image]]] = {
     "wavatar": partial(_face, corners=0.2),
     "robohash": partial(_face, corners=0.05),
 }
-"""Name in ``d`` to what draws it."""
+"""Value of the parameter ``d`` to the function that draws the placeholder."""

@@ -1,7 +1,7 @@
-"""Serves what responses link to: avatar pictures, fixture images and service icons (``web.yaml``).
+"""Serves the pictures that responses link to: avatars, fixture images, service icons (``web.yaml``).
 
-A picture is shown by an ``<img>``, which cannot show a message: what cannot be read in the query is
-corrected to the nearest thing that can be shown, and noted in the journal.
+An ``<img>`` shows pictures and no messages: so invalid query parameters are replaced by the nearest valid
+value, and noted in the journal.
 """
 
 import asyncio
@@ -43,11 +43,11 @@ HEADERS = (
     ("cache-control", "no-cache"),  # a new upload must show at once
     ("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'"),
 )
-"""Headers of every picture: an upload opened as a page of its own loads nothing."""
+"""Headers of every picture; an upload that is opened as a page must not load or run anything."""
 
 
 class _Rendition(NamedTuple):
-    """The rendition that the query of an avatar's address requests."""
+    """The requested form of an avatar, from the path and the query of its URL."""
 
     name: str
     media_type: str | None
@@ -74,7 +74,7 @@ async def get_avatar(  # noqa: PLR0913 - each parameter has a long and a short n
     """Returns the avatar of an e-mail hash, or one image by its id (``GET /avatar/{identifier}``).
 
     Raises:
-        NotFound: There is no picture, and ``d=404`` asks for no placeholder.
+        NotFound: The picture does not exist, and ``d=404`` excludes placeholders.
     """
     name, _, extension = identifier.lower().partition(".")
     rendition = _Rendition(
@@ -100,7 +100,7 @@ def get_image(call: Call, name: str) -> HandlerResponse:
     """Returns a fixture image (``GET /image/{name}``).
 
     Raises:
-        NotFound: There is no fixture image of that name.
+        NotFound: No fixture image has this name.
     """
     image = call.world.get(IMAGES, name)
     if image is None:
@@ -205,10 +205,10 @@ def service_icon(service_type: str) -> bytes:
 
 
 async def get_person_avatar(call: Call, slug: str, *, size: int = 80) -> HandlerResponse:
-    """Responds to ``GET /people/{slug}/avatar``, with a placeholder where there is no picture.
+    """Responds to ``GET /people/{slug}/avatar``, with a placeholder for a missing picture.
 
     Raises:
-        NotFound: There is no such person.
+        NotFound: The person does not exist.
     """
     person = named_person(call.world, slug)
     return await get_avatar(call, email_hash(person.emails[0].email), s=str(size))

@@ -19,29 +19,28 @@ from understudy.mock.store.hashing import email_hash
 from understudy.mock.store.people import PEOPLE, ContactInfo, Person, Profile, account_number
 from understudy.mock.store.vocabulary import vocabulary_of
 
-# Applies the members of a profile edit to a person, whatever the document in force declares. The
-# interface lists seven editable fields; newer documents declare more of them. A member that the
-# person's records have is stored there, with its type; any other is stored beside them, and
-# returned as it was sent.
+# A profile edit may have more members than the interface's seven, if the document in force declares more.
+# A member that Profile or ContactInfo has is stored there, in its type; any other is stored in
+# ``Person.extra``, and returned as it was sent.
 
 _NO_MEMBER: Final = object()
 
 
 def edited(person: Person, changes: Mapping[str, Any]) -> Person:
-    """Returns the person with these members changed; an empty string or null unsets a member."""
+    """Returns a changed person; an empty string or null unsets a member."""
     if person.extra or not _are_texts(changes):
         return _with_members(person, changes)
     return replace(person, profile=replace(person.profile, **changes))
 
 
 def _are_texts(changes: Mapping[str, Any]) -> bool:
-    """Tells whether only texts are changed, and none is unset, as in most edits."""
+    """Tells whether an edit only sets texts, as most do, so that the fast way is enough."""
     values = changes.values()
     return _texts(Profile).issuperset(changes) and all(values) and set(map(type, values)) == {str}
 
 
 def _with_members(person: Person, changes: Mapping[str, Any]) -> Person:
-    """Returns a person with members changed that may have any type."""
+    """Returns a changed person; members may have any type, and be unset."""
     profile, contact = dict[str, Any](), dict[str, Any]()
     extra = dict(person.extra)
     for name, value in changes.items():
@@ -63,7 +62,7 @@ def _with_members(person: Person, changes: Mapping[str, Any]) -> Person:
 
 
 def _stored(record: type[msgspec.Struct], name: str, value: Any) -> Any:
-    """Returns a value as a record holds it; _NO_MEMBER if the record has no place for it."""
+    """Returns a value in the type of a record's member; _NO_MEMBER if no member can store it."""
     types = _types(record)
     if name not in types:
         return _NO_MEMBER
@@ -77,21 +76,21 @@ def _stored(record: type[msgspec.Struct], name: str, value: Any) -> Any:
         return _NO_MEMBER
 
 
-@cache  # asked for at every edit, and always the same
+@cache  # needed for every edit, slow to compute, and constant
 def _types(record: type[msgspec.Struct]) -> Mapping[str, Any]:
     return get_type_hints(record)
 
 
 @cache  # as above
 def _texts(record: type[msgspec.Struct]) -> frozenset[str]:
-    """Returns the members that take any text."""
+    """Returns the names of the members that may be any text."""
     types = _types(record).items()
     return frozenset(name for name, kind in types if kind is str or str in get_args(kind))
 
 
 @cache
 def _optional(record: type[msgspec.Struct]) -> frozenset[str]:
-    """Returns the members that may be unset; the others are empty instead."""
+    """Returns the names of the members that may be absent; other unset members are empty."""
     return frozenset(f.name for f in msgspec.structs.fields(record) if f.default is UNSET)
 
 
@@ -167,10 +166,10 @@ def update_own_profile(call: Call, *, body: Mapping[str, Any] | None = None) -> 
     "company-length",
 )
 def _expect_lengths(call: Call, members: Mapping[str, Any]) -> None:
-    """Accepts texts of the profile (interface, Limits, 4: their bounds are not shown).
+    """Checks the lengths of the profile's texts (interface, Limits, 4: their bounds are not known).
 
     Raises:
-        BadRequest: One is longer than its switch allows.
+        BadRequest: A text is longer than its switch allows.
     """
     for name, value in members.items():
         if isinstance(value, str) and len(value) > ALWAYS_ALLOWED and name in EDITABLE:
@@ -184,15 +183,15 @@ def _expect_lengths(call: Call, members: Mapping[str, Any]) -> None:
 
 
 ALWAYS_ALLOWED: Final = 100
-"""Characters that a text may have whatever is chosen: no such switch takes a smaller number."""
+"""Characters that every option of these switches allows, so that shorter texts need no look-up."""
 
 LONGEST: Final = {name: f"{name.replace('_', '-')}-longest" for name in EDITABLE}
-"""Member to the switch that says how many characters its text may have."""
+"""Member to the switch that limits the characters of its text."""
 
 
 @upholds("associated-email", "scope-of-associated-email")
 def is_email_associated(call: Call, *, email_hash: str) -> HandlerResponse:
-    """Tells whether an e-mail hash is one of the caller's (``GET /me/associated-email``)."""
+    """Returns whether an e-mail hash is one of the caller's (``GET /me/associated-email``)."""
     is_own = own_email_index(call, caller(call), email_hash) is not None
     hint = () if is_own else note_misread(call, email_hash)
     return HandlerResponse({"associated": is_own}, headers=hint)
@@ -215,19 +214,19 @@ def _edit(call: Call, person: Person, changes: Mapping[str, Any]) -> Person:
     return after
 
 
-# Tells a client who signed in (OpenID Connect Core 1.0, 5.3), with ``serve --user-info``. The
-# interface has no such operation; generic OAuth libraries ask for one after the sign-in.
+# ``serve --user-info`` adds a UserInfo endpoint (OpenID Connect Core 1.0, 5.3). The interface has none,
+# but generic OAuth libraries call one after the sign-in.
 
 _CLAIMS: Final = {
     "given_name": "first_name",
     "family_name": "last_name",
     "zoneinfo": "timezone",
 }
-"""Claim to the member of a profile that it repeats, where the person has set it."""
+"""Claim to the profile's member with its value, if the person has set it."""
 
 
 def get_user_info(call: Call) -> HandlerResponse:
-    """Describes the account of an access token (``GET`` and ``POST /oauth2/userinfo``, as it is called)."""
+    """Describes the account of an access token (``GET`` and ``POST`` at the UserInfo endpoint)."""
     person = caller(call)
     primary = person.emails[0]
     claims: dict[str, Any] = {
@@ -249,11 +248,11 @@ def get_user_info(call: Call) -> HandlerResponse:
 
 
 def user_info_handlers(vocabulary: Vocabulary) -> Handlers:
-    """Returns what tells who signed in, at the path of a deployment."""
+    """Returns the handlers of the UserInfo endpoint, at the deployment's path."""
     path = vocabulary.user_info.path
     return {("GET", path): get_user_info, ("POST", path): get_user_info}
 
 
 def user_info_scopes(vocabulary: Vocabulary) -> dict[tuple[str, str], frozenset[str]]:
-    """Returns what both operations need, in the words of a deployment."""
+    """Returns the scopes that the UserInfo endpoint requires, under the deployment's names."""
     return dict.fromkeys(user_info_handlers(vocabulary), frozenset({vocabulary.words[AUTH]}))

@@ -1,9 +1,8 @@
 """Finds people by e-mail hash, by slug, or by the token of a call.
 
-Says what an identifier that leads to nobody was probably meant to be. Clients that hash addresses make
-the same few mistakes. The body of a response must not tell them apart, so what was probably meant is a
-note of the mock: in the journal, the log, reports, the header ``X-Mock-Hint`` and the console, which
-sends again what the note quotes last.
+Also explains unknown identifiers: clients that hash addresses make the same few mistakes. The body of a
+response must be the same for all of them, so the explanation is a note in the journal, the log, reports,
+the header ``X-Mock-Hint`` and the console, which offers to send the note's last quoted value.
 """
 
 import hashlib
@@ -23,12 +22,12 @@ from understudy.mock.store.people import PEOPLE, SLUGS_BY_HASH, Person, Verified
 
 
 class Indexes(NamedTuple):
-    """Indexes of the people of a baseline, by which they are found.
+    """Indexes of the people of a baseline.
 
     Attributes:
-        by_md5: MD5 hash of an address to a slug; nobody's addresses change.
+        by_md5: MD5 hash of an e-mail address to a slug; no operation changes addresses.
         by_account: User name of a verified account to slugs.
-        services: Types of services that accounts are verified at, to their labels.
+        services: Type of each service with verified accounts to its label.
     """
 
     by_md5: dict[str, str]
@@ -40,22 +39,22 @@ Made = TypeVar("Made")
 
 
 class OfPeople(Generic[Made]):
-    """Makes something of the people that a world begins with, once for each baseline.
+    """Computes a value from the people of a baseline, and caches it for each baseline.
 
-    It is made at the first request that needs it, as decoding all people takes a second. A baseline never
-    changes; what a world changes is looked at apart.
+    The first request that needs the value computes it, as decoding all people takes a second. A baseline
+    never changes; callers look up changed people in the world.
 
     Args:
-        make: Makes it of slugs and people.
+        make: Computes the value from people by their slugs.
     """
 
     def __init__(self, make: Callable[[Mapping[str, Person]], Made]) -> None:
         self._make = make
-        # by the identity of the people, which they keep for as long as they are kept here
+        # by the id of the mapping, which the cached entry keeps alive, so that no other gets the id
         self._made: Recent[int, tuple[Mapping[str, Person], Made]] = Recent(2)
 
     def __call__(self, world: World) -> Made:
-        """Returns what is made of the people of a world's baseline."""
+        """Returns the value for the people of a world's baseline."""
         people: Mapping[str, Person] = world.baseline.get(PEOPLE.name, {})
         made = self._made.get(id(people))
         if made is None:
@@ -94,10 +93,10 @@ def find_person(call: Call, identifier: str) -> Person | None:
 
 @upholds("email-hash-normalised")
 def find_by_md5(call: Call, digits: str) -> Person | None:
-    """Returns the person with this MD5 hash of an e-mail address, where such hashes are taken.
+    """Returns the person with this MD5 hash of an e-mail address, if such hashes are accepted.
 
     Args:
-        call: The call.
+        call: Call.
         digits: Hexadecimal digits in lower case.
     """
     if not (is_md5(digits) and takes_md5(call)):
@@ -107,15 +106,16 @@ def find_by_md5(call: Call, digits: str) -> Person | None:
 
 
 def takes_md5(call: Call) -> bool:
-    """Tells whether MD5 hashes of e-mail addresses are taken beside the interface's SHA-256."""
+    """Tells whether MD5 hashes of e-mail addresses are accepted besides the interface's SHA-256."""
     return call.choices.get("email-hashes") == "md5-too"
 
 
 def caller(call: Call) -> Person:
-    """Returns the person that the call is authenticated as.
+    """Returns the authenticated person of a call.
 
     Raises:
-        Unauthorized: The call is anonymous; security refuses such calls before they get here.
+        Unauthorized: The call is anonymous, or the person was deleted; security refuses most such
+            calls earlier.
     """
     person = call.world.get(PEOPLE, call.principal.person) if call.principal else None
     if person is None:
@@ -133,7 +133,7 @@ def own_email_index(call: Call, person: Person, hash_: str) -> int | None:
 
 
 _MOST_PEOPLE: Final = 500
-"""People whose wrong hashes are computed, once for a set of fixtures, in some 10 ms."""
+"""People at most whose wrong hashes are computed, in some 10 ms, once for each set of fixtures."""
 
 _NEARLY_HASH: Final = re.compile("[0-9a-f]{60,68}")
 _DIGITS: Final = re.compile("[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}")
@@ -162,10 +162,10 @@ _MISTAKES: Final[tuple[tuple[str, Callable[[str], str]], ...]] = (
 
 
 def note_misread(call: Call, identifier: str) -> Headers:
-    """Notes what an identifier that leads to nobody was probably meant to be, if that is known.
+    """Notes the probable mistake in an unknown identifier, if one is recognised.
 
     Returns:
-        The header that says the same to the client; none if nothing is known.
+        The header with the same hint for the client; empty if no mistake is recognised.
     """
     hint = _misread(call.world, identifier)
     if hint is None:
@@ -188,7 +188,7 @@ def _misread(world: World, identifier: str) -> str | None:
 
 
 def _hashes(people: Mapping[str, Person]) -> Mapping[str, str]:
-    """Returns wrong hashes of the addresses of people to whose they are, and what went wrong."""
+    """Returns wrongly computed hashes of people's addresses, each with a hint at the mistake."""
     hashes: dict[str, str] = {}
     for slug, person in islice(people.items(), _MOST_PEOPLE):
         for email in person.emails:
@@ -196,7 +196,7 @@ def _hashes(people: Mapping[str, Person]) -> Mapping[str, str]:
             whose = f"{address}, an address of {slug}"
             right = f"send its SHA-256 {email_hash(address)!r}"
             for mistake, spoil in _MISTAKES:
-                if (spoilt := spoil(address)) == address:  # as no digit has a capital
+                if (spoilt := spoil(address)) == address:  # digits have no capital letters
                     continue
                 wrong = hashlib.sha256(spoilt.encode()).hexdigest()
                 message = (

@@ -1,4 +1,4 @@
-"""The process of one large picture: reads a job from its input, and writes the result (``picture_work.py``)."""
+"""Subprocess for one large picture: reads a job from stdin, writes the result (``picture_work.py``)."""
 
 import sys
 from contextlib import suppress
@@ -12,7 +12,7 @@ from understudy.mock.service.picture_work import PictureJob, PictureResult
 
 
 def main() -> None:
-    """Does the job within the limits; an end by one of them is an exit status."""
+    """Runs the job within the limits; a job that exceeds one ends with an exit status."""
     job = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=PictureJob)
     _limit()
     try:
@@ -27,7 +27,7 @@ def main() -> None:
 
 
 def _limit() -> None:
-    """Bounds the memory and the processor time of this process, where the system can."""
+    """Limits the memory and the processor time of this process, where the system supports it."""
     with suppress(ImportError):
         import resource  # noqa: PLC0415 - Windows has none
 

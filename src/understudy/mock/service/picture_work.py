@@ -1,8 +1,7 @@
-"""Decodes pictures beside the event loop: small ones in threads, a large one in a process of its own.
+"""Decodes pictures outside the event loop: small ones in threads, large ones in a subprocess each.
 
-A progressive JPEG of 600 kB takes 500 MB while it is decoded, and twelve at once take the machine.
-So large pictures are decoded one at a time, in a process that may take so much memory and no more,
-and that one bad picture may end without ending the mock.
+Decoding a progressive JPEG of 600 kB takes 500 MB, and twelve at once exhaust the machine. So large
+pictures are decoded one at a time, in a subprocess with a memory limit, whose crash does not end the mock.
 """
 
 import asyncio
@@ -22,27 +21,27 @@ from understudy.mock.server.recent import RecentWithin
 from understudy.mock.store.people import Image
 
 MOST_PIXELS: Final = 4_000_000
-"""Pixels of a picture that is decoded in this process: some 50 MB at most, whatever its format."""
+"""Pixels of the largest picture that is decoded in this process: some 50 MB in any format."""
 
 MOST_BYTES: Final = 512 * 1024
-"""Bytes of a picture that is decoded in this process: a file may have a million empty parts, each of which
-takes time that the event loop lacks."""
+"""Bytes of the largest picture that is decoded in this process: a file may have a million empty parts,
+whose parsing holds the GIL and so blocks the event loop."""
 
 _THREADS: Final = ThreadPoolExecutor(2, "understudy-pictures")
-"""Their own, so that pictures that wait for their turn keep nothing else waiting."""
+"""Threads for pictures only, so that other work never waits behind pictures."""
 
 _GATE: Final = ThreadPoolExecutor(1, "understudy-large-pictures")
-"""One thread waits for the process of a large picture, so there is one at a time."""
+"""A single thread, which waits for the subprocess, so that only one runs at a time."""
 
 _RESIZED: Final[RecentWithin[tuple[bytes, int, str | None], Image]] = RecentWithin(
     16 * 1024 * 1024, lambda image: len(image.content)
 )
-"""Pictures at the sizes that were requested last, by the digest of their bytes. A portrait of 256 pixels
-takes 0.3 s to become one of 2,048, which every run of verify asks for before it changes an account."""
+"""Cache of scaled pictures, by the digest of the original bytes. To enlarge a portrait of 256 pixels to
+2,048 takes 0.3 s, and every run of verify requests that."""
 
 
 class PictureJob(msgspec.Struct, frozen=True):
-    """A call of ``checked_upload`` or ``resize``, as the process of a large picture reads it."""
+    """A call of ``checked_upload`` or ``resize`` for the subprocess."""
 
     name: Literal["checked_upload", "resize"]
     image: Image
@@ -50,7 +49,7 @@ class PictureJob(msgspec.Struct, frozen=True):
 
 
 class PictureResult(msgspec.Struct, frozen=True):
-    """The result of a job: a picture, or the text and the code of its refusal."""
+    """The result of a job: a picture, or the message and the code of a BadRequest."""
 
     image: Image | None = None
     message: str = ""
@@ -60,12 +59,12 @@ class PictureResult(msgspec.Struct, frozen=True):
 async def in_turn(
     content: bytes, work: Callable[[bool], Image], *, converts_newer: bool = False
 ) -> Image:
-    """Returns what work on a picture returns, once it is its turn.
+    """Runs work on a picture in a thread of the right pool, and returns its result.
 
     Args:
-        content: The file.
-        work: Told whether the picture is large, so that it must be decoded apart.
-        converts_newer: Whether WebP and HEIC are decoded too.
+        content: Bytes of the file.
+        work: Gets whether the picture is large, and must be decoded in the subprocess.
+        converts_newer: Whether WebP and HEIC are accepted, too.
     """
     loop = asyncio.get_running_loop()
     is_large = await loop.run_in_executor(_THREADS, _is_large, content, converts_newer)
@@ -81,10 +80,10 @@ def _is_large(content: bytes, converts_newer: bool) -> bool:  # noqa: FBT001 - a
 
 
 async def resized(image: Image, size: int, media_type: str | None) -> Image:
-    """Returns a picture as ``resize`` does.
+    """Returns the result of ``resize``, from the cache or from a thread or subprocess.
 
     Raises:
-        LimitExceeded: It takes too much memory, or too long.
+        LimitExceeded: Decoding takes too much memory, or too long.
     """
 
     def work(is_large: bool) -> Image:  # noqa: FBT001 - the one argument
@@ -107,14 +106,14 @@ async def resized(image: Image, size: int, media_type: str | None) -> Image:
 def decoded_apart(
     name: Literal["checked_upload", "resize"], image: Image, **arguments: Any
 ) -> Image:
-    """Calls a function of ``image_processing`` in a process of its own, and waits for it.
+    """Calls a function of ``image_processing`` in a subprocess, and waits for it.
 
     Raises:
         BadRequest: The function refused the picture.
-        LimitExceeded: It takes too much memory, or too long.
+        LimitExceeded: Decoding takes too much memory, or too long.
     """
     job = msgspec.msgpack.encode(PictureJob(name, image, arguments))
-    # -P: what lies in the working directory is not the program; its own path goes along
+    # -P keeps modules in the working directory from being imported; PYTHONPATH has this program's path
     command = [sys.executable, "-P", "-m", f"{__package__}.picture_process"]
     path = os.pathsep.join(filter(None, sys.path))
     try:

@@ -1,7 +1,7 @@
-"""Looks profiles up for anyone (interface, Public and optionally authenticated), and by verified account.
+"""Handles lookups of profiles (interface, Public and optionally authenticated) and of their accounts.
 
-Newer definitions of the service have the operations on verified accounts; the bundled document, written
-from the interface, has not. They are bound where the document in force has them.
+Only newer definitions of the service have the operations on verified accounts; the bundled document,
+written from the interface, has not. These handlers are used if the document in force declares them.
 """
 
 from itertools import islice
@@ -21,10 +21,10 @@ from understudy.mock.store.vocabulary import vocabulary_of
 
 @upholds("profile-unknown-404")
 def get_profile(call: Call, profile_identifier: str) -> HandlerResponse:
-    """Returns a profile, complete with a token (``GET /profiles/{profileIdentifier}``).
+    """Returns a profile, the full one for a token (``GET /profiles/{profileIdentifier}``).
 
     Raises:
-        NotFound: There is no such profile, or it is disabled.
+        NotFound: The profile does not exist, or is disabled.
         Forbidden: The profile is private.
     """
     person = find_person(call, profile_identifier)
@@ -65,10 +65,10 @@ def _private(call: Call, identifier: str) -> Forbidden | NotFound:
 
 
 def get_person_views(call: Call, slug: str) -> HandlerResponse:
-    """Responds to ``GET /people/{slug}/views``: the lookup's responses, which no limit counts.
+    """Responds to ``GET /people/{slug}/views`` with the lookup's responses, outside the rate limit.
 
     Raises:
-        NotFound: There is no such person.
+        NotFound: The person does not exist.
     """
     world = call.world
     named_person(world, slug)
@@ -81,7 +81,7 @@ def get_person_views(call: Call, slug: str) -> HandlerResponse:
 
 
 def _looked_up(call: Call, slug: str, principal: Principal | None) -> dict[str, Any]:
-    """Returns the status and the body of a lookup."""
+    """Returns the status and the body of a lookup by this principal, or an anonymous one."""
     try:
         response = get_profile(replace(call, principal=principal, notes=[]), slug)
     except Problem as problem:
@@ -90,8 +90,8 @@ def _looked_up(call: Call, slug: str, principal: Principal | None) -> dict[str, 
     return {"status": response.status, "body": body}
 
 
-def _differs(name: str, one: dict[str, Any], other: dict[str, Any]) -> bool:
-    return (name in one) != (name in other) or one.get(name) != other.get(name)
+def _differs(name: str, public: dict[str, Any], own: dict[str, Any]) -> bool:
+    return (name in public) != (name in own) or public.get(name) != own.get(name)
 
 
 HANDLERS: Handlers = {("GET", "/people/{slug}/views"): get_person_views}
@@ -106,7 +106,7 @@ def search_profiles(
     """Returns public profiles with a verified account of this user name.
 
     Raises:
-        NotFound: Nobody is found, and the document in force declares that.
+        NotFound: No profile is found, and the document in force declares 404 for that.
     """
     world, wanted = call.world, username.lower().removeprefix("@")
     changed = (person.slug for person in world.added(PEOPLE))
@@ -133,7 +133,7 @@ def search_profiles(
 
 
 def list_services(call: Call) -> HandlerResponse:
-    """Returns the services that people of this world have verified accounts at."""
+    """Returns the services with verified accounts of people in this world."""
     changed = {
         account.service_type: account.service_label
         for person in call.world.added(PEOPLE)
@@ -152,7 +152,7 @@ def list_services(call: Call) -> HandlerResponse:
 
 
 def _has_account(person: Person, username: str, service: str) -> bool:
-    """Tells whether a shown account's URL ends with the user name, which is in lower case."""
+    """Tells whether the URL of a shown account ends with this user name in lower case."""
     return any(
         person_lookup.username(account) == username
         for account in person.profile.verified_accounts

@@ -18,9 +18,9 @@ _ENDPOINTS = {
 
 
 def with_published(document: Document) -> Document:
-    """Returns the document with an operation for itself, where it does not describe one.
+    """Returns the document with an operation ``GET /openapi``, unless it declares one.
 
-    The service publishes its definition whether or not the definition says so.
+    The service publishes its definition even if the definition does not declare the operation.
     """
     paths = document.raw.get("paths", {})
     if "get" in paths.get(PATH, {}):
@@ -32,7 +32,7 @@ def with_published(document: Document) -> Document:
 
 
 def _signing_in_at(components: Mapping[str, Any], authorization_url: str) -> dict[str, Any]:
-    """Returns components whose OAuth flows lead to this mock: an Authorize button would sign in elsewhere."""
+    """Returns components whose OAuth flows have this mock's URLs, for the Authorize buttons of viewers."""
     schemes = {
         name: {**scheme, "flows": _flows(scheme["flows"], authorization_url)}
         if isinstance(scheme, dict) and isinstance(scheme.get("flows"), dict)
@@ -55,7 +55,7 @@ def _flows(flows: Mapping[str, Any], authorization_url: str) -> dict[str, Any]:
 
 
 def publish(document: Document, base_path: str) -> Handler:
-    """Returns the handler that responds with the document, with the address of the request as server."""
+    """Returns the handler that responds with the document, with this mock's URL in ``servers``."""
 
     @upholds("published-document")
     def get_document(call: Call) -> HandlerResponse:

@@ -24,7 +24,7 @@ from understudy.mock.store.people import Person
 from understudy.mock.store.vocabulary import vocabulary_of
 
 Drawing = tuple[str, int, int, CentreIcon]
-"""The text of a code, its size, the version and the icon."""
+"""Text, size in pixels, version and icon of a QR code."""
 
 _PICTURES: Final[Recent[Drawing, bytes]] = Recent(512)
 
@@ -49,8 +49,8 @@ def get_qr_code(  # noqa: PLR0913 - the operation has that many parameters
     """Returns a PNG that encodes the profile's URL (``GET /qr-code/{sha256_hash}``).
 
     Raises:
-        NotFound: There is no such profile, and the switch ``qr-unknown-hash`` is ``404``.
-        BadRequest: The size or the version is not drawn, or the URL is too long.
+        NotFound: The profile does not exist, and the switch ``qr-unknown-hash`` is ``404``.
+        BadRequest: The size or the version is invalid, or the URL is too long.
     """
     person = find_person(call, sha256_hash)
     if person is None:

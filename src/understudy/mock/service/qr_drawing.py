@@ -1,7 +1,7 @@
 """Draws QR codes at an exact size in pixels.
 
-segno computes the modules (ISO/IEC 18004). Pillow paints each of them at a whole number of pixels,
-and the remaining pixels widen the quiet zone: decoders fail on modules of uneven width.
+segno computes the modules (ISO/IEC 18004). Pillow paints each module with a whole number of pixels, and
+the remaining pixels widen the quiet zone, since decoders fail on modules of uneven width.
 """
 
 import math
@@ -18,28 +18,28 @@ Matrix = tuple[bytearray, ...]
 
 QUIET_ZONE = 4  # modules; ISO/IEC 18004
 NARROW_QUIET_ZONE = 2
-"""Modules, for codes under NARROW pixels, where wider modules help more than a wide margin."""
+"""Modules, for codes narrower than NARROW pixels, where wider modules help more than a wide margin."""
 
 NARROW = 100
 ICON_SHARE = 0.2
-"""Share of the code's side: under 5 % of its area, where error correction level H restores 30 %."""
+"""Share of the code's side: less than 5 % of its area; error correction level H restores 30 %."""
 
 FINDER = 7  # modules of a finder pattern's side
 
 BILEVEL = "1"
-"""Pillow's mode of one bit a pixel, which costs half as much to write as a byte of grey."""
+"""Pillow's mode with one bit per pixel, which takes half the time of grey to encode."""
 
 _MASK: Final = 0
-"""The pattern that modules are masked by. A code names its mask, so decoders read any; to score all
-eight, as the standard has encoders do (7.8.3), takes four fifths of the time of a drawing."""
+"""Mask pattern. A code names its mask, so decoders read any; to score all eight, as the standard
+requires of encoders (7.8.3), would take four fifths of a drawing's time."""
 
 _BLACK, _WHITE = 0, 255
 
 _SMALL_DOT = 2
-"""Pixels of a module in which a dot looks like a square."""
+"""Pixels of a module that is too small to show a dot."""
 
 _DOT_GREY = round(_WHITE * (1 - math.pi / 4))
-"""The shade of a module that is too small for a dot: as dark as its circle in white would look."""
+"""Grey of such a module: as dark as a black dot on white."""
 
 
 def draw(text: str, *, size: int, version: int, icon: CentreIcon) -> bytes:

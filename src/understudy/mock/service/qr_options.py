@@ -1,4 +1,4 @@
-"""Names what a QR code can look like, apart from the drawing, which takes long to import."""
+"""Options of QR codes and their validation, without the drawing, whose import takes long."""
 
 from typing import Literal
 
@@ -18,15 +18,15 @@ _DIGITS = 9
 
 @upholds("qr-size-bounds", "qr-smallest-size")
 def checked_size(size: int | str, least: int, largest: int) -> int:
-    """Returns a size in pixels, which the document in force may declare as any type.
+    """Returns a validated size in pixels; the document in force may declare any type for it.
 
     Args:
-        size: The requested size.
-        least: The smallest that is drawn; the interface gives no bound (Limits, 4).
-        largest: The largest that is drawn.
+        size: Requested size.
+        least: Smallest size allowed; the interface gives no bound (Limits, 4).
+        largest: Largest size allowed.
 
     Raises:
-        BadRequest: It is not a whole number from `least` to `largest`.
+        BadRequest: The size is not a whole number from `least` to `largest`.
     """
     pixels = _whole_number("size", size)
     if not least <= pixels <= largest:
@@ -36,10 +36,10 @@ def checked_size(size: int | str, least: int, largest: int) -> int:
 
 
 def checked_version(version: int | str) -> int:
-    """Returns a version that can be drawn.
+    """Returns a validated version.
 
     Raises:
-        BadRequest: It is another one.
+        BadRequest: The version is neither 1 nor 3.
     """
     number = _whole_number("version", version)
     if number not in {STANDARD, DOTS}:
@@ -49,12 +49,12 @@ def checked_version(version: int | str) -> int:
 
 
 def centre_icon(type_: str, words: QrTypeWords) -> CentreIcon:
-    """Returns the icon of a ``type``.
+    """Returns the icon for a value of the parameter ``type``.
 
     Args:
-        type_: The value of the parameter; empty without one. A document in force may name the
-            service's logo by any word, so that every other word counts as that.
-        words: The words of the deployment.
+        type_: Value of the parameter; empty if absent. Deployments use different names for the
+            service's logo, so every unknown value means the logo.
+        words: Names of the types in the deployment.
     """
     if type_ in {"", "none", words.none}:
         return "none"

@@ -1,7 +1,7 @@
 """Builds the response bodies of profiles and avatars (interface, Resources and their fields).
 
-Written out field by field: order and names are the interface's, and a dict display is the fastest
-way to build a body.
+The fields are written out in the order of the interface, since a dict display is the fastest way to
+build a body.
 """
 
 import re
@@ -33,7 +33,7 @@ def avatar_url(site_url: str, identifier: str) -> str:
     return f"{site_url}/avatar/{identifier}"
 
 
-@lru_cache(maxsize=4096)  # most of a page's addresses were written before
+@lru_cache(maxsize=4096)  # the same images recur on most pages
 def image_url(site_url: str, name: str) -> str:
     """Returns the URL of a fixture image."""
     return f"{site_url}/image/{quote(name)}"
@@ -46,14 +46,15 @@ def icon_url(site_url: str, service_type: str) -> str:
 
 
 _BODIES: Final[Recent[tuple[str, str, str], SharedBody]] = Recurring(700)
-"""Profiles by slug, base of URLs and kind: about 3 MB. A changed person is another record."""
+"""Cache of profiles by slug, base of URLs and kind: about 3 MB. An entry is valid for its record only,
+as a change of a person makes a new record."""
 
 CONTACT_ALIASES: Final = {"contact_email": "email", "phone": "cell_phone"}
-"""Other names of members of ContactInfo, which newer documents let a profile edit have."""
+"""Names in profile edits of newer documents to the members of ContactInfo."""
 
 _CONTACT_NAMES: Final = frozenset((*ContactInfo.__struct_fields__, *CONTACT_ALIASES))
 _OWN_NAMES: Final = _CONTACT_NAMES.union(Profile.__struct_fields__)
-"""Members that the interface has itself, and shows to whom it says."""
+"""Members of the interface, which also rules who may see them."""
 
 PUBLIC_ACCOUNTS = 4  # interface, Limits: verified accounts on unauthenticated profile requests
 
@@ -63,7 +64,7 @@ _TO_SECONDS = len("2026-11-22T17:30:00")
 
 @upholds("last-edit-utc", "updated-date-utc")
 def timestamp(instant: datetime) -> str:
-    """Formats an instant as responses have it: UTC, whole seconds, ``Z``."""
+    """Returns an instant in the format of responses: UTC, whole seconds, ``Z``."""
     return f"{instant.isoformat()[:_TO_SECONDS]}Z"
 
 
@@ -75,9 +76,9 @@ def shared_profile(
     is_public: bool = False,
     is_owner: bool = False,
 ) -> SharedBody:
-    """Returns a profile as ``public_profile`` or ``full_profile`` has it, built once for a record."""
+    """Returns the cached result of ``public_profile`` or ``full_profile`` for a person."""
     kind = "public" if is_public else "owner" if is_owner else "full"
-    if person.extra:  # which of it is shown depends on the operation
+    if person.extra:  # the operation determines which extra members are shown
         kind = " ".join((kind, *sorted(returned)))
     place = (person.slug, site_url, kind)
     body = _BODIES.get(place)
@@ -94,9 +95,9 @@ def public_profile(person: Person, site_url: str, returned: Collection[str] = ()
     """Returns the profile as anonymous callers see it.
 
     Args:
-        person: Whose profile it is.
-        site_url: Base of its URLs.
-        returned: The members that the document in force declares for it.
+        person: Owner of the profile.
+        site_url: Base of the URLs in the profile.
+        returned: Names of the members that the document in force declares.
     """
     body = _base(person, site_url, _first_four(_accounts(person.profile, site_url)))
     for name, value in person.extra.items():
@@ -112,10 +113,10 @@ def full_profile(
     """Returns the profile as callers with a token see it.
 
     Args:
-        person: Whose profile it is.
-        site_url: Base of its URLs.
-        returned: The members that the document in force declares for it.
-        is_owner: Whether the caller sees hidden accounts too.
+        person: Owner of the profile.
+        site_url: Base of the URLs in the profile.
+        returned: Names of the members that the document in force declares.
+        is_owner: Whether the caller owns the profile, and sees hidden accounts too.
     """
     profile = person.profile
     body = _base(person, site_url, _accounts(profile, site_url, shows_hidden=is_owner))
@@ -131,7 +132,7 @@ def full_profile(
     _add_contact(body, person)
     body["number_verified_accounts"] = _number(profile)
     for name, value in person.extra.items():
-        # what contact_info has is shown there, unless the document declares it here
+        # contact_info already shows its members, unless the document declares them here, too
         if name in returned or name not in _CONTACT_NAMES:
             body[name] = value
     return body
@@ -229,7 +230,7 @@ def _number(profile: Profile) -> int:
 
 
 def avatar(record: Avatar, site_url: str, *, selected: bool) -> dict[str, Any]:
-    """Returns an avatar; ``selected`` is True if it is selected for the e-mail address in question."""
+    """Returns an avatar; ``selected`` tells whether the e-mail address in question uses it."""
     return {
         "image_id": record.image_id,
         "image_url": avatar_url(site_url, record.image_id),
@@ -241,18 +242,18 @@ def avatar(record: Avatar, site_url: str, *, selected: bool) -> dict[str, Any]:
 
 
 def _slug(beside: Mapping[str, Any]) -> str | None:
-    """Returns the slug of what stands beside it by name, as newer documents have one of an interest."""
+    """Returns a slug from the sibling ``name``; newer documents require one of interests."""
     return re.sub("[^a-z0-9]+", "-", str(beside.get("name", "")).lower()).strip("-") or None
 
 
 def _placeholder_url(beside: Mapping[str, Any]) -> str | None:
-    """Returns the URL of the placeholder of a person without an avatar."""
+    """Returns the URL of the placeholder picture of a person without an avatar."""
     site_url = str(beside.get("profile_url", "")).rpartition("/")[0]
     return avatar_url(site_url, beside["hash"]) if site_url and "hash" in beside else None
 
 
 def _identifier(beside: Mapping[str, Any]) -> str | int | None:
-    """Returns what identifies the service of an account, or the account that a profile belongs to."""
+    """Returns the service type of a verified account, or the account number of a profile."""
     return beside.get("service_type") or _account(beside)
 
 
@@ -273,7 +274,7 @@ COMPLETIONS: Final[Mapping[str, Complete]] = {
     "name": _name,
     "user_id": _account,
 }
-"""Members that newer documents require of profiles, and what makes them of the others."""
+"""Members that newer documents require of profiles, to the functions that compute them."""
 
 
 @upholds("error-shape")

@@ -48,7 +48,7 @@ HANDLERS: Handlers = {
 PRECONDITIONS: Mapping[Any, Precondition] = {
     avatars.update_avatar: avatars.expect_avatar_first,
 }
-"""The handler of the operation that may look for an avatar before its body is validated."""
+"""Handler to the check that may report an unknown avatar before an invalid body."""
 
 WEB_HANDLERS: Handlers = {
     ("GET", "/avatar/{identifier}"): linked_pictures.get_avatar,
@@ -59,7 +59,7 @@ WEB_HANDLERS: Handlers = {
 READ = frozenset({AUTH, READ_PROFILE})
 MANAGE = frozenset({AUTH, MANAGE_PROFILE})
 
-# The interface does not give the scope of each endpoint (Bearer tokens, 6): rule scope-per-operation.
+# The interface does not name each endpoint's scope (Bearer tokens, 6): see rule scope-per-operation.
 _SCOPES = {
     LIST_AVATARS: READ,
     UPLOAD_AVATAR: MANAGE,
@@ -72,17 +72,17 @@ _SCOPES = {
 }
 
 LIMITED = frozenset({LOOKUP, QR_CODE, OWN_PROFILE, UPDATE_PROFILE})
-"""Operations that the rate limit counts; avatar operations do not (interface, Limits, 2)."""
+"""Operations that the rate limit counts; avatar operations are not limited (interface, Limits, 2)."""
 
 NUMERIC_BOOLEANS = frozenset({UPLOAD_AVATAR})
-"""Operations whose boolean is also sent as 1 or 0, whatever the document in force says of it."""
+"""Operations whose boolean parameter may also be sent as 1 or 0, even against the document in force."""
 
 JSON_AS_FORM = frozenset({SET_AVATAR})
-"""Operations that read JSON under a form's content type, as a mobile client sends it."""
+"""Operations that read JSON under a form's content type, since a mobile client sends it so."""
 
 
 def scopes(vocabulary: Vocabulary) -> dict[tuple[str, str], frozenset[str]]:
-    """Returns what each operation needs, in the words of a deployment."""
+    """Returns the scopes that each operation requires, under the deployment's names."""
     words = vocabulary.words
     return {
         operation: frozenset(words[scope] for scope in needed)
@@ -91,13 +91,13 @@ def scopes(vocabulary: Vocabulary) -> dict[tuple[str, str], frozenset[str]]:
 
 
 def upload_names(vocabulary: Vocabulary) -> dict[tuple[str, str], tuple[str, ...]]:
-    """Returns the names that the field of an upload may have, the deployment's own first."""
+    """Returns the names that the file field of an upload may have, the deployment's name first."""
     names = (vocabulary.upload_field, *avatars.UPLOAD_NAMES)
     return {UPLOAD_AVATAR: tuple(dict.fromkeys(names))}
 
 
 def header_names(vocabulary: Vocabulary) -> dict[str, str]:
-    """Returns the deployment's name of each rate-limit header, where it has another."""
+    """Returns the interface's rate-limit headers to the deployment's names, if those differ."""
     own, other = OWN_WORDS.rate_limit_headers.lower(), vocabulary.rate_limit_headers.lower()
     if own == other:
         return {}
@@ -105,11 +105,11 @@ def header_names(vocabulary: Vocabulary) -> dict[str, str]:
 
 
 def uncovered_names(endpoints: Sequence[Endpoint], vocabulary: Vocabulary) -> list[str]:
-    """Returns the declared names that the mock does not know, with the first operation that has each.
+    """Returns the declared names that the mock does not know, each with its first operation.
 
     Args:
-        endpoints: The operations of the document in force.
-        vocabulary: The words of the deployment.
+        endpoints: Operations of the document in force.
+        vocabulary: Names in the deployment.
     """
     known_types = set(to_builtins(vocabulary.qr_types).values())
     names: dict[str, list[str]] = {}
@@ -133,12 +133,12 @@ def uncovered_names(endpoints: Sequence[Endpoint], vocabulary: Vocabulary) -> li
 
 
 _HEADERS = ("profile-status", "ratelimit-limit", "ratelimit-remaining", "ratelimit-reset")
-"""The ends of the names of the headers that the handlers have."""
+"""Suffixes of the names of the headers that handlers send."""
 
 ANONYMOUS_QUOTA = 100  # an hour; interface, Limits
 AUTHENTICATED_QUOTA = 1000  # an hour; interface, Limits
 
 
 def quota(principal: Principal | None) -> int:
-    """Returns the requests allowed in an hour."""
+    """Returns the requests that a principal, or an anonymous client (None), may send per hour."""
     return ANONYMOUS_QUOTA if principal is None else AUTHENTICATED_QUOTA
