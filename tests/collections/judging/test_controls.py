@@ -130,7 +130,7 @@ def test_a_member_is_compared_that_responses_show_as_it_was_sent(tmp_path, shown
     )
     document = load(path)
     (berths,) = find_resources(document).collections
-    creation = berths.operation("create")
+    creation = next(it for it in berths.operations if it.role == "create")
     assert ("side" in read_names(Schemas(document), creation, berths)) is is_read
 
 
