@@ -128,6 +128,23 @@ def test_a_sound_service_breaks_nothing_and_its_undeclared_refusals_are_one_note
     assert "status 404 is not in the document" in undeclared
 
 
+def test_a_server_may_say_that_it_knows_no_such_method(document):
+    class Strict(Shelves):
+        unknown = 0
+
+        def respond(self, request: httpx.Request) -> httpx.Response:
+            if request.method in {"GET", "POST"}:
+                return super().respond(request)
+            self.unknown += 1
+            return httpx.Response(501)
+
+    service = Strict()
+    assert ("answers", "") not in {
+        (it.rule.id, it.exchange.operation) for it in judged(service, document).findings
+    }
+    assert service.unknown
+
+
 def test_a_bound_that_is_off_by_one_is_found_by_few_requests(document):
     outcome = judged(TakesOneTooMany(), document)
     assert ("generated", "GET /shelves") in named(outcome.findings)

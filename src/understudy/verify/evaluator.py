@@ -141,6 +141,7 @@ SHOWN = 5
 """Exchanges that a report names for each rule."""
 
 SERVER_FAILURE = 500
+_NOT_IMPLEMENTED = 501
 NO_OCCASION = {GENERATED.id: "no cases were generated (--cases)"}
 
 LOADED = sections.SECTIONS
@@ -446,16 +447,19 @@ class Evaluator:
 
     def _by_document(self, exchange: Exchange) -> list[Finding]:
         new: list[Finding] = []
+        operation = self.routes.operation(exchange.operation)
         if ANSWERS.id in self.rules:
-            shown = message_of(exchange) if exchange.status >= SERVER_FAILURE else ""
+            # a server that knows no such method may say so (RFC 9110, 15.6.2)
+            is_unknown = operation is None and exchange.status == _NOT_IMPLEMENTED
+            is_failure = exchange.status >= SERVER_FAILURE and not is_unknown
+            shown = message_of(exchange) if is_failure else ""
             actual = f"status {exchange.status}{shown and f', {shown}'}"
-            result = expect(exchange.status < SERVER_FAILURE, "no failure", actual)
+            result = expect(not is_failure, "no failure", actual)
             new += self._note(ANSWERS, result, exchange)
         if PLAIN.id in self.rules and exchange.response.is_refusal:
             shown = internals_in(exchange)
             result = expect(not shown, "a message for clients", f"a stack or statement: {shown}")
             new += self._note(PLAIN, result, exchange)
-        operation = self.routes.operation(exchange.operation)
         judge = self.documents.get(exchange.site)
         if operation is None or judge is None or DOCUMENT.id not in self.rules:
             return new
