@@ -1,7 +1,7 @@
 """The ``understudy`` command.
 
-Modules of this package import what is heavy inside functions, so that every command, and
-``understudy --help`` before all, starts at once.
+Modules of this package import slow libraries inside functions, so that every command, and above all
+``understudy --help``, starts at once.
 """
 
 import re
@@ -23,20 +23,19 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "Make": ("generate", "fixtures", "record", "learn", "infer", "export"),
     "Look": ("journal", "explain", "exercised", "worlds", "schema", "plugins"),
 }
-"""The commands by what a user wants, in the order of the help."""
-
+"""The commands by purpose, in the order of the help."""
 
 LONGEST_MESSAGE: Final = 4_000
-"""Characters of an error that are printed."""
+"""Most characters of an error message that are printed."""
 
 
 class Unusable(click.ClickException):
-    """A usage or configuration error; the command ends with 2."""
+    """A usage or configuration error, which ends the command with exit code 2."""
 
     exit_code = ExitCode.UNUSABLE
 
     def format_message(self) -> str:
-        """Returns the message, or its ends: it may quote a file or a response, and says at the end what to do."""
+        """Returns the message; of a long one, which quotes a file or a response, the start and end."""
         text = printable(self.message)
         if len(text) <= LONGEST_MESSAGE:
             return text
@@ -50,23 +49,23 @@ class Unusable(click.ClickException):
 
 
 class Commands(click.Group):
-    """Finds commands by the door, prints what a person must mend in one line, and ends with 2."""
+    """Loads commands as plugins, and prints errors of usage in one line with exit code 2."""
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
-        """Returns our own commands; `understudy plugins` lists those of other packages."""
+        """Returns the bundled commands; `understudy plugins` lists those of other packages."""
         return sorted(plugins.names("commands"))
 
     def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Imports a command; those of other packages are looked for under a name that is not ours."""
+        """Imports a bundled command, or else one of another package."""
         command: click.Command | None = plugins.find("commands", cmd_name)
         return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parses what stands before the command.
+        """Parses the arguments before the command.
 
         Raises:
             Exit: Ctrl-C was pressed.
-            Unusable: An option of a command stands there.
+            Unusable: An option of a command is among them.
         """
         words = list(args)
         try:
@@ -82,10 +81,10 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Finds the command that is named first.
+        """Finds the command of the first argument.
 
         Raises:
-            UsageError: There is none of this name.
+            UsageError: There is no command of this name.
         """
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
             word = _ELSEWHERE.get(args[0], args[0])
@@ -128,7 +127,7 @@ class Commands(click.Group):
             raise Unusable(str(missing)) from error
         except OSError as error:
             if error.filename is None:
-                raise  # of a socket, or of another process
+                raise  # an error of a socket or of another process
             msg = f"{error.filename} cannot be used: {error.strerror}. Check the path and its permissions."
             raise Unusable(msg) from error
 
@@ -152,7 +151,7 @@ _ELSEWHERE: Final = {
     "--checks": "--rules",
     "--verbose": "--log",
 }
-"""The name that other tools give a command or an option to its name here."""
+"""Names of commands and options in other tools, each with its name here."""
 
 _OPTION_OF: Final = (
     (re.compile("https?://.*"), ("--base-url", "--mock")),
@@ -161,13 +160,14 @@ _OPTION_OF: Final = (
     (re.compile(r".*\.(ya?ml|json)"), ("--document", "--fixtures")),
     (re.compile("[0-9]+"), ("--port",)),
 )
-"""A value without its option, and the options that are likely meant."""
+"""Forms of values that users give without an option, each with the options that are likely meant."""
 
 
 def _in_words(error: click.UsageError, command: click.Command | None) -> Unusable:
-    """Returns an error that names what a user can mend, and where to read on."""
+    """Returns an error with a remedy, and with the command that prints the help."""
     text = error.format_message()
-    if isinstance(error, click.NoSuchOption):  # click compares the dashes, too
+    # click suggests options by similarity of the whole text, so that "--" alone makes them similar
+    if isinstance(error, click.NoSuchOption):
         letters = _ELSEWHERE.get(error.option_name, error.option_name).lstrip("-")
         names = [*(error.possibilities or ()), *(_names(command) if command else ())]
         same = [it for it in names if it.lstrip("-") == letters]
@@ -195,14 +195,14 @@ _EXTRA: Final = re.compile(r"Got unexpected extra arguments? \((\S+).*\)", re.DO
 
 
 def _names(command: click.Command) -> list[str]:
-    """Returns what a command takes, as a user types it."""
+    """Returns the names of a command's options, and those of its arguments in capitals."""
     return [
         name if name.startswith("-") else name.upper() for it in command.params for name in it.opts
     ]
 
 
 def _unexpected(word: str, command: click.Command) -> str:
-    """Returns what a command takes where it was given a word too many."""
+    """Returns the message for an unexpected argument, with the option that is likely missing."""
     if any(isinstance(it, click.Argument) for it in command.params):
         taken = " ".join(command.collect_usage_pieces(click.Context(command))[1:])
         return f"{word!r} is one argument too many; {command.name} takes {taken}."
@@ -216,19 +216,19 @@ def _unexpected(word: str, command: click.Command) -> str:
 
 
 def _name_variable(error: click.BadParameter) -> None:
-    """Lets an error name the environment variable that the value came from, not the option."""
+    """Changes an error to name the environment variable if the value came from one."""
     parameter, ctx = error.param, error.ctx
     if parameter is None or ctx is None or parameter.name is None:
         return
     if ctx.get_parameter_source(parameter.name) is ParameterSource.ENVIRONMENT:
         named = parameter.envvar or f"{ctx.auto_envvar_prefix}_{parameter.name.upper()}"
         error.param_hint = named if isinstance(named, str) else named[0]
-    elif isinstance(parameter, click.Option):  # click adds the variable, which had no part in it
+    elif isinstance(parameter, click.Option):  # click would name the variable too
         error.param_hint = f"'{parameter.opts[0]}'"
 
 
 def _with_remedy(parameter: click.Parameter | None, message: str) -> str:
-    """Returns a message that says what would be right, where click says only what is wrong."""
+    """Returns a message that names the valid values, where click's says only what is wrong."""
     kind, value = getattr(parameter, "type", None), message.partition(" is not ")[0]
     if isinstance(kind, click.types.BoolParamType):
         return f"{value} is neither 1 nor 0."

@@ -24,7 +24,7 @@ def cleanup(journal: Path, target: Path | None, *, is_json: bool) -> None:
 
     JOURNAL is the file that the run kept; everything is read back afterwards, to prove it.
     """
-    # httpx and the judge take a second to import, which other commands need not wait for.
+    # httpx and the evaluator take a second to import, which other commands need not wait for.
     from understudy.api.opening import restore
     from understudy.cli.interrupts import ended_by_sigterm
 

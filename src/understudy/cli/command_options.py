@@ -1,4 +1,4 @@
-"""The options of the commands: a record each, and a record for each group that several share."""
+"""Groups of options that several commands share, one record for each group."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
@@ -17,7 +17,7 @@ MOCK_URL = "http://127.0.0.1:8080"
 """The default address of ``understudy serve``."""
 
 GITHUB: Final = "github"
-"""The report that needs no file: GitHub reads it from the log, and from its own summary file."""
+"""The report without a file: annotations in the log, and the job summary, which GitHub reads."""
 
 FORMATS_OF_REPORTS: Final = ("json", "junit", "html", "sarif", "har", "gitlab", "markdown")
 """The formats of reports, in the order of the help."""
@@ -26,11 +26,11 @@ FAIL_ON: Final[Mapping[str, Any]] = {
     "type": click.Choice(["findings", "not-checked", "notes", "nothing"]),
     "help": "What sets the exit code; repeatable.  [default: findings]",
 }
-"""The option that names what a run fails on."""
+"""Attributes of the option ``--fail-on``."""
 
 
 def rule_ids(_ctx: click.Context, _option: click.Parameter, text: str | None) -> tuple[str, ...]:
-    """Returns the ids of a list with commas."""
+    """Returns the ids in a comma-separated list."""
     return tuple(name.strip() for name in (text or "").split(",") if name.strip())
 
 
@@ -40,14 +40,14 @@ RULES: Final[Mapping[str, Any]] = {
     "shell_complete": completion.rules,
     "metavar": "ID,…",
 }
-"""The option that names rules."""
+"""Attributes of the option ``--rules``."""
 
 
 def parsed_by(without: Collection[str] = ()) -> Callable[..., tuple[tuple[str, Path], ...]]:
-    """Returns what parses the values of ``--report``; formats are looked for where there is one.
+    """Returns a callback that parses the values of ``--report``.
 
     Args:
-        without: Formats that the command has nothing for.
+        without: Formats that the command does not support.
     """
 
     def parse(
@@ -72,7 +72,7 @@ def _report(text: str, formats: Collection[str]) -> tuple[str, Path]:
     """Parses one value.
 
     Raises:
-        BadParameter: It is not a known format with a file.
+        BadParameter: The value is not a known format with a file.
     """
     name, _, path = text.partition("=")
     if name == GITHUB and not path:
@@ -94,8 +94,8 @@ def report_option(before: str = "W", without: Collection[str] = ()) -> Any:
     """Returns the field of ``--report``.
 
     Args:
-        before: What the help says first.
-        without: Formats that the command has nothing for.
+        before: Beginning of the help, up to the first letter of "Write".
+        without: Formats that the command does not support.
     """
     known = [name for name in FORMATS_OF_REPORTS if name not in without]
     return option(
@@ -114,7 +114,7 @@ MODE: Final[Mapping[str, Any]] = {
     "type": click.Choice(get_args(Mode)),
     "help": "What may be changed: nothing, the named account, or anything.",
 }
-"""The option of commands that may write to a deployment."""
+"""Attributes of the option ``--mode``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ LIKE: Final[Mapping[str, Any]] = {
     "metavar": "YAML",
     "help": "Profile of the deployment, as of `serve --like`: document, vocabulary, facts.",
 }
-"""The option that names the profile of a deployment."""
+"""Attributes of the option ``--like``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,45 +149,43 @@ class Limits:
 
 
 class DeploymentCommand:
-    """Tells the options that name a deployment from the others of a command, by their names."""
+    """Base of the records whose options name a deployment."""
 
     __slots__ = ()
 
     @property
     def where(self) -> Any:
-        """The deployment, as ``DeploymentOptions``."""
-        # The deployment takes 0.1 s to import, which `--help` need not wait for.
+        """The options of the deployment, selected by their names."""
+        # These take 0.1 s to import, which `--help` need not wait for.
         from understudy.api.options import DeploymentOptions
 
         given = values_of(self)
-        known = {
-            each.name: given[each.name] for each in fields(DeploymentOptions) if each.name in given
-        }
+        known = {it.name: given[it.name] for it in fields(DeploymentOptions) if it.name in given}
         seconds = known.pop("max_time", None)
         time = None if seconds is None else timedelta(seconds=seconds)
         return DeploymentOptions(**known, target_file=given["target"], max_time=time)
 
 
 class RequestedReports:
-    """Tells the reports that are files from the one that GitHub reads from the log."""
+    """Base of the records with the option ``--report``."""
 
     __slots__ = ()
     reports: tuple[tuple[str, Path], ...]
 
     @property
     def files(self) -> tuple[tuple[str, Path], ...]:
-        """Format and file of each report that is written."""
+        """Format and file of each report that has a file."""
         return tuple((name, path) for name, path in self.reports if name != GITHUB)
 
     @property
     def is_github(self) -> bool:
-        """True to print annotations, and to write the job summary where there is one."""
+        """True if annotations and a job summary for GitHub are requested."""
         return any(name == GITHUB for name, _ in self.reports)
 
 
 @dataclass(frozen=True, slots=True)
 class Reporting(RequestedReports):
-    """The reports of an outcome, and what its exit code depends on."""
+    """The reports of a run, and the conditions of its exit code."""
 
     reports: tuple[tuple[str, Path], ...] = report_option()
     fail_on: tuple[str, ...] = option(default=(), **FAIL_ON)
@@ -242,10 +240,10 @@ class RunningMock:
     )
 
     def client(self) -> Any:
-        """Returns the ``AdminClient`` for the mock; the command's end closes it.
+        """Returns an ``AdminClient`` for the mock, which is closed when the command ends.
 
         Raises:
-            StartupError: No mock responds at the address, or it refused.
+            StartupError: No mock responds at the address, or it refused access.
         """
         # httpx takes 0.1 s to import, which `serve` need not wait for.
         from understudy.verify.admin_client import AdminClient

@@ -1,7 +1,7 @@
-"""The commands that judge: the options, the help, and the function of each, by its name.
+"""The commands that judge deployments: options, help, and the name of the function that runs each.
 
-The function stands in a module of its own, which is imported when the command runs: Schemathesis and
-openapi-core take a second, which `--help` need not wait for.
+The module of the function is imported only when the command runs: Schemathesis and openapi-core take
+a second to import, which `--help` need not wait for.
 """
 
 import gc
@@ -331,27 +331,25 @@ class GenerateOptions(RequestedReports, DeploymentCommand):
 
     @property
     def is_written(self) -> bool:
-        """True where cases are written; False where they are sent and judged alone."""
+        """True if cases are written; False if they are only sent and judged."""
         return not self.is_sent or self.is_json or bool(self.name or self.out)
 
 
 COLLECTED_AFTER: Final = 50_000
-"""Objects that are allocated between two collections of garbage."""
+"""Allocated objects between two garbage collections."""
 
 OLDER_AFTER: Final = (50, 50)
-"""Collections until those that survived one or two are looked at again: exchanges, which stay."""
+"""Collections before the older generations are collected: exchanges, which live to the end."""
 
 TABLES: Final = "HYPOTHESIS_STORAGE_DIRECTORY"
 """The environment variable that names the directory for Hypothesis's tables of characters."""
 
 
 def _prepare_judging() -> None:
-    """Collects garbage seldom, as what a run exchanges lives as long as it does.
+    """Makes garbage collections rare, and moves Hypothesis's tables into the user's cache.
 
-    Lets Hypothesis keep its tables in the user's cache, unless the environment says where.
-
-    In the current directory, where they would be by default, the first run anew spends a second on
-    them, and leaves a directory behind.
+    The exchanges of a run live as long as the run, so collections find little garbage. By default
+    the tables go into the current directory, which costs a second in each new one.
     """
     gc.set_threshold(COLLECTED_AFTER, *OLDER_AFTER)
     try:

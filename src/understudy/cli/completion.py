@@ -1,6 +1,6 @@
-"""Completes values in a shell: switches, rules, operations and people of the bundled files.
+"""Shell completion of values: switches, rules, operations and people of the bundled files.
 
-``eval "$(_UNDERSTUDY_COMPLETE=bash_source understudy)"`` switches it on; zsh and fish likewise.
+``eval "$(_UNDERSTUDY_COMPLETE=bash_source understudy)"`` turns it on, in zsh and fish likewise.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ Items = list[CompletionItem]
 
 
 def _matching(incomplete: str, values: Iterable[tuple[str, str]]) -> Items:
-    """Returns the values that begin like what was typed, each with its help."""
+    """Returns the values that begin with the typed text, each with its help."""
     return [
         CompletionItem(value, help=" ".join(text.split()))
         for value, text in values
@@ -35,7 +35,7 @@ def choices(_ctx: click.Context, _option: click.Parameter, incomplete: str) -> I
 
 
 def rules(_ctx: click.Context, _option: click.Parameter, incomplete: str) -> Items:
-    """Completes ``--rules``: ids with their statements, after a comma too."""
+    """Completes the last id in the list of ``--rules``."""
     from understudy.collections.rules import INFERRED
     from understudy.interface.rules import load_rules
     from understudy.openapi.bundled import openapi_directory

@@ -1,6 +1,6 @@
-"""Runs ``understudy demo``: a mock, and beside it a staging whose faults a run of verify finds.
+"""Runs ``understudy demo``: a mock, and a faulty staging deployment to judge with verify.
 
-The staging is a second mock, at one port, behind the faults of ``api.demo``.
+The staging deployment is a second mock, at one port, with the faults of ``api.demo``.
 """
 
 from collections.abc import Callable, Mapping
@@ -50,7 +50,7 @@ def demo(options: DemoOptions, _environment: Mapping[str, str]) -> None:
     expect_different(ports)
     resource, authorization, staged = (serving.bind(HOST, ports[name], name) for name in ports)
     url, auth_url, staging_url = map(serving.url_of, (resource, authorization, staged))
-    # What was sent to a staging that has ended does not count for the new one's hour.
+    # the ledger counts requests of the hour, but those went to the staging of an earlier demo
     options.target.with_suffix(".ledger").unlink(missing_ok=True)
     options.target.write_text(TARGET.format(url=staging_url), encoding="utf-8")
 
@@ -67,7 +67,7 @@ def demo(options: DemoOptions, _environment: Mapping[str, str]) -> None:
 
 
 def first_screen(options: DemoOptions, url: str, staging_url: str) -> list[str]:
-    """Returns what runs where, and what to type next."""
+    """Returns the lines with the addresses of both, the faults, and the next command."""
     state = "without faults" if options.is_fixed else "with three faults"
     faults = [] if options.is_fixed else [f"    {fault}" for fault in FAULTS]
     target = options.target

@@ -1,4 +1,4 @@
-"""Runs ``understudy drift`` with typed options: the comparison, reports, exit code."""
+"""Runs ``understudy drift``: compares, writes reports, and chooses the exit code."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -59,10 +59,10 @@ def drift(options: DriftOptions, environment: Mapping[str, str]) -> int:
 
     Args:
         options: The options of the command line.
-        environment: Where ``env:NAME`` of a target file is looked up.
+        environment: Variables for the values ``env:NAME`` of a target file.
 
     Raises:
-        StartupError: A file or an option is not as it must be, or nothing responds.
+        StartupError: A file or an option is invalid, or a deployment does not respond.
     """
     _expect_consistent(options)
     console = Terminal(highlight=False, stderr=options.is_json)
@@ -91,7 +91,7 @@ def drift(options: DriftOptions, environment: Mapping[str, str]) -> int:
 
 
 def _expect_consistent(options: DriftOptions) -> None:
-    """Accepts options that go together, and files that can be written.
+    """Checks that options do not contradict one another, and that files can be written.
 
     Raises:
         StartupError: Options contradict one another, a rule does not exist, or a file cannot be
@@ -176,16 +176,16 @@ def _report_of(
 
 
 def _keep(documents: DocumentsOfRun, path: Path | None, report: DriftReport) -> None:
-    """Keeps the deployment's document at the end of a run; one that was stopped tells nothing."""
+    """Keeps the deployment's document for the next run, unless this run was stopped."""
     if path is not None and documents.published is not None and not report.stopped:
         keep_document(documents.published, path)
 
 
 def ending(report: DriftReport, wanted: frozenset[str]) -> Ending:
-    """Returns the code of a run and its reason.
+    """Returns the exit code of a run with its reason.
 
-    It is 1 for what ``--fail-on`` names or was not undone, 3 for what was left unchecked, and 2 where
-    nothing was compared.
+    The code is 1 for entries that ``--fail-on`` names and changes that were not undone, 3 for a run
+    that left checks out, and 2 if nothing was compared.
     """
     if "nothing" in wanted:
         return Ending(ExitCode.DONE)
@@ -205,11 +205,11 @@ def ending(report: DriftReport, wanted: frozenset[str]) -> Ending:
 WHAT_IS_COMPARED = frozenset(
     {"target", "against", "like", "mock_facts", "rules", "archive", "key", "walks", "seed"}
 )
-"""The options that a command which tells more repeats."""
+"""The options that the suggested next command repeats."""
 
 
 def _following(options: DriftOptions, report: DriftReport) -> str:
-    """Returns the command that tells more of what was found."""
+    """Returns the command that shows the findings in detail; empty without findings."""
     if options.where.target_file is None or not (report.findings or report.notes):
         return ""
     html = dict(options.files).get("html")

@@ -1,4 +1,4 @@
-"""``understudy exec -- COMMAND``: runs a command with a mock of its own."""
+"""``understudy exec -- COMMAND``: runs a command with a mock that only this command uses."""
 
 import os
 import subprocess
@@ -22,8 +22,7 @@ from understudy.mock.server.hosts import is_host
 from understudy.terminal import echo
 
 PATIENCE = 60
-"""Seconds that the mock may take to start, with many people on a slow machine."""
-
+"""Seconds that the mock may take to start, enough for many people on a slow machine."""
 
 _AUTHORITY_VARIABLES = (
     *("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"),
@@ -39,7 +38,7 @@ AS_HOST = "--as-host"
 
 
 class _Split(click.Command):
-    """Parses what is before ``--`` as options of ``serve``, and what is after it as a command."""
+    """Parses the arguments before ``--`` as options of ``serve``, and those after it as a command."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Splits the arguments.
@@ -64,7 +63,7 @@ class _Split(click.Command):
 
 
 def _hosts(options: list[str], ctx: click.Context) -> tuple[list[str], list[str]]:
-    """Splits the host names from the options of ``serve``."""
+    """Returns the values of ``--as-host``, and the other options, which are those of ``serve``."""
     hosts, others, left = [], [], iter(options)
     for text in left:
         name, _, value = text.partition("=")
@@ -114,10 +113,10 @@ def exec_(options: list[str], command: list[str], hosts: list[str]) -> None:
 
 @contextmanager
 def _proxied(hosts: list[str], addresses: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    """Yields the variables by which clients use a proxy to the mock, while it runs.
+    """Runs a proxy to the mock, and yields the environment variables that make clients use it.
 
     Raises:
-        StartupError: The mock has a certificate of the user's own, whose authority is unknown.
+        StartupError: The mock has the user's own certificate, whose authority is unknown.
     """
     # ssl takes 20 ms to import, which a command without host names need not wait for.
     from understudy.cli.forward_proxy import ForwardProxy
@@ -139,7 +138,7 @@ def _proxied(hosts: list[str], addresses: Mapping[str, str]) -> Iterator[dict[st
                 "UNDERSTUDY_AS_HOSTS": ",".join(hosts),
                 "UNDERSTUDY_AS_PORTS": f"{site.port},{proxy.server_address[1]}",
             }
-        finally:  # many clients show the status of a refusal, and not its text
+        finally:  # printed here too, as many clients do not show the body of a refusal
             for host in sorted(proxy.refused):
                 echo(
                     f"{host} was refused; add {AS_HOST} {host} for the mock to answer there.",

@@ -1,4 +1,4 @@
-"""Exit codes of the commands; the reference page is made from this table."""
+"""Exit codes of the commands; the reference page is generated from these tables."""
 
 from enum import IntEnum
 from typing import Final
@@ -7,7 +7,7 @@ from understudy.terminal import echo
 
 
 class ExitCode(IntEnum):
-    """The exit codes; a script can tell a finding from a mistake of its own."""
+    """The exit codes, by which a script can tell a finding from a usage error."""
 
     DONE = 0
     FINDINGS = 1
@@ -18,12 +18,12 @@ class ExitCode(IntEnum):
 
 
 def last_lines(reason: str = "", following: str = "") -> ExitCode:
-    """Prints why the exit code is 1, and what to type next, for a command that writes no report.
+    """Prints the reason for exit code 1 and the next command, for a command without a report.
 
-    Both go to standard error, where no program reads them.
+    Both go to standard error, as programs may read standard output.
 
     Args:
-        reason: What was found; empty for nothing.
+        reason: The findings; empty for none.
         following: The next command; empty for none.
     """
     if reason:
@@ -78,4 +78,4 @@ USES: Final = {
         ExitCode.INTERNAL: "a part of verify failed; the report says which",
     },
 }
-"""The reasons of each command for a code; every command ends with 0 or 2 for the reasons above."""
+"""Further reasons for an exit code, by command; 0 and 2 are used by every command as above."""

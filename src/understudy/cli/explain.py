@@ -14,10 +14,10 @@ LAST = "last"
 
 
 def _number(_ctx: click.Context, _argument: click.Parameter, text: str) -> int | None:
-    """Parses an id; returns None for the latest request.
+    """Parses the id of a request; returns None for ``last``.
 
     Raises:
-        BadParameter: It is neither.
+        BadParameter: The text is neither an id nor ``last``.
     """
     if text == LAST:
         return None
@@ -51,7 +51,7 @@ def _last(mock: Any) -> int:
     """Returns the id of the latest request.
 
     Raises:
-        StartupError: There was none yet.
+        StartupError: The mock has received no request yet.
     """
     latest = mock.call("GET", "/requests", params={"limit": 1})["requests"]
     if not latest:
@@ -89,7 +89,7 @@ def _lines(entry: Any) -> list[str]:
 
 
 def _inference(inference: Any) -> list[str]:
-    """Returns the lines about the state that responded, and about what corrects it."""
+    """Returns the lines on the inferred state of the operation, and on how to correct it."""
     sure = f"{inference['confidence']:.0%} sure"
     return [
         _line("inferred", f"{inference['role']} of {inference['resource']}, {sure}"),

@@ -1,6 +1,6 @@
-"""Shows fixtures in tables, and writes a directory with more people.
+"""Runs ``understudy fixtures``: shows fixtures in tables, or writes a directory with more people.
 
-What fixtures say is never read as rich's markup: a person may be called ``[bold]``.
+Texts of fixtures are passed as ``Text``, so that rich does not parse a name such as ``[bold]``.
 """
 
 import shlex
@@ -34,7 +34,7 @@ def fixtures(options: FixturesOptions, _environment: Mapping[str, str]) -> None:
 
     Raises:
         UsageError: Two options contradict one another.
-        StartupError: A fixture is not as it must be, or the directory cannot be written.
+        StartupError: A fixture is invalid, or the directory cannot be written.
     """
     directory, out = options.directory or fixtures_directory(), options.out
     is_making = options.count is not None or options.is_nasty
@@ -59,7 +59,7 @@ def show(directory: Path, *, is_json: bool) -> None:
     """Prints the people, tokens and applications of a fixtures directory.
 
     Raises:
-        StartupError: A fixture is not as it must be.
+        StartupError: A fixture is invalid.
     """
     world = World("fixtures", loading.load(directory))
     listed = listing(world, Clock().now())
@@ -70,12 +70,12 @@ def show(directory: Path, *, is_json: bool) -> None:
 
 
 def made(count: int | None, seed: int, *, is_nasty: bool) -> dict[str, Iterator[Person]]:
-    """Returns new people by the name of the file that they go to.
+    """Returns new people, by the name of the file to write them to.
 
     Args:
         count: Number of invented people; None for none.
         seed: Seed for invented people.
-        is_nasty: Whether to make people whose every field is an edge case too.
+        is_nasty: True to add people whose every field is an edge case.
     """
     people: dict[str, Iterator[Person]] = {}
     if count is not None:
@@ -101,7 +101,7 @@ def write(base: Path, out: Path, made: dict[str, Iterator[Person]]) -> None:
     loading.load(base)
     count = 0
     try:
-        # Invented people have the bundled pictures; the base's own win where names are the same.
+        # invented people need the bundled pictures; the base's pictures replace those of equal names
         shutil.copytree(fixtures_directory() / "images", out / "images")
         shutil.copytree(base, out, dirs_exist_ok=True)
         for name, people in made.items():
@@ -127,15 +127,15 @@ def _expect_new(base: Path, out: Path) -> None:
 
 
 SHOWN = 200
-"""People in the table; ``--json`` lists all of them."""
+"""Most people in the table; ``--json`` lists all of them."""
 
 
 def print_tables(listed: Mapping[str, list[dict[str, Any]]], reasons: Mapping[str, str]) -> None:
     """Prints people, tokens and applications to standard output.
 
     Args:
-        listed: The listing of the fixtures, as ``--json`` prints it.
-        reasons: Token to its purpose, which the listing does not have.
+        listed: The listing that ``--json`` prints.
+        reasons: Purposes of tokens, by token, which the listing lacks.
     """
     console = Terminal()
     people = listed["people"]

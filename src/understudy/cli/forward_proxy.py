@@ -1,7 +1,7 @@
 """A forward proxy to the mock for the clients of ``understudy exec --as-host``.
 
-It stands on this machine, connects to the mock alone, and refuses every host that was not named, so
-that nothing of a test reaches the network.
+It listens on loopback, connects only to the mock, and refuses every other host, so that no request
+of a test reaches the network.
 """
 
 import socket
@@ -16,21 +16,22 @@ from typing import Self
 from urllib.parse import urlsplit
 
 _HEAD = 64 * 1024
-"""The most bytes of a request before its body."""
+"""Most bytes of a request before its body."""
 
 _CHUNK = 64 * 1024
+"""Most bytes that are read at once."""
 
 
 class ForwardProxy(ThreadingTCPServer):
-    """Listens on a free port of loopback while it is entered.
+    """A context manager that listens on a free port of loopback.
 
     Attributes:
         refused: The hosts that were refused.
 
     Args:
-        hosts: The host names that lead to the mock, in lower case.
-        mock: Host and port of the mock, which speaks TLS.
-        authority: The certificate authority of the mock, for requests of clients without TLS.
+        hosts: The host names that are passed to the mock, in lower case.
+        mock: Host and port of the mock, which serves https.
+        authority: Certificate authority of the mock, to pass on requests that clients send as http.
     """
 
     daemon_threads = True
@@ -54,13 +55,13 @@ class ForwardProxy(ThreadingTCPServer):
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Ends; connections that are open end with the process."""
+        """Stops listening; open connections end with the process."""
         self.shutdown()
         self.server_close()
 
 
 class _Handler(BaseRequestHandler):
-    """Joins one connection of a client to the mock, or refuses it."""
+    """Connects one client to the mock, or refuses the client."""
 
     server: ForwardProxy
 
@@ -72,7 +73,8 @@ class _Handler(BaseRequestHandler):
             method, _, target = line.decode("latin-1").rpartition(" ")[0].partition(" ")
             is_tunnel = method == "CONNECT"
             parts = urlsplit(f"//{target}" if is_tunnel else target)
-            host = parts.hostname or _host_in(fields)  # a client that was led here names no host
+            # a client that was redirected here by fixed_hosts.cjs names no host in its target
+            host = parts.hostname or _host_in(fields)
             if host not in self.server.hosts:
                 self._refuse(host or target)
                 return
@@ -81,7 +83,7 @@ class _Handler(BaseRequestHandler):
                 self.request.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
                 self._join(upstream, rest)
                 return
-            # one request a connection: the next one might be for another host
+            # one request per connection, as the next one might be for another host
             kept = [it for it in fields.split(b"\r\n") if not it.lower().startswith(_OF_CONNECTION)]
             path = f"{parts.path or '/'}{'?' * bool(parts.query)}{parts.query}"
             start = f"{method} {path} HTTP/1.1".encode("latin-1")
@@ -90,7 +92,7 @@ class _Handler(BaseRequestHandler):
             self._join(secured, sent + rest)
 
     def _head(self) -> tuple[bytes, bytes]:
-        """Returns what comes before the empty line, and what was read behind it."""
+        """Returns the bytes before the empty line, and those that were already read after it."""
         read = b""
         while b"\r\n\r\n" not in read and len(read) < _HEAD:
             chunk = self.request.recv(_CHUNK)
@@ -130,6 +132,7 @@ def _host_in(fields: bytes) -> str:
 
 
 _OF_CONNECTION = (b"connection:", b"proxy-connection:", b"keep-alive:")
+"""Hop-by-hop header fields, which a proxy does not pass on (RFC 9110, 7.6.1)."""
 
 
 def _pass_on(source: socket.socket, target: socket.socket) -> None:

@@ -1,4 +1,4 @@
-"""Runs ``understudy generate`` with typed options: source, cases, format, summary."""
+"""Runs ``understudy generate``: chooses cases, sends and writes them, and prints a summary."""
 
 import re
 import shlex
@@ -50,19 +50,19 @@ RUN_BY: Final = {
     "http": "TOKEN=… httpyac send {} --all",
     "har": "understudy drift --target FILE --har {}",
 }
-"""The command that runs what each format writes."""
+"""The command that runs the output of a format, by format."""
 
 
 @dataclass
 class Tally:
-    """Counts cases on their way to the format.
+    """Counts cases while they are written.
 
     Attributes:
         total: Number of cases to write.
-        outcomes: First words of an outcome to number of cases.
-        reasons: Reason for not sending or judging a case to number of cases.
+        outcomes: Number of cases by outcome, such as ``failed``.
+        reasons: Number of cases by the reason why they were not sent or judged.
         sequences: Identifiers of the sequences to write.
-        causes: Cause of failures to their number, and the case with the smallest request.
+        causes: Number of failures and the case with the smallest request, by cause.
         sent: The cases with an outcome.
     """
 
@@ -74,13 +74,13 @@ class Tally:
     sent: list[Case] = field(default_factory=list)
 
     def through(self, cases: Iterable[Case], *, only_failing: bool) -> Iterator[Case]:
-        """Yields the cases to write."""
+        """Counts cases, and yields those to write."""
         for _, steps in groupby(
             cases, lambda case: case.id if case.step is None else case.step.sequence
         ):
             group = [self._counted(case) for case in steps]
             if only_failing and not any(case.has_failed for case in group):
-                continue  # of a sequence with a failure, every step is needed
+                continue  # a sequence is left out only if none of its steps failed
             self.total += len(group)
             self.sequences |= {case.step.sequence for case in group if case.step is not None}
             yield from group
@@ -100,15 +100,15 @@ class Tally:
 
 
 MOST_REASONS: Final = 5
-"""Reasons why cases were not sent or judged that a report lists; the most frequent first."""
+"""Most reasons for cases that were not sent or judged in a report, the most frequent first."""
 
 SERVER_ERROR = re.compile("answered 5[0-9][0-9]")
 
 
 def _cause_of(case: Case, why: str) -> str:
-    """Returns what a failure shares with others: the operation, the response and the mutated place.
+    """Returns the name of a failure's cause: the operation, the response and the mutated place.
 
-    A crash, or a response that breaks a rule, has one cause, whatever place brought it about.
+    The place is left out for server errors and broken rules, which have one cause for all places.
     """
     reason = why.partition("; ")[0]
     if SERVER_ERROR.match(reason):
@@ -121,12 +121,12 @@ def _cause_of(case: Case, why: str) -> str:
 
 
 def report_of(tally: Tally, urls: Mapping[str, str], started: datetime) -> Report:
-    """Returns what a report says of cases that were sent, with the smallest request of each cause.
+    """Returns a report of the cases that were sent, with the smallest request of each cause.
 
     Args:
         tally: The cases.
-        urls: The addresses that they were sent to, by the site of a request.
-        started: When the first one was sent.
+        urls: Base URLs that they were sent to, by the site of a request.
+        started: Time of the first request.
     """
     causes = sorted(tally.causes.items(), key=lambda entry: -entry[1][0])
     failed, passed = tally.outcomes["failed"], tally.outcomes["passed"]
@@ -190,11 +190,11 @@ def _size(case: Case) -> int:
 
 
 def generate(options: GenerateOptions, environment: Mapping[str, str]) -> int:
-    """Generates, sends if that is wanted, writes, and returns the exit code.
+    """Generates cases, sends them with ``--send``, writes them, and returns the exit code.
 
     Args:
         options: The options of the command.
-        environment: Where ``env:NAME`` of a target file is looked up.
+        environment: Variables for the values ``env:NAME`` of a target file.
 
     Raises:
         UsageError: Two options contradict one another.
@@ -222,7 +222,7 @@ def generate(options: GenerateOptions, environment: Mapping[str, str]) -> int:
 
 def _send(options: GenerateOptions, interrupted: Event, environment: Mapping[str, str]) -> int:
     """Sends cases as they are written, and returns the exit code."""
-    # Importing the judge and the mock takes a second, which writing alone need not wait for.
+    # The evaluator and the mock take a second to import, which writing need not wait for.
     from understudy.api.opening import logged_in, open_deployment
     from understudy.api.sending import sending
     from understudy.record.recorder import people_of_reports
@@ -244,7 +244,7 @@ def _send(options: GenerateOptions, interrupted: Event, environment: Mapping[str
 
 
 def _contradictions(options: GenerateOptions) -> Iterator[str]:
-    """Yields why options do not go together."""
+    """Yields the messages on options that cannot be used together."""
     name, form = options.format_name, plugins.find("formats", options.format_name)
     if (options.only_failing or options.reports) and not options.is_sent:
         option = "--only-failing" if options.only_failing else "--report"
@@ -307,13 +307,13 @@ def _write(
     shown = _shown(chosen.cases, chosen.total)
     wanted = takewhile(lambda _: not interrupted.is_set(), shown)
     cases = tally.through(source.send(wanted), only_failing=options.only_failing)
-    first = tuple(islice(cases, 1))  # where nothing responds, nothing may be written
+    first = tuple(islice(cases, 1))  # raises if nothing responds, before a file is written
     judged = worded(chain(first, cases), source.wording)
     if options.is_written:
         omissions = save(form.write(judged, settings), form, out, is_forced=options.force)
     else:
         omissions = Omissions()
-        deque(judged, maxlen=0)  # they are sent as they are read
+        deque(judged, maxlen=0)  # reading the cases sends them
     for note in chosen.notes:
         echo(note, err=True)
     done = f"in {out}: {form.about}" if out else "written" if options.is_written else "generated"
@@ -333,7 +333,7 @@ def _write(
 
 
 def _end(tally: Tally) -> ExitCode:
-    """Returns the exit code of cases that were sent or written, and says why it is not 0."""
+    """Returns the exit code, and prints the reason if it is not 0."""
     failed, passed = tally.outcomes["failed"], tally.outcomes["passed"]
     if failed:
         echo(f"Exit code 1: {counted(failed, 'case')} failed.", err=True)
@@ -355,11 +355,11 @@ class ChosenCases(NamedTuple):
     """The cases to write, and their summary.
 
     Attributes:
-        cases: The cases, which are made as they are written.
-        sources: What they are made of, counted: ``3 operations``.
-        total: Their number, or the most that there can be; None where that is not known.
-        notes: Lines about operations and collections that cases say little about.
-        coverage: The parts that a minimized set covers, in words; empty for any other.
+        cases: The cases, which are generated while they are written.
+        sources: The number of operations or collections, such as ``3 operations``.
+        total: Number of cases, or its upper bound; None if it is not known.
+        notes: Lines on operations and collections that can hardly be tested.
+        coverage: The coverage of a minimized set, in words; empty for other sets.
     """
 
     cases: Iterable[Case]
@@ -384,7 +384,7 @@ def _chosen_cases(source: CaseSource, options: GenerateOptions) -> ChosenCases:
         return ChosenCases(stream, sources, options.count * len(plans), notes)
     coverage = choose(stream, options.size)
     chosen = set(coverage.chosen)
-    again = selection.generate(plans, *wanted)  # the same cases, which are not kept in memory
+    again = selection.generate(plans, *wanted)  # generated twice instead of kept in memory
     cases = compress(again, (place in chosen for place in count()))
     return ChosenCases(cases, sources, options.size, notes, coverage.summary())
 
@@ -413,7 +413,7 @@ def _summarize(tally: Tally, omissions: Omissions, done: str, sources: str) -> N
 
 
 def _shown(cases: Iterable[Case], total: int | None) -> Iterable[Case]:
-    """Returns cases under a progress bar, if stderr is a terminal."""
+    """Wraps cases in a progress bar, if standard error is a terminal."""
     if not sys.stderr.isatty():
         return cases
     # Importing rich takes 60 ms, which a pipe need not wait for.

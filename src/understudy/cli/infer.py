@@ -105,7 +105,7 @@ def _printed(resource: Any) -> Any:
 
 
 def _lines(model: Any) -> list[str]:
-    """Returns the model as a table: what has state, how sure that is, and why."""
+    """Returns the model as a table: the resources with state, their confidence and the reasons."""
     collections = counted(len(model.collections), "collection")
     singletons = counted(len(model.singletons), "single resource")
     operations = counted(sum(len(it.operations) for it in model.resources), "operation")

@@ -1,6 +1,6 @@
-"""Asks for the content of a target file, in the order of the file, and writes it.
+"""Asks for the content of a target file, in the order of the file, and writes the file.
 
-A key that is left out becomes a comment in the file, so that it can be filled in later without
+A key without an answer becomes a comment in the file, so that it can be filled in later without
 looking up its name.
 """
 
@@ -26,13 +26,13 @@ Kind = Literal["text", "url", "mode", "secret", "list", "number", "flag"]
 
 
 class Questions(NamedTuple):
-    """Questions about one table of the file; the first table has no name.
+    """Questions about one table of the file.
 
     Attributes:
-        table: The name of the table.
+        table: The name of the table; empty for keys outside tables.
         title: The heading of the questions.
-        keys: The keys in question, in the order of the record.
-        only_with: The fact that the questions need; see ``Answers.facts``.
+        keys: The keys to ask for, in order.
+        only_with: The condition of the questions; see ``Answers.facts``.
     """
 
     table: str
@@ -70,7 +70,7 @@ QUESTIONS: Final = (
         ("anonymous", "token"),
     ),
 )
-"""The questions, in the order of the file; what a key is about stands with the record of targets."""
+"""The questions, in the order of the file; their texts are the docstrings of the target records."""
 
 NEEDED_FACT: Final = {
     "uploads": "writes",
@@ -79,7 +79,7 @@ NEEDED_FACT: Final = {
     "max_tokens": "tokens",
     "clock": "here",
 }
-"""The fact that the question about a key needs."""
+"""The condition of the question about a key; see ``Answers.facts``."""
 
 USUAL: Final[Mapping[str, Any]] = {
     "base_url": "http://127.0.0.1:8080/v3",
@@ -87,7 +87,7 @@ USUAL: Final[Mapping[str, Any]] = {
     "anonymous": 100,
     "token": 1000,
 }
-"""The answers that Return gives."""
+"""The default answers, which Return gives."""
 
 _HASH: Final = ("0" * 64,)
 
@@ -113,19 +113,19 @@ EXAMPLES: Final[Mapping[str, Any]] = {
     "json": {"username": "…", "password": "env:PASSWORD"},
     "form": {"grant_type": "client_credentials"},
 }
-"""The values in the comments of keys that were left out."""
+"""Example values for the comments of keys without an answer."""
 
 _SECRET: Final = re.compile(r"_token$|^api_key$|secret$|password$")
 
 
 class Key(NamedTuple):
-    """One key of the file, as the record of targets has it.
+    """One key of the file, from the schema of target files.
 
     Attributes:
-        table: The table that it stands in; empty for none.
-        name: Its name.
-        about: What it is, in one sentence.
-        example: The value in the comment of a key that was left out.
+        table: Name of the key's table; empty for none.
+        name: Name of the key.
+        about: Description of the key, in one sentence.
+        example: Example value for the comment of a key without an answer.
         kind: The kind of answer.
     """
 
@@ -137,15 +137,15 @@ class Key(NamedTuple):
 
 
 def _keys() -> Iterator[Key]:
-    """Yields every key of a target file, those without a table first."""
+    """Yields every key of a target file, those without a table first, as TOML requires."""
     records = target_schema()["$defs"]
     members = records["Target"]["properties"]
-    tables = {name: each["$ref"] for name, each in members.items() if "$ref" in each}
-    plain = {name: each for name, each in members.items() if name not in tables}
-    yield from (_key("", name, each) for name, each in plain.items())
+    tables = {name: member["$ref"] for name, member in members.items() if "$ref" in member}
+    plain = {name: member for name, member in members.items() if name not in tables}
+    yield from (_key("", name, member) for name, member in plain.items())
     for table, reference in tables.items():
         record = records[reference.rpartition("/")[2]]
-        yield from (_key(table, name, each) for name, each in record["properties"].items())
+        yield from (_key(table, name, member) for name, member in record["properties"].items())
 
 
 def _key(table: str, name: str, member: Mapping[str, Any]) -> Key:
@@ -182,17 +182,17 @@ _REST_OF_NAME = re.compile(r"[^A-Z0-9]+")
 
 @dataclass
 class Answers:
-    """The answers so far, by table and key; a key that was left out has none."""
+    """The answers so far, by table and key."""
 
     by_key: dict[tuple[str, str], Any] = field(default_factory=dict)
 
     def get(self, table: str, key: str) -> Any:
-        """Returns an answer, or None."""
+        """Returns the answer for a key, or None."""
         return self.by_key.get((table, key))
 
     @property
     def facts(self) -> Mapping[str, bool]:
-        """The facts that decide which questions make sense."""
+        """The conditions of questions, by name, and whether each is met."""
         return {
             "": True,
             "authorization": self.get("", "auth_url") is not None,
@@ -205,23 +205,23 @@ class Answers:
 
     @property
     def prefix(self) -> str:
-        """The beginning of the names of environment variables."""
+        """Prefix for the names of environment variables: from the host's name."""
         if self.facts["here"]:
             return "MOCK"
         host = urlsplit(self.get("", "base_url") or "").hostname or ""
         return _REST_OF_NAME.sub("_", host.partition(".")[0].upper()).strip("_") or "TARGET"
 
     def reference(self, key: Key) -> str:
-        """Returns how the file refers to the environment variable of a secret."""
+        """Returns the value ``env:NAME`` that refers to a secret in the environment."""
         owner = "" if key.table in {it.table for it in QUESTIONS} else f"{key.table.upper()}_"
         return f"env:{self.prefix}_{owner}{key.name.replace('access_token', 'token').upper()}"
 
 
 def ask_for_target(path: Path) -> None:
-    """Asks, and writes a target file.
+    """Asks all questions, and writes a target file with its JSON Schema beside it.
 
     Raises:
-        StartupError: There is one already that is to stay, or it cannot be written.
+        StartupError: The user keeps an existing file, the input ended, or the file cannot be written.
     """
     try:
         answers = _answers(path)
@@ -238,10 +238,10 @@ def ask_for_target(path: Path) -> None:
 
 
 def _answers(path: Path) -> Answers:
-    """Asks every question that makes sense.
+    """Asks every question whose condition is met.
 
     Raises:
-        StartupError: There is a file already that is to stay, or it cannot be written.
+        StartupError: The user keeps an existing file, or the file cannot be written.
         Abort: The input ended.
     """
     if path.exists() and not click.confirm(f"{path} already exists. Overwrite it?"):
@@ -329,7 +329,7 @@ _READERS: Mapping[str, Callable[[str], Any]] = {
 
 
 def written(answers: Answers) -> str:
-    """Returns the content of the file; a key that was left out becomes a comment."""
+    """Returns the content of the file; a key without an answer becomes a comment."""
     lines = [f"#:schema ./{SCHEMA_FILE.name}"]
     for table, keys in groupby(_keys(), lambda key: key.table):
         lines += ["", *([f"[{table}]"] if table else []), *(_line(answers, key) for key in keys)]
@@ -348,14 +348,14 @@ def _line(answers: Answers, key: Key) -> str:
 
 
 def template() -> str:
-    """Returns a file with every key; all but the address are comments, or have their usual value."""
+    """Returns a file with every key; all but ``base_url`` are comments or have their defaults."""
     return written(Answers({("", "base_url"): USUAL["base_url"]}))
 
 
 def _toml(value: Any) -> str:
-    """Returns a value as TOML writes it, which is as JSON does but for tables."""
+    """Returns a value in TOML, whose notation is that of JSON except for tables."""
     if isinstance(value, dict):
-        return f"{{ {', '.join(f'{name} = {_toml(each)}' for name, each in value.items())} }}"
+        return f"{{ {', '.join(f'{name} = {_toml(member)}' for name, member in value.items())} }}"
     text = json.dumps(value, ensure_ascii=False)
     return "".join(c if c.isprintable() else "?" for c in text)
 

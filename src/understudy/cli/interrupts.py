@@ -1,4 +1,4 @@
-"""Ends a run early by Ctrl-C or SIGTERM, without losing what it has to undo."""
+"""Ends a run early by Ctrl-C or SIGTERM, so that its changes are still undone."""
 
 import signal
 import threading
@@ -10,8 +10,8 @@ from typing import Any
 class Interruption:
     """Remembers Ctrl-C and SIGTERM until the run has noticed them.
 
-    Python raises ``KeyboardInterrupt`` wherever a signal finds the program. Raised in a destructor
-    or in the callback of a weak reference, it is printed and lost, and the run would go on.
+    Python raises ``KeyboardInterrupt`` at any point of the program. In a destructor or in the
+    callback of a weak reference it is printed and lost, and the run would go on.
     """
 
     def __init__(self) -> None:
@@ -27,10 +27,10 @@ class Interruption:
         raise KeyboardInterrupt
 
     def raise_lost(self) -> None:
-        """Raises again an interruption that went unnoticed.
+        """Raises an interruption again that was lost.
 
         Raises:
-            KeyboardInterrupt: A signal came and was not noticed.
+            KeyboardInterrupt: A signal was received and not noticed.
         """
         if self._is_pending:
             self._is_pending = False
@@ -43,7 +43,7 @@ class Interruption:
 
 @contextmanager
 def ended_by_sigterm() -> Iterator[Interruption]:
-    """Makes SIGTERM do what Ctrl-C does, so that every change is undone and reported."""
+    """Handles SIGTERM like Ctrl-C, so that every change is undone and reported."""
     interruption = Interruption()
     with _handled_by(interruption.interrupt):
         yield interruption
@@ -51,7 +51,7 @@ def ended_by_sigterm() -> Iterator[Interruption]:
 
 @contextmanager
 def noted() -> Iterator[threading.Event]:
-    """Notes a first Ctrl-C or SIGTERM and lets the work under way finish; a second one ends it.
+    """Sets an event at the first Ctrl-C or SIGTERM; the second one raises KeyboardInterrupt.
 
     Yields:
         The event that the first signal sets.
@@ -69,16 +69,19 @@ def noted() -> Iterator[threading.Event]:
 
 @contextmanager
 def _handled_by(handler: Callable[[int, Any], None]) -> Iterator[None]:
-    """Handles Ctrl-C and SIGTERM by a function; only in the main thread, which alone gets signals."""
+    """Handles Ctrl-C and SIGTERM by a function; does nothing outside the main thread.
+
+    Python allows only the main thread to set signal handlers.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {one: signal.signal(one, handler) for one in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        for one, earlier in before.items():
-            signal.signal(one, earlier)
+        for number, earlier in before.items():
+            signal.signal(number, earlier)
 
 
 def _interrupt(_number: int, _frame: Any) -> None:

@@ -17,10 +17,10 @@ from understudy.terminal import COLOURS, echo, printable_line
 
 
 def _status(_ctx: click.Context, _option: click.Parameter, text: str | None) -> str | None:
-    """Accepts a status or a class of them.
+    """Checks that a text is a status, or a class of statuses such as 4XX.
 
     Raises:
-        BadParameter: It is neither.
+        BadParameter: The text is neither.
     """
     if text is not None and not re.fullmatch(r"[1-5](\d\d|XX)", text.upper()):
         msg = f"{text!r} is not a status; write one such as 404, or a class such as 4XX."
@@ -83,10 +83,10 @@ def journal(running: RunningMock, **options: Any) -> None:
 
 
 def _nothing(mock: Any, wanted: dict[str, str]) -> str:
-    """Returns why nothing is shown: there were no requests, or none of them matches.
+    """Returns why no request is shown: the mock received none, or none matches the filters.
 
     Raises:
-        StartupError: There is no such person, whose requests could be shown.
+        StartupError: The filter names a person that does not exist.
     """
     if not wanted:
         return "The mock has received no request yet."

@@ -1,4 +1,4 @@
-"""Runs ``understudy learn``, or prints the plan of a run: progress, the facts file, exit code."""
+"""Runs ``understudy learn``: learns facts, or prints the plan of a run, and writes the facts file."""
 
 import shlex
 from collections.abc import Iterable, Mapping
@@ -40,10 +40,10 @@ def learn(options: LearnOptions, environment: Mapping[str, str]) -> int:
 
     Args:
         options: The options of the command line.
-        environment: Where ``env:NAME`` of a target file is looked up.
+        environment: Variables for the values ``env:NAME`` of a target file.
 
     Raises:
-        StartupError: A file or an option is not as it must be, or nothing responds.
+        StartupError: A file or an option is invalid, or the deployment does not respond.
     """
     if options.is_plan:
         return _planned(options, environment)
@@ -79,14 +79,14 @@ def learn(options: LearnOptions, environment: Mapping[str, str]) -> int:
 
 
 def _ended(console: Console, outcome: Outcome, following: str) -> int:
-    """Prints what was not undone and what failed, the exit code and what is next."""
+    """Prints the failures of a run, the exit code with its reason, and the next command."""
     for line in (*outcome.not_restored, *outcome.internal_errors, *filter(None, [outcome.stopped])):
         print_line(console, line, "bold red")
     return end(console, ending(outcome), following)
 
 
 def ending(outcome: Outcome) -> Ending:
-    """Returns the exit code with its reason: changes that stay, then what failed or is missing."""
+    """Returns the exit code with its reason: changes that were not undone, then errors, then a stop."""
     ended = first_reason(
         (ExitCode.FINDINGS, len(outcome.not_restored), "change that was not undone"),
         (ExitCode.INTERNAL, len(outcome.internal_errors), "internal error"),
@@ -97,7 +97,7 @@ def ending(outcome: Outcome) -> Ending:
 
 
 def _following(options: LearnOptions) -> str:
-    """Returns the command that uses the facts, or keeps them."""
+    """Returns the command that uses the facts, or that writes them to a file."""
     if options.profile is not None:
         return shlex.join(["understudy", "serve", "--like", str(options.profile)])
     if options.out is not None:
@@ -107,11 +107,11 @@ def _following(options: LearnOptions) -> str:
 
 
 def _earlier(options: LearnOptions) -> Facts | None:
-    """Returns the facts of the file to bring up to date, once what is to be written can be.
+    """Checks that the files can be written, and returns the facts of the file to update, if any.
 
     Raises:
-        StartupError: A file cannot be written, or what is there is no facts file.
-        UsageError: There is a profile, and no facts file that it could name.
+        StartupError: A file cannot be written, or the existing file is not a facts file.
+        UsageError: There is ``--profile``, but no facts file that the profile could name.
     """
     if options.out is None:
         if options.profile is not None:
@@ -133,10 +133,10 @@ def _write(out: Path, facts: Facts, profile: Path | None, target: Target) -> Non
 
 
 def _planned(options: LearnOptions, environment: Mapping[str, str]) -> int:
-    """Prints what would be sent, and returns the exit code.
+    """Prints the requests that would be sent, and returns the exit code.
 
     Raises:
-        UsageError: ``--json`` asks for what a plan does not have.
+        UsageError: ``--json`` is given, which a plan does not support.
     """
     if options.is_json:
         msg = "--json prints the facts of a run, and --plan sends nothing; leave one out."
@@ -146,7 +146,7 @@ def _planned(options: LearnOptions, environment: Mapping[str, str]) -> int:
 
 
 def merged(earlier: Facts, latest: Facts) -> Facts:
-    """Returns the facts of a file brought up to date: what was not settled anew stays as it was."""
+    """Returns the updated facts of a file; questions that were not settled anew keep their fact."""
     settled = earlier.by_rule() | latest.by_rule()
     reasons = {each.rule: each for each in (*earlier.unsettled, *latest.unsettled)}
     order = list(catalogue())
@@ -158,7 +158,7 @@ def merged(earlier: Facts, latest: Facts) -> Facts:
 
 
 def changed(earlier: Facts, latest: Facts) -> list[tuple[Fact, Fact]]:
-    """Returns the facts that are not as they were, each with the one before."""
+    """Returns the facts whose reading has changed, each after the earlier fact."""
     before = earlier.by_rule()
     return [
         (before[fact.rule], fact)
@@ -200,7 +200,7 @@ def _section(console: Console, title: str, facts: Iterable[Fact]) -> None:
 
 
 def _answer(fact: Fact) -> str:
-    """Returns what a deployment does, and that it was seen only once where that is so."""
+    """Returns the behaviour of a deployment, with a mark if it was seen only once."""
     return f"{fact.actual or fact.reading}{' (seen once)' * (fact.sure == 'seen once')}"
 
 
@@ -213,7 +213,7 @@ def print_plan(
     """Prints the probes and the experiments of some questions, and sends nothing.
 
     Raises:
-        StartupError: A file is not as it must be, or a rule leaves nothing open.
+        StartupError: A file is invalid, or a rule leaves nothing open.
     """
     plan = Plan(Terminal(highlight=False))
     questions = open_rules(rules)

@@ -1,8 +1,8 @@
-"""``understudy plugins``: lists what other packages bring in by the door."""
+"""``understudy plugins``: lists the plugins of other packages."""
 
 import click
 
-from understudy import plugins as door
+from understudy import plugins as registry
 from understudy.terminal import echo
 
 
@@ -14,7 +14,7 @@ def plugins(*, is_json: bool) -> None:
     A package adds commands, formats, reports, stores, handlers and rules by its entry points; two of
     one name are listed, and refused when they are used.
     """
-    brought = door.brought()
+    brought = registry.brought()
     if is_json:
         from understudy.cli.output_records import PrintedPlugin, print_record
 

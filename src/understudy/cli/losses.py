@@ -1,4 +1,4 @@
-"""Prints what is wrong with the documents and facts files of a command, before it goes on."""
+"""Prints warnings about the documents and facts files of a command before it runs."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -12,10 +12,10 @@ from understudy.openapi.loader import Document
 from understudy.terminal import echo, printable_line
 
 MOST = 5
-"""Losses that are printed; ``understudy lint`` shows all."""
+"""Most losses that are printed; ``understudy lint`` shows all."""
 
 MOST_CHECKED: Final = 1_000_000
-"""Size in bytes of the largest document whose examples are compared at start, which takes 0.2 s."""
+"""Bytes of the largest document whose examples are validated at start, which takes 0.2 s."""
 
 
 def print_losses(path: Path, losses: Sequence[Diagnostic]) -> None:
@@ -31,7 +31,7 @@ def print_losses(path: Path, losses: Sequence[Diagnostic]) -> None:
 
 
 def print_missing_base(document: Document, url: str) -> None:
-    """Prints that an address has no path where the servers of a document have one, in one line."""
+    """Prints a note if a base URL has no path although the document's servers have one."""
     if document.base_path and not urlsplit(url).path.strip("/"):
         line = (
             f"note: {url} has no path, and the document's server has {document.base_path}; if every "
@@ -41,8 +41,8 @@ def print_missing_base(document: Document, url: str) -> None:
 
 
 def print_wrong_examples(document: Document) -> None:
-    """Prints the number of examples that break their schema, if there are any, in one line."""
-    # Only documents of other services have such examples, and only their start needs the linter.
+    """Prints one line with the number of examples that break their schema, if there are any."""
+    # The linter takes a while to import, and the bundled document needs no such check.
     from understudy.openapi.linting import lint
 
     if sum(file.stat().st_size for file in document.files) > MOST_CHECKED:
@@ -61,14 +61,14 @@ def print_wrong_examples(document: Document) -> None:
 
 
 def followed_facts(paths: Iterable[Path], rules: Sequence[Rule]) -> tuple[Facts, ...]:
-    """Returns the facts of some files; a line on standard error for each contradiction.
+    """Loads facts files, and prints a line on standard error for each contradiction.
 
     Args:
-        paths: The files; of two for one question the last counts.
+        paths: The files; the last one wins for each rule.
         rules: The catalogue.
 
     Raises:
-        StartupError: A file cannot be read, or names a rule or an option that there is not.
+        StartupError: A file cannot be read, or names an unknown rule or option.
     """
     files = tuple(load_facts(path, rules) for path in paths)
     for line in contradictory(files):

@@ -84,7 +84,7 @@ def mcp(**options: Any) -> None:
 
 @contextmanager
 def _mock(options: dict[str, Any]) -> Iterator[str]:
-    """Yields the address of the mock: the running one, or one in this process."""
+    """Yields the URL of the mock: the running one, or a new one in this process."""
     if options["url"] is not None:
         yield options["url"]
         return

@@ -1,7 +1,7 @@
-"""The commands that run a mock: the options, the help, and the function of each, by its name.
+"""The commands that run a mock: options, help, and the name of the function that runs each.
 
-The function stands in a module of its own, which is imported when the command runs: the mock's parts
-take 0.3 s, which `--help` need not wait for.
+The module of the function is imported only when the command runs: the parts of the mock take 0.3 s
+to import, which `--help` need not wait for.
 """
 
 from dataclasses import dataclass
@@ -88,7 +88,7 @@ OFTEN_CHOSEN: Final = (
     "code-lifetime=60",
     "token-endpoint-basic-auth=accept",
 )
-"""The choices that the help names, of more than fifty switches."""
+"""The choices that users want most often, of more than fifty switches, for the help."""
 
 
 def _lower_case(
@@ -98,7 +98,7 @@ def _lower_case(
 
 
 def _as_in_profile(ctx: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
-    """Lets the profile of a deployment say what options are by default."""
+    """Takes the default values of other options from the profile of a deployment."""
     if path is not None:
         # msgspec takes 20 ms to import, which other commands need not wait for.
         from understudy.interface.deployment_profile import load_profile
@@ -160,7 +160,7 @@ class NetworkOptions:
 
 @dataclass(frozen=True, slots=True)
 class DocumentOptions:
-    """The options of documents, other services' above all."""
+    """The options of documents, mostly for those of other services."""
 
     overlays: tuple[Path, ...] = option(
         "--overlay",
@@ -205,7 +205,7 @@ class DocumentOptions:
 
 @dataclass(frozen=True, slots=True)
 class WorldOptions:
-    """The options of worlds, and of processes that share them."""
+    """The options of worlds, and of the processes that share them."""
 
     require_world: bool = option(
         default=False,

@@ -1,6 +1,6 @@
-"""Makes the edge cases that the console of a mock offers, and sends them to it.
+"""Generates the edge cases that the console of a mock offers, and sends them to the mock.
 
-The generator takes a second to import, so that happens in a thread, at the first use.
+The generator takes a second to import; this happens at the first use, in a thread.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from understudy.errors import NotFound, StartupError
 from understudy.mock.admin.context import ExportedCases
 
 _KEPT = 8
-"""Lists of cases that are kept for sending their cases one by one."""
+"""Most lists of cases that are cached, as their cases are sent one by one."""
 
 
 class MockEdgeCases:
@@ -28,7 +28,7 @@ class MockEdgeCases:
         self._lists: dict[tuple[str, int, int], list[Any]] = {}
 
     def cases(self, operation: str, count: int, seed: int) -> list[dict[str, Any]]:
-        """Returns cases as JSON.
+        """Returns edge cases as JSON.
 
         Raises:
             StartupError: There is no such operation.
@@ -39,7 +39,7 @@ class MockEdgeCases:
         return [_as_json(case, secrets) for case in self._made(operation, count, seed)]
 
     async def send(self, wanted: Mapping[str, Any], site_url: str, auth_url: str) -> dict[str, Any]:
-        """Sends a case to the mock, and returns what became of it.
+        """Sends a case to the mock, and returns its outcome.
 
         Raises:
             StartupError: There is no such operation.
@@ -73,7 +73,7 @@ class MockEdgeCases:
     def exported(
         self, operation: str, form: str, options: Mapping[str, int], urls: Mapping[str, str]
     ) -> ExportedCases:
-        """Returns cases as a file of a tool; secrets are variables.
+        """Returns edge cases in the file format of a tool, with variables for secrets.
 
         Raises:
             StartupError: There is no such operation or format.
@@ -133,11 +133,11 @@ class MockEdgeCases:
 
 
 class _Unsendable(Exception):
-    """A request that cannot be sent."""
+    """A request that HTTP or the client library cannot send."""
 
 
 def _zipped(files: Mapping[str, bytes]) -> bytes:
-    """Returns files as a zip archive; the same files always give the same bytes."""
+    """Returns files as a zip archive; equal files have equal archives."""
     import io
     import zipfile
 
@@ -151,7 +151,7 @@ def _zipped(files: Mapping[str, bytes]) -> bytes:
 
 
 def _obtained(response: Any, member: str) -> str:
-    """Returns the value that a set-up obtains: a member of JSON, or a parameter of a redirect."""
+    """Returns a value from the response to a set-up request: of a JSON member or of a redirect."""
     from urllib.parse import parse_qs, urlsplit
 
     location = response.headers.get("location", "")

@@ -1,4 +1,4 @@
-"""Opens capsules for ``understudy open``: in a running mock by its admin API, or in a new one."""
+"""Runs ``understudy open``: opens a capsule in a running mock or in a new one."""
 
 import asyncio
 from collections.abc import Mapping
@@ -27,8 +27,8 @@ class CapsuleFile(NamedTuple):
     """The file of a capsule.
 
     Attributes:
-        content: Its bytes.
-        world: The name of the world that it was made of.
+        content: The bytes of the file.
+        world: Name of the world that the capsule was made of.
     """
 
     content: bytes
@@ -57,7 +57,7 @@ def read_capsule(path: Path) -> CapsuleFile:
     """Reads the file of a capsule.
 
     Raises:
-        StartupError: It cannot be read, or is not a capsule.
+        StartupError: The file cannot be read, or is not a capsule.
     """
     try:
         content = path.read_bytes()
@@ -73,7 +73,7 @@ def read_capsule(path: Path) -> CapsuleFile:
 
 
 def is_running(url: str) -> bool:
-    """Tells whether something responds at an address."""
+    """Tells whether a server responds at a URL."""
     try:
         with httpx.stream("GET", f"{url}/__admin/health", trust_env=False):
             return True
@@ -82,12 +82,12 @@ def is_running(url: str) -> bool:
 
 
 def open_in_running(capsule: CapsuleFile, running: RunningMock) -> list[str]:
-    """Opens a capsule in a running mock, and returns what to tell the user.
+    """Opens a capsule in a running mock, and returns the lines to print.
 
     Args:
         capsule: The capsule.
-        running: The mock; without a world, the capsule is opened in the one of its name, which is
-            made if it is not there.
+        running: The mock; without a world, the one with the capsule's name is used, and created if
+            it does not exist.
 
     Raises:
         StartupError: No mock responds, or it refuses the capsule.
@@ -106,11 +106,11 @@ def open_in_running(capsule: CapsuleFile, running: RunningMock) -> list[str]:
 
 
 def open_in_new(capsule: CapsuleFile, world: str | None, options: Mapping[str, Any]) -> None:
-    """Starts a mock that begins as a capsule, and runs it until it is stopped.
+    """Starts a mock with the state of a capsule, and runs it until it is stopped.
 
     Args:
         capsule: The capsule.
-        world: The world to open it in; None for the one of its name.
+        world: The world to open it in; None for the one with the capsule's name.
         options: Settings of the mock.
 
     Raises:
@@ -143,11 +143,11 @@ def _opening(capsule: CapsuleFile, world: str) -> Preparation:
 
 
 def lines(opened: Any, url: str) -> list[str]:
-    """Returns what was opened, and what can be done next.
+    """Returns the lines to print: the opened world, and commands to look at it.
 
     Args:
         opened: The response of ``POST /capsule``.
-        url: Address of the world.
+        url: URL of the world.
     """
     number = opened["request"]
     place = f"before request {number}" if number else f"after request {opened['requests']}"

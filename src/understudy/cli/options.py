@@ -1,8 +1,8 @@
-"""The options of commands: each is a field of a frozen record, which a command gets as it stands.
+"""Defines the options of a command as the fields of a frozen record.
 
-A record says of an option what a user and the code must know, once: its name, type, default and
-help. Fields of type ``bool`` and ``Path`` say so by their type; a record within a record is a group
-of options, which several commands share.
+A field states an option's name, type, default and help once, for click and for the code, which gets
+the filled record. The type of a field, such as ``bool`` or ``Path``, is that of the option. A record
+as a field is a group of options, which several commands can share.
 """
 
 import inspect
@@ -26,14 +26,14 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 _DIGITS, _PORTS = 5, 2**16
 
 _NOT_IN_URLS = frozenset(' "<>\\^`{|}')
-"""Printable ASCII that no URL has (RFC 3986, 2)."""
+"""Printable ASCII characters that URLs cannot have (RFC 3986, 2)."""
 
 
 class _File(click.Path):
-    """A path, which no address is: those of documents are not fetched."""
+    """A path; a URL is refused, as documents are not downloaded."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Returns the path, as click has it."""
+        """Returns the path."""
         if str(value).startswith(("http://", "https://")):
             self.fail(f"{str(value)!r} is a URL; download it, and name the file.", param, ctx)
         return super().convert(value, param, ctx)
@@ -47,9 +47,9 @@ def option(*names: str, default: Any = None, **attributes: Any) -> Any:
     """Returns a field that is an option of a command.
 
     Args:
-        names: The names on the command line; that of the field with hyphens if empty.
-        default: The value of a command without the option.
-        attributes: What click is to know beside the type.
+        names: The names on the command line; if empty, the name of the field with hyphens.
+        default: The value without the option.
+        attributes: Further arguments of ``click.Option``.
     """
     return field(default=default, metadata={"names": names, "attributes": attributes})
 
@@ -60,17 +60,17 @@ def argument(**attributes: Any) -> Any:
 
 
 def group(record: Any, title: str = "") -> Any:
-    """Returns a field that is a group of options: a record of its own.
+    """Returns a field that is a group of options.
 
     Args:
-        record: The record.
+        record: The record of the group.
         title: The heading of the group in the help; empty to list its options with the others.
     """
     return field(default_factory=record, metadata={"title": title})
 
 
 def takes(record: Any) -> Callable[[Command], Command]:
-    """Returns what gives a command the options of a record, and calls it with one."""
+    """Returns a decorator that gives a command the options of a record, and passes it the record."""
 
     def decorate(command: Command) -> Command:
         @wraps(command)
@@ -80,8 +80,8 @@ def takes(record: Any) -> Callable[[Command], Command]:
 
         decorated: Any = called
         named: list[Any] = decorated.__dict__.setdefault("__click_params__", [])
-        named.extend(reversed(_parameters(record)))  # click reads them backwards
-        return decorated  # type: ignore[no-any-return]  # as click takes it
+        named.extend(reversed(_parameters(record)))  # click reverses this list, as decorators do
+        return decorated  # type: ignore[no-any-return]  # a function with an attribute of click
 
     return decorate
 
@@ -97,13 +97,13 @@ def command(
     """Returns a command whose help is the docstring of its record.
 
     Args:
-        name: What a user types.
+        name: Name of the command.
         record: The record of its options.
         place: Module and name of the function that gets the record and returns the exit code; the
-            module is imported when the command runs, as it may take a second.
-        prefix: Begins the environment variable of every option; None: they have none.
-        before: Called before that module is imported.
-        headings: Groups of the help, with the fields that are not among those that people need first.
+            module is imported when the command runs, as this may take a second.
+        prefix: Prefix for the environment variables of the options; None for no variables.
+        before: Called before the module is imported.
+        headings: Headings of the help, each with the names of its fields; other fields come first.
     """
 
     def run(**values: Any) -> None:
@@ -114,11 +114,11 @@ def command(
         click.get_current_context().exit(code)
 
     parameters = _parameters(record)
-    of_names = {field: title for title, names in headings.items() for field in names.split()}
-    for each in parameters:
-        if isinstance(each, GroupedOption):
-            each.show_envvar |= name == "serve"  # what runs in containers is set by variables
-            each.title = of_names.get(each.name or "", each.title)
+    titles = {field: title for title, names in headings.items() for field in names.split()}
+    for parameter in parameters:
+        if isinstance(parameter, GroupedOption):
+            parameter.show_envvar |= name == "serve"  # for containers, which set variables
+            parameter.title = titles.get(parameter.name or "", parameter.title)
     return GroupedCommand(
         name,
         callback=run,
@@ -129,7 +129,7 @@ def command(
 
 
 class GroupedCommand(click.Command):
-    """Lists the options in the groups of their record."""
+    """A command whose help lists the options in groups."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the options without a group first."""
@@ -148,9 +148,9 @@ class GroupedOption(click.Option):
     """An option, with the heading of its group in the help.
 
     Args:
-        names: Its names.
+        names: The names of the option, and of its field.
         title: The heading; empty for none.
-        attributes: As of click's.
+        attributes: Further arguments of ``click.Option``.
     """
 
     def __init__(self, names: list[str], title: str = "", **attributes: Any) -> None:
@@ -158,7 +158,7 @@ class GroupedOption(click.Option):
         self.title = title
 
     def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
-        """Returns the value as its type has it; refuses an empty one, as of a variable that is not set."""
+        """Converts the value; refuses an empty one, which often comes from an unset variable."""
         if value == "" or (isinstance(value, list | tuple) and "" in value):
             msg = "it is empty; give a value, or leave the option out."
             raise click.BadParameter(msg, ctx, self)
@@ -167,71 +167,71 @@ class GroupedOption(click.Option):
 
 def _parameters(record: Any, title: str = "") -> list[click.Parameter]:
     found: list[click.Parameter] = []
-    for each in fields(record):
-        if is_dataclass(each.type):
-            found += _parameters(each.type, each.metadata.get("title") or title)
-        elif "names" in each.metadata:
-            attributes, names = each.metadata["attributes"], each.metadata["names"]
+    for member in fields(record):
+        if is_dataclass(member.type):
+            found += _parameters(member.type, member.metadata.get("title") or title)
+        elif "names" in member.metadata:
+            attributes, names = member.metadata["attributes"], member.metadata["names"]
             if names is None:
-                found.append(click.Argument([each.name], **attributes))
+                found.append(click.Argument([member.name], **attributes))
                 continue
-            attributes = _attributes(each.type) | attributes
-            default = None if each.default == () else each.default  # as click has it
-            names = [*(names or (f"--{each.name.replace('_', '-')}",)), each.name]
+            attributes = _attributes(member.type) | attributes
+            default = None if member.default == () else member.default  # as click expects it
+            names = [*(names or (f"--{member.name.replace('_', '-')}",)), member.name]
             found.append(GroupedOption(names, title, default=default, **attributes))
     return found
 
 
 def _attributes(kind: Any) -> dict[str, Any]:
-    """Returns what the type of a field says of its option."""
+    """Returns the arguments of ``click.Option`` that follow from the type of a field."""
     if kind is bool:
         return {"is_flag": True}
     known: dict[str, Any] = {"multiple": True} if get_origin(kind) is tuple else {}
     if Path in (kind, *get_args(kind)):
         known["type"] = FILE
-    for each in (kind, *get_args(kind)):
-        if get_origin(each) is Literal:
-            known["type"] = click.Choice(get_args(each))
+    for part in (kind, *get_args(kind)):
+        if get_origin(part) is Literal:
+            known["type"] = click.Choice(get_args(part))
     return known
 
 
 def _filled(record: Any, values: dict[str, Any]) -> Any:
-    """Returns a record of what click parsed, and removes that from the values."""
+    """Returns a record with the values that click parsed, and removes them from the dictionary."""
     return record(
         **{
-            each.name: _filled(each.type, values)
-            if is_dataclass(each.type)
-            else values.pop(each.name)
-            for each in fields(record)
+            member.name: _filled(member.type, values)
+            if is_dataclass(member.type)
+            else values.pop(member.name)
+            for member in fields(record)
         }
     )
 
 
 def values_of(record: Any) -> dict[str, Any]:
-    """Returns the values of a record by their names, those of its groups among them."""
+    """Returns the values of a record and of its groups by the names of their fields."""
     values: dict[str, Any] = {}
-    for each in fields(record):
-        value = getattr(record, each.name)
-        values |= values_of(value) if is_dataclass(value) else {each.name: value}
+    for member in fields(record):
+        value = getattr(record, member.name)
+        values |= values_of(value) if is_dataclass(value) else {member.name: value}
     return values
 
 
 def words_of(record: Any, names: Collection[str]) -> list[str]:
-    """Returns what a user types for those options of a record that are not at their default.
+    """Returns the words of a command line for the options that are not at their default.
 
     Args:
         record: The options of a command.
-        names: The fields whose options are wanted.
+        names: The fields whose options are included.
     """
     values, words = values_of(record), []
-    for each in _parameters(type(record)):
-        value = values[each.name]
-        if each.name not in names or value in (None, (), each.default):
+    for parameter in _parameters(type(record)):
+        value = values[parameter.name]
+        if parameter.name not in names or value in (None, (), parameter.default):
             continue
-        if isinstance(value, tuple) and not each.multiple:
+        if isinstance(value, tuple) and not parameter.multiple:
             value = ",".join(value)
-        for one in value if each.multiple else (value,):
-            words += [max(each.opts, key=len), str(one)]
+        for part in value if parameter.multiple else (value,):
+            words += [max(parameter.opts, key=len), str(part)]
     return words
 
 
@@ -275,11 +275,11 @@ class Url(click.ParamType):  # type: ignore[type-arg]  # as above
 
 
 def expect_different(ports: Mapping[str, int], or_else: str = "") -> None:
-    """Refuses one port for two servers, before the first of them is blamed for using it.
+    """Checks that no port is used twice, which would later appear as a port in use.
 
     Args:
         ports: The ports by their options; 0 is a free one.
-        or_else: What else can be done, behind a comma.
+        or_else: Another remedy for the message, after a comma.
 
     Raises:
         StartupError: Two ports are the same.
@@ -315,34 +315,31 @@ class StatePlace(click.ParamType):  # type: ignore[type-arg]  # as above
 
 
 class FormatName(click.ParamType):  # type: ignore[type-arg]  # as above
-    """The name of a format that generated requests are written in.
-
-    The formats are imported when a name is first looked at, which other commands need not wait for.
-    """
+    """The name of an output format of generated requests."""
 
     name = "format"
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The names of our own formats, in the order in which they are offered."""
-        return (*plugins.names("formats"), "msw")  # which is made of answers, and not of cases
+        """The names of the bundled formats, in the order of the help."""
+        return (*plugins.names("formats"), "msw")  # no plugin, as it is not made of cases
 
     def get_metavar(
         self,
         param: click.Parameter,  # noqa: ARG002 - passed by keyword
         ctx: click.Context | None = None,  # noqa: ARG002 - as above
     ) -> str:
-        """Returns the names as the help shows them."""
+        """Returns the names for the help."""
         return f"[{'|'.join(self.choices)}]"
 
     def shell_complete(
         self, _ctx: click.Context, _param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Completes the names of our own formats."""
+        """Completes the names of the bundled formats."""
         return [CompletionItem(name) for name in self.choices if name.startswith(incomplete)]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Returns a name that we or another package bring a format of."""
+        """Checks that the name is of a bundled format or of a plugin, and returns it."""
         if value not in self.choices and not plugins.has("formats", value):
             known = (*self.choices, *plugins.foreign_names("formats"))
             hint = nearest(value, known) or f"; formats are {', '.join(known)}"

@@ -1,4 +1,4 @@
-"""Records that commands print with ``--json``; the published schemas are made from them."""
+"""Records that commands print with ``--json``; the published schemas are generated from them."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class PrintedRule(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One rule of the interface, or of state that is inferred from any document.
+    """One rule: of the interface, of inferred state, or of another package.
 
     Attributes:
         id: Name of the rule.
@@ -15,8 +15,8 @@ class PrintedRule(msgspec.Struct, frozen=True, omit_defaults=True):
         section: The section of the interface that contains it.
         statement: The rule in one sentence.
         outcome: With --coverage: passed, failed or not_checked; absent where the report has no such rule.
-        learnt: With --facts: the reading of the deployment, of several the last one's; absent where it
-            was not settled.
+        learnt: With --facts: the reading of the deployment, by the last file that settles it; absent
+            without one.
         sure: With --facts: whether that reading was seen once or twice.
     """
 
@@ -30,11 +30,11 @@ class PrintedRule(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class PrintedUndo(msgspec.Struct, frozen=True):
-    """The result of undoing what a killed run of verify left changed.
+    """The result of undoing the changes of a killed run of verify.
 
     Attributes:
         is_undone: True if every change of the run was undone.
-        not_undone: The changes that were not.
+        not_undone: The changes that could not be undone.
     """
 
     is_undone: bool
@@ -54,7 +54,7 @@ class PrintedExport(msgspec.Struct, frozen=True):
 
 
 class PrintedParent(msgspec.Struct, frozen=True):
-    """A path parameter that names the item which a collection belongs to.
+    """A path parameter that identifies the parent item of a collection.
 
     Attributes:
         parameter: Name of the parameter.
@@ -66,14 +66,14 @@ class PrintedParent(msgspec.Struct, frozen=True):
 
 
 class PrintedOperation(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An operation, and its part in the state.
+    """An operation, and its role in the inferred state.
 
     Attributes:
-        role: The operation's part, such as list, create or read.
+        role: The role of the operation, such as list, create or read.
         method: The request method.
         path: The path template.
-        request: The members that lead to the item in a request.
-        response: The members that lead to the item or the list in a response; null for neither.
+        request: Path of the item in the body of a request, by members.
+        response: Path of the item or the list in the body of a response; null without either.
         changes: Members that an action sets, with their values.
     """
 
@@ -92,11 +92,11 @@ class PrintedResource(msgspec.Struct, frozen=True):
         path: Path template of the collection.
         item: Path template of an item; null if absent.
         identifier: The member that identifies an item; null if absent.
-        confidence: The confidence in what was inferred, from 0 to 1.
-        reasons: The evidence for it.
+        confidence: The confidence in the inference, from 0 to 1.
+        reasons: The evidence for the inference.
         operations: The operations.
-        parents: The items that it belongs to.
-        references: Member to the path of the collection that it refers to.
+        parents: The path parameters that identify parent items.
+        references: Path of the collection that a member refers to, by member.
         unique: Members whose values are unique.
     """
 
@@ -126,14 +126,14 @@ class PrintedModel(msgspec.Struct, frozen=True):
 
 
 class PrintedPlugin(msgspec.Struct, frozen=True):
-    """A part that another package brings.
+    """A plugin of another package.
 
     Attributes:
-        kind: What it adds to, such as ``formats``.
-        name: What a user calls it.
-        package: The package that brings it.
+        kind: The kind of plugin, such as ``formats``.
+        name: Name of the plugin on the command line.
+        package: The package that contains the plugin.
         version: The version of the package.
-        place: Module and attribute.
+        place: Module and attribute of the plugin.
     """
 
     kind: str
@@ -147,12 +147,12 @@ class PrintedWorld(msgspec.Struct, frozen=True):
     """A world of a store that several mocks share.
 
     Attributes:
-        name: Its name.
-        bytes: Memory of the store that it takes.
-        records: Records that are not as in the fixtures.
-        requests: Requests to it so far.
-        idle_seconds: Seconds since its last request.
-        ends_in_seconds: Seconds until the store deletes it, if it gets no request; null: never.
+        name: Name of the world.
+        bytes: Memory that the world takes in the store.
+        records: Number of records that differ from the fixtures.
+        requests: Number of requests to the world so far.
+        idle_seconds: Seconds since the last request.
+        ends_in_seconds: Seconds until the store deletes an idle world; null for never.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Runs what sends many requests: shows its progress, and lets a signal end it in order."""
+"""Carries out a run with many requests: shows its progress, and ends it in order at a signal."""
 
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -13,14 +13,14 @@ from understudy.errors import StartupError
 from understudy.verify.findings import Event, Found, Listener, PhaseStarted
 
 EVERY = 5
-"""Requests between two updates."""
+"""Requests between two updates of the progress."""
 
 
 class Progress:
     """Shows the phase, the rules settled, the requests sent and the budget left.
 
     Args:
-        status: The line of the terminal that shows it.
+        status: The line of the terminal that shows the progress.
     """
 
     def __init__(self, status: Status) -> None:
@@ -29,7 +29,7 @@ class Progress:
         self._findings = 0
 
     def listen(self, event: Event) -> None:
-        """Updates the line by an event."""
+        """Updates the line after an event."""
         if isinstance(event, PhaseStarted):
             self._phase = event.name
         elif isinstance(event, Found):
@@ -54,12 +54,12 @@ def shown(
     *,
     is_quiet: bool,
 ) -> Result:
-    """Returns the result of a run, which shows its progress on a terminal.
+    """Carries out a run with its progress on a terminal, and returns the result.
 
     Args:
         console: The console to write to.
         journal: The undo journal of the run; None without one.
-        carry_out: Carries the run out, and tells the listener of every event.
+        carry_out: Carries out the run, and passes every event to the listener.
         is_quiet: True for no progress.
 
     Raises:
@@ -72,14 +72,14 @@ def shown(
 
         def listen(event: Event) -> None:
             if isinstance(event, PhaseStarted) and event.name == "undo":
-                interruption.forget()  # the run has ended, by a signal or not
+                interruption.forget()  # a signal that ended the run must not stop the undoing
             interruption.raise_lost()
             if is_shown:
                 progress.listen(event)
 
         try:
             return carry_out(listen)
-        except KeyboardInterrupt as error:  # a second time, while things were put back
+        except KeyboardInterrupt as error:  # a second signal, while changes were undone
             rest = f"; `understudy cleanup {journal}` does the rest" if journal else ""
             msg = f"Stopped before everything was put back{rest}."
             raise StartupError(msg) from error

@@ -1,4 +1,4 @@
-"""Runs ``understudy record`` with typed options: sockets, live lines, what is written, exit code."""
+"""Runs ``understudy record``: serves the proxy, prints findings, and writes the recording."""
 
 import asyncio
 import ctypes
@@ -29,21 +29,21 @@ from understudy.terminal import counted, echo
 from understudy.verify.findings import Finding
 
 HOST: Final = "127.0.0.1"
-"""The address that the proxy listens on: it passes on whatever a client sends."""
+"""The proxy listens on loopback only, as it passes on everything that a client sends."""
 
 _SET_DUMPABLE: Final = 4
 """PR_SET_DUMPABLE of prctl(2)."""
 
 
 def record(options: RecordOptions, environment: Mapping[str, str]) -> int:
-    """Stands before a deployment until Ctrl-C or SIGTERM, and returns the exit code.
+    """Proxies a deployment until Ctrl-C or SIGTERM, and returns the exit code.
 
     Args:
         options: The options of the command line.
-        environment: Where ``env:NAME`` of a target file is looked up.
+        environment: Variables for the values ``env:NAME`` of a target file.
 
     Raises:
-        StartupError: A file or an option is not as it must be, or a port is in use.
+        StartupError: A file or an option is invalid, or a port is in use.
     """
     if options.where.is_mock:
         msg = "Name the deployment to record: --target FILE or --base-url URL."
@@ -83,13 +83,13 @@ def record(options: RecordOptions, environment: Mapping[str, str]) -> int:
             return finished(recording, options.out, key_path)
         except StartupError:
             raise
-        except Exception as error:  # a traceback would print its text
+        except Exception as error:  # a traceback could print personal data of an exchange
             echo(f"The proxy itself failed: {place_of(error)}", fg="red", err=True)
             return ExitCode.INTERNAL
 
 
 def finished(recording: Recording, out: Path | None, key: Path | None = None) -> ExitCode:
-    """Judges what has passed to its end, reports, writes the recording, and returns the exit code.
+    """Judges the remaining exchanges, reports, writes the recording, and returns the exit code.
 
     Raises:
         StartupError: The recording cannot be written.
@@ -125,7 +125,7 @@ def _serve(
 
 
 def write(recorder: Recorder, out: Path, key: Path | None = None) -> None:
-    """Writes a recording, and says what to do with it."""
+    """Writes a recording, and prints the command that serves it."""
     files = recorder.files()
     write_whole(files, out)
     is_served = not {"tokens.yaml", "stubs/recorded.yaml"}.isdisjoint(files)
@@ -146,7 +146,7 @@ def write(recorder: Recorder, out: Path, key: Path | None = None) -> None:
 
 
 def line_of(finding: Finding) -> str:
-    """Returns one line on a finding, with no value of the exchange: people's data stay out of logs."""
+    """Returns one line on a finding, without values of the exchange, which may be personal data."""
     exchange = finding.exchange
     operation = exchange.title or exchange.request.method
     identity = name_of(exchange.identity)
@@ -155,29 +155,29 @@ def line_of(finding: Finding) -> str:
 
 
 def name_of(identity: Identity) -> str:
-    """Returns the name of an identity, without the hash of a token that only traffic shows."""
+    """Returns the name of an identity; for a token that the target does not name, without its hash."""
     return "a token" if identity.kind == "unknown" else identity.name
 
 
 @contextmanager
 def silent_loggers() -> Iterator[None]:
-    """Keeps every logger from writing: those of libraries write header fields and texts of errors."""
+    """Disables all loggers, as libraries log header fields and texts of errors."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:
         yield
     finally:
-        gc.collect()  # an error that nobody has read is logged when its future is collected
+        gc.collect()  # while logging is off: futures log unread errors when they are collected
         logging.disable(before)
 
 
 def _keep_memory() -> None:
-    """Keeps the system from writing the process's memory at a crash, which holds what passes."""
+    """Prevents core dumps, which would contain the exchanges."""
     with suppress(ImportError, OSError, ValueError):
         import resource  # not on Windows
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if sys.platform == "linux":  # where the limit does not bind a program that takes core dumps
+    if sys.platform == "linux":  # where the limit does not apply to dumps that a program collects
         ctypes.CDLL(None).prctl(_SET_DUMPABLE, 0, 0, 0, 0)
 
 
@@ -196,7 +196,7 @@ def _print_ready(urls: Mapping[str, str]) -> None:
 
 
 def report(recording: Recording) -> ExitCode:
-    """Prints what was found, without any value of an exchange, and returns the exit code."""
+    """Prints the findings and counts, without values of exchanges, and returns the exit code."""
     judge, counts = recording.judge, recording.judge.counts
     findings = [each for each in judge.evaluator.findings if not each.is_note]
     notes = len(judge.evaluator.findings) - len(findings)

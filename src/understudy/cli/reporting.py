@@ -1,4 +1,4 @@
-"""Ends a command that judges: prints and writes its report, the exit code with its reason, what is next."""
+"""Ends a command that judges: prints and writes reports, and the exit code with its reason."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,7 +29,7 @@ class Ending(NamedTuple):
 
     Attributes:
         code: The code.
-        reason: Why it is not 0; empty where it is.
+        reason: Why the code is not 0; empty for 0.
     """
 
     code: ExitCode
@@ -37,10 +37,10 @@ class Ending(NamedTuple):
 
 
 class Baseline(NamedTuple):
-    """Accepted findings, or an earlier run, to compare a run with.
+    """The file of ``--baseline``: accepted findings, or the report of an earlier run.
 
     Attributes:
-        accepted: Findings that are accepted.
+        accepted: Findings that are accepted until a date.
         earlier: The JSON report of an earlier run; None without one.
     """
 
@@ -49,7 +49,7 @@ class Baseline(NamedTuple):
 
 
 def prepared(reporting: Reporting) -> Baseline:
-    """Returns what the run is compared with, and makes sure that every report can be written.
+    """Reads the baseline of a run, and checks that every report can be written.
 
     Raises:
         StartupError: A file cannot be read or written.
@@ -66,7 +66,7 @@ def prepared(reporting: Reporting) -> Baseline:
 
 
 def console_of(reporting: Reporting) -> Console:
-    """Returns where the text is printed: standard error, if the JSON report is printed too."""
+    """Returns the console for text: standard error if the JSON report is on standard output."""
     return Terminal(highlight=False, stderr=reporting.json)
 
 
@@ -80,11 +80,11 @@ def reported(
     """Prints and writes the outcome, and returns the exit code with its reason.
 
     Args:
-        reporting: What is printed and written.
+        reporting: The options on reports.
         outcome: The outcome.
-        secrets: Each secret, and the variable that replaces it.
-        baseline: What it is compared with.
-        environment: It says for what CI the reports are.
+        secrets: Each secret with the name of the variable that replaces it.
+        baseline: The baseline to compare the outcome with.
+        environment: Environment variables, which tell whether this is a CI run at GitHub.
 
     Raises:
         StartupError: A report cannot be written.
@@ -114,10 +114,10 @@ def deliver(
     Args:
         report: The report.
         requested: The formats.
-        environment: It says for what CI the reports are.
+        environment: Environment variables, which tell whether this is a CI run at GitHub.
         is_json: True to print the JSON report to standard output, and the text to standard error.
         is_verbose: True to print consequences, notes and unchecked rules in full.
-        is_apart: True to print the text to standard error, as something else is on standard output.
+        is_apart: True to print the text to standard error, as other output is on standard output.
 
     Raises:
         StartupError: A file cannot be written.
@@ -136,10 +136,10 @@ def deliver(
 
 
 def end(console: Console, ending: Ending, following: str = "") -> ExitCode:
-    """Prints the exit code with its reason where it is not 0, and what to type next.
+    """Prints the exit code with its reason if it is not 0, and the next command.
 
     Args:
-        console: Where the report was printed.
+        console: The console of the report.
         ending: The exit code.
         following: The next command; empty for none.
     """
@@ -151,27 +151,31 @@ def end(console: Console, ending: Ending, following: str = "") -> ExitCode:
 
 
 def first_reason(*reasons: tuple[ExitCode, int, str]) -> Ending:
-    """Returns the code of the first reason that there is: each with its number and noun."""
+    """Returns the code of the first reason whose number is not 0.
+
+    Args:
+        reasons: Exit codes, each with a number and the noun that the number counts.
+    """
     given = (Ending(code, counted(number, noun)) for code, number, noun in reasons if number)
     return next(given, Ending(ExitCode.DONE))
 
 
 PLAN_INDENT: Final = 15
-"""Columns before the names in a plan."""
+"""Columns before the names of rules in a plan."""
 
 MOST_NAMED: Final = 6
-"""Rules that a plan names beside a reason why they are not checked."""
+"""Most rules that a plan names for each reason why they are not checked."""
 
 
 @dataclass
 class Plan:
-    """Prints the requests of a plan by the rules that they decide, and then what is missing, once.
+    """Prints the requests of a plan with the rules that they check, then each reason for gaps once.
 
     Attributes:
-        console: Where it is printed.
-        total: The requests so far.
-        sent: The rules that they decide.
-        left: Why other requests are not sent, with the rules that they would decide.
+        console: The console for the plan.
+        total: Number of requests so far.
+        sent: The rules that these requests check.
+        left: The rules of requests that are not sent, by the reason.
     """
 
     console: Console
@@ -182,13 +186,13 @@ class Plan:
     def add(
         self, count: int, rules: Collection[str], reason: str | None = None, about: str = ""
     ) -> None:
-        """Prints requests, or keeps the reason why they are not sent.
+        """Prints requests, or remembers the reason why they are not sent.
 
         Args:
             count: The number of requests.
-            rules: The rules that they decide.
-            reason: Why they are not sent; None: they are.
-            about: What else they are about, or need.
+            rules: The rules that they check.
+            reason: Why the requests are not sent; None if they are sent.
+            about: A text to print after the rules.
         """
         if reason is not None:
             self.left.setdefault(reason, []).extend(rules)
@@ -200,7 +204,7 @@ class Plan:
         print_line(self.console, text, indent=1, hanging=PLAN_INDENT)
 
     def print_left(self) -> None:
-        """Prints each reason with the rules that nothing else decides."""
+        """Prints each reason with the rules that no other request checks."""
         for reason, rules in self.left.items():
             names = [name for name in dict.fromkeys(rules) if name not in self.sent]
             more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""

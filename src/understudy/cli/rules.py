@@ -1,4 +1,4 @@
-"""``understudy rules``: prints the rules of the interface, and how each ended in a run."""
+"""``understudy rules``: prints all rules, with their results in a run or their facts."""
 
 from collections import ChainMap, Counter
 from collections.abc import Mapping
@@ -67,7 +67,7 @@ def rules(coverage: Path | None, facts: tuple[Path, ...], *, is_json: bool) -> N
 
 
 def _reading(rule: str, facts: Any) -> str:
-    """Returns how a deployment reads a rule, and that it was seen only once where that is so."""
+    """Returns the reading of a rule by a deployment, with a mark if it was seen only once."""
     fact = facts.by_rule().get(rule)
     return "-" if fact is None else fact.reading + " (once)" * (fact.sure == "seen once")
 

@@ -1,4 +1,4 @@
-"""``understudy schema``: the JSON Schema of what a command prints with ``--json``."""
+"""``understudy schema``: prints the JSON Schema of a command's output with ``--json``."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -17,14 +17,14 @@ COMMANDS = (
     *("cleanup", "drift", "exercised", "explain", "export", "fixtures", "generate"),
     *("infer", "journal", "learn", "lint", "plugins", "rules", "verify", "worlds"),
 )
-"""Commands with ``--json``; the schemas themselves are made when one is printed."""
+"""The commands with ``--json``, listed here so that ``--help`` need not build schemas."""
 
 
 def _known(_ctx: click.Context, _argument: click.Parameter, name: str) -> str:
-    """Accepts the name of a command with ``--json``.
+    """Checks that a name is of a command with ``--json``.
 
     Raises:
-        BadParameter: There is none of this name.
+        BadParameter: There is no such command.
     """
     if name not in COMMANDS:
         hint = nearest(name, COMMANDS) or "; see `understudy schema --help`"
@@ -49,7 +49,10 @@ def schema(command: str) -> None:
 
 
 def output_schemas() -> Mapping[str, Callable[[], JsonSchema]]:
-    """Returns what makes the schema of each command's output; journal and generate print one value a line."""
+    """Returns functions that build the schema of a command's output, by command.
+
+    The schemas for journal and generate are of each line, as these print one JSON value per line.
+    """
     from understudy.cli import output_records as records
     from understudy.drift.drift_report import DriftReport
     from understudy.interface.facts import Facts
@@ -87,14 +90,14 @@ def _file(package: str, name: str) -> JsonSchema:
 
 
 def _of_admin_api(command: str, component: str) -> JsonSchema:
-    """Returns the schema of a response of the admin API, with the schemas that it refers to."""
+    """Returns the schema of a response of the admin API, with all schemas that it refers to."""
     from understudy.openapi.bundled import openapi_directory
     from understudy.openapi.loader import load
     from understudy.openapi.validators import in_draft_7
 
     known = in_draft_7(load(openapi_directory() / "admin.yaml").raw)["components"]["schemas"]
     needed = [component]
-    for name in needed:  # grows by what each refers to
+    for name in needed:  # grows during the loop by the references of each schema
         text = orjson.dumps(known[name]).decode()
         needed += dict.fromkeys(it for it in _REFERENCE.findall(text) if it not in needed)
     return {

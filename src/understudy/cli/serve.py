@@ -1,7 +1,7 @@
 """Runs the mock of ``understudy serve``: certificate, sockets, first screen, request log, reloading.
 
-The first screen fits a terminal of 80 columns and 24 lines. Under another service's document,
-commands for the operations of that document take the place of people that it does not know.
+The first screen fits a terminal of 80 columns and 24 lines. With another service's document it shows
+commands for the operations of that document instead of people.
 """
 
 import asyncio
@@ -56,12 +56,13 @@ from understudy.openapi.loader import load
 from understudy.terminal import COLOURS, echo, printable_line
 
 FEW_PEOPLE, FEW_TOKENS, FEW_SCHEMES = 16, 4, 4
-"""The most that the first screen shows; a directory may hold a hundred thousand people."""
+"""Most records of each kind on the first screen; fixtures may have a hundred thousand people."""
 
 ROWS = 11
-"""Rows for another service's commands and credentials: what is left of 24."""
+"""Rows of the first screen for another service's commands and credentials: the rest of 24."""
 
 WIDTH = 80
+"""Columns of the first screen."""
 
 
 def banner(mock: Mock, site_url: str, auth_url: str, admin_token: str | None = None) -> str:
@@ -117,7 +118,7 @@ def _own_service(mock: Mock, base_url: str) -> list[str]:
 
 
 def _limits(mock: Mock) -> list[str]:
-    """Returns a line about the rate limit, which surprises who reloads a page often."""
+    """Returns a hint on the rate limit, which is soon used up if a page is reloaded often."""
     if mock.world.choices.get("rate-limits", "on") != "on":
         return []
     return [
@@ -157,7 +158,7 @@ def _credentials_heading(listing: Listing) -> str:
 
 
 def _fitting(lines: Sequence[str], rows: int) -> list[str]:
-    """Returns the first lines that fit into as many rows of the terminal, but one at least."""
+    """Returns the first lines that fit into a number of rows of the terminal, at least one line."""
     heights = accumulate(-(-len(line) // WIDTH) for line in lines)
     return [line for line, height in zip(lines, heights, strict=True) if height <= rows] or list(
         lines[:1]
@@ -165,7 +166,7 @@ def _fitting(lines: Sequence[str], rows: int) -> list[str]:
 
 
 def _origins(endpoints: Sequence[Endpoint]) -> str:
-    """Returns how many operations have a bundled handler, and how many a state that was inferred."""
+    """Returns a text on how many operations have a bundled handler, and how many inferred state."""
     handled = sum(endpoint.binding.handler is not None for endpoint in endpoints)
     plural = "" if len(endpoints) == 1 else "s"
     stateful = sum(endpoint.document_handler is not None for endpoint in endpoints)
@@ -202,8 +203,8 @@ class Certificate(NamedTuple):
 
     Attributes:
         chain: The certificate with its chain, as PEM.
-        key: Its private key, as PEM.
-        authority: The authority that clients have to trust; None if the certificate is a user's own.
+        key: The private key, as PEM.
+        authority: The authority that clients must trust; None for the user's own certificate.
     """
 
     chain: Path
@@ -212,14 +213,14 @@ class Certificate(NamedTuple):
 
 
 def certificate(directory: Path, names: Iterable[str]) -> Certificate:
-    """Returns the certificate in a directory; makes one if it has none.
+    """Returns the certificate in a directory; creates one if there is none.
 
     Args:
-        directory: Holds ``cert.pem`` and ``key.pem``; ``ca.pem`` too if the certificate was made.
-        names: Host names and addresses of the mock, beside those of this machine.
+        directory: Directory of ``cert.pem`` and ``key.pem``, and of ``ca.pem`` for a created one.
+        names: Host names and addresses of the mock, beside the loopback ones.
 
     Raises:
-        StartupError: One of the two files is missing or of another kind, or none can be written.
+        StartupError: Only one of the two files exists, a file is invalid, or none can be written.
     """
     chain, key, authority = (directory / f"{name}.pem" for name in ("cert", "key", "ca"))
     if chain.exists() != key.exists():
@@ -263,9 +264,10 @@ def _make(chain: Path, key: Path, authority: Path, names: Iterable[str]) -> None
 Write = Callable[[str], None]
 
 REASON_WIDTH = 160
-"""Characters of the reason of a refusal; ``understudy explain`` shows all of it."""
+"""Most characters of the reason of a refusal; ``understudy explain`` shows all of it."""
 
 INDENT = " " * 16
+"""Indentation of the remarks below a request."""
 
 
 def log_lines(log: Log, write: Write, *, is_terminal: bool) -> RequestListener | None:
@@ -273,8 +275,8 @@ def log_lines(log: Log, write: Write, *, is_terminal: bool) -> RequestListener |
 
     Args:
         log: The setting of ``--log``.
-        write: Writes a line, given without its line end.
-        is_terminal: Whether to colour the lines.
+        write: Writes a line, which is passed without its line end.
+        is_terminal: True to colour the lines.
     """
     if log == "off":
         return None
@@ -294,7 +296,10 @@ def log_lines(log: Log, write: Write, *, is_terminal: bool) -> RequestListener |
 
 
 def _is_own(context: RequestContext) -> bool:
-    """Tells whether a page of the mock or a command asked: they are not clients to read about."""
+    """Tells whether the console, another page of the mock or a command sent a request.
+
+    The log leaves these out, as it is about the user's clients.
+    """
     if context.is_part_of_page:
         return True
     if not context.path.startswith(PRIVATE_PATHS):
@@ -310,7 +315,7 @@ def _target(context: RequestContext) -> str:
 
 
 def _id(context: RequestContext) -> str:
-    """Returns the id that ``understudy explain`` takes; calls of the admin API have none."""
+    """Returns the id for ``understudy explain``; calls of the admin API have none."""
     return f"#{context.number}" if context.number else "-"
 
 
@@ -332,7 +337,7 @@ def _reason(context: RequestContext) -> str:
 
 
 def _remarks(context: RequestContext, printed: set[tuple[str, str]]) -> list[str]:
-    """Returns the lines below a request; a standing note is printed once."""
+    """Returns the lines below a request; a note on an operation as such is printed only once."""
     operation = context.endpoint.operation.pointer if context.endpoint else ""
     standing = {(note, operation) for note in context.notes if note in STANDING_NOTES}
     notes = [note for note in context.notes if (note, operation) not in printed]
@@ -367,29 +372,29 @@ def _json(context: RequestContext) -> str:
 
 
 WILDCARDS = frozenset({"0.0.0.0", "::"})
-"""The addresses that mean every network interface."""
-
+"""Addresses to listen on that stand for every network interface."""
 
 Preparation = Callable[[ASGIApp, str], Sequence[str]]
-"""Puts a mock into a state before its resource API serves at an address; returns lines for the user."""
+"""Prepares the state of a mock before it serves; takes the ASGI application of the resource API and
+its URL, and returns lines for the user."""
 
 
 def serve(options: ServeOptions, _environment: Mapping[str, str]) -> None:
-    """Runs the mock as the options say.
+    """Runs the mock with the options of the command line.
 
     Raises:
-        StartupError: A setting, a document or a fixture is not as it must be.
+        StartupError: A setting, a document or a fixture is invalid.
     """
     choices: dict[str, str] = {}
     facts: tuple[Facts, ...] = ()
     chosen = options.choices
-    if options.like is not None:  # what is chosen is added to what the profile chooses
+    if options.like is not None:  # choices are added to those of the profile
         chosen = (*load_profile(options.like).get("choices", ()), *chosen)
     if options.facts or chosen:
         rules = load_rules(openapi_directory() / "rules.yaml")
         facts = followed_facts(options.facts, rules)
-        for each in facts:  # the last one counts for a question
-            choices |= choices_of(each, rules)
+        for file in facts:  # the last one wins
+            choices |= choices_of(file, rules)
         choices |= choose(switches(rules), chosen)
     run(Settings(**values_of(options) | {"facts": facts, "choices": choices}))
 
@@ -398,11 +403,11 @@ def run(settings: Settings, prepare: Preparation | None = None) -> None:
     """Runs the mock until it is stopped.
 
     Args:
-        settings: Its settings.
-        prepare: Called before the mock serves; None: it begins with its fixtures.
+        settings: The settings of the mock.
+        prepare: Prepares the state before the mock serves; None to begin with the fixtures.
 
     Raises:
-        StartupError: A setting, a document or a fixture is not as it must be.
+        StartupError: A setting, a document or a fixture is invalid.
     """
     _expect_files(settings)
     if not settings.single_port:
@@ -421,10 +426,10 @@ def run(settings: Settings, prepare: Preparation | None = None) -> None:
 
 
 def _give_memory_back() -> None:
-    """Has the system's allocator return what large requests took; only that of glibc can be told.
+    """Makes glibc's allocator return the memory of large requests to the system.
 
-    It raises the size from which it does so with each large block that is freed, to 32 MB at most, and
-    gives each thread a heap of its own. What hostile bodies and pictures left would stay for ever.
+    By default glibc keeps freed blocks below a threshold, which it raises up to 32 MB, and has a heap
+    for each thread, so that the memory of a few huge bodies and pictures would never be returned.
     """
     if sys.platform == "linux":
         allocator = ctypes.CDLL(None)
@@ -434,12 +439,12 @@ def _give_memory_back() -> None:
 
 
 _LARGE_FROM, _MOST_HEAPS = -3, -8
-"""The parameters M_MMAP_THRESHOLD, which is in bytes, and M_ARENA_MAX of mallopt(3)."""
+"""The parameters M_MMAP_THRESHOLD, in bytes, and M_ARENA_MAX of mallopt(3)."""
 
 
 @contextmanager
 def _bound(settings: Settings, *, is_shared: bool) -> Iterator[tuple[socket, socket]]:
-    """Yields the sockets of the resource API and of the authorization server, maybe the same one.
+    """Yields the sockets of the resource API and the authorization server, which may be the same.
 
     Raises:
         StartupError: A port is in use.
@@ -463,13 +468,15 @@ def _serve(
     """Runs the mock in this process until it is stopped.
 
     Args:
-        settings: Its settings.
-        prepare: Called before the mock serves; None: it begins with its fixtures.
-        announce: Called with the addresses, and with what stops the mock, once it serves.
-        link: The connection with the supervisor of several workers; None: this is the only process.
+        settings: The settings of the mock.
+        prepare: Prepares the state before the mock serves; None to begin with the fixtures.
+        announce: Called with the addresses and a function that stops the mock, once it serves.
+        link: The connection with the supervisor of several workers; None for a single process.
     """
     _give_memory_back()
-    tls = _certificate(settings)  # before the ports, so that it is what a refusal is about
+    tls = _certificate(
+        settings
+    )  # before the ports, whose errors would hide those of the certificate
     with _bound(settings, is_shared=link is not None) as (resource, authorization):
         scheme = "https" if tls else "http"
         site_url, auth_url = serving.url_of(resource, scheme), serving.url_of(authorization, scheme)
@@ -483,11 +490,11 @@ def _serve(
             addresses["certificate_authority"] = str(tls.authority)
 
         def ready(stop: Callable[[], None]) -> None:
-            # Documents and fixtures live as long as the process. Each full collection of garbage would walk
-            # all of them; with 100,000 people that stops the mock for 0.1 s.
+            # Documents and fixtures live as long as the process. Each full garbage collection would walk
+            # over them, which with 100,000 people stops the mock for 0.1 s.
             gc.freeze()
             if link is None or link.is_first:
-                # JSON lines are read by a program, which finds nothing else on standard output.
+                # a program reads the JSON lines, so nothing else may be on standard output
                 is_json = settings.log == "json"
                 screen = banner(mock, site_url, auth_url, settings.admin_token)
                 click.echo("\n".join((screen, *prepared)), err=is_json)
@@ -504,7 +511,7 @@ def _serve(
 
 
 def _mock(settings: Settings, record: RequestListener | None, addresses: Addresses) -> Mock:
-    """Builds the mock, and says what it could not take from the document."""
+    """Builds the mock, and prints warnings about its document and vocabulary."""
     mock = Mock(settings, record, addresses)
     print_losses(mock.document, mock.losses)
     for name in mock.uncovered:
@@ -516,10 +523,10 @@ def _mock(settings: Settings, record: RequestListener | None, addresses: Address
 
 
 def _certificate(settings: Settings) -> Certificate | None:
-    """Returns the certificate for https, for every name that the settings give the mock.
+    """Returns the certificate for https, which is valid for every host name in the settings.
 
     Raises:
-        StartupError: The directory has none, and none can be made.
+        StartupError: The certificate is invalid, or none can be created.
     """
     if settings.tls is None:
         return None
@@ -531,10 +538,10 @@ def _certificate(settings: Settings) -> Certificate | None:
 
 
 def _expect_files(settings: Settings) -> None:
-    """Refuses a document or fixtures that are not there, before a port in use could be blamed.
+    """Checks that the document and the fixtures exist, before an error about a port could hide it.
 
     Raises:
-        StartupError: One of them is not there.
+        StartupError: The document or the fixtures do not exist.
     """
     if settings.document is not None and not settings.document.is_file():
         load(settings.document)
@@ -543,10 +550,10 @@ def _expect_files(settings: Settings) -> None:
 
 
 def _addresses(host: str, site_url: str, auth_url: str) -> Addresses:
-    """Returns the servers' addresses for their links to one another.
+    """Returns the addresses of both servers for their links to one another.
 
-    Clients reach a mock that listens on every interface by any of its names, so that links follow
-    the name that each of them uses.
+    Clients can use any name of a mock that listens on every interface, so that links repeat the host
+    name of the request.
     """
     if host not in WILDCARDS:
         return Addresses(site_url, auth_url)
@@ -558,13 +565,13 @@ def run_loop(running: Any) -> None:
     if sys.platform == "win32":
         asyncio.run(running)
     else:
-        import uvloop  # not there on Windows
+        import uvloop  # not available on Windows
 
         uvloop.run(running)
 
 
 def _reloading(mock: Any) -> Callable[[], Awaitable[None]]:
-    """Returns a task that reloads documents and fixtures whenever they change."""
+    """Returns a coroutine function that reloads documents and fixtures whenever they change."""
 
     async def watch() -> None:
         from watchfiles import awatch
@@ -574,7 +581,8 @@ def _reloading(mock: Any) -> Callable[[], Awaitable[None]]:
 
         def concerns(_change: object, path: str) -> bool:
             changed = Path(path)
-            files = (file.resolve() for file in mock.files)  # a document may refer to more by now
+            # read anew, as a changed document may refer to further files
+            files = (file.resolve() for file in mock.files)
             return changed in files or fixtures in changed.parents
 
         async for _ in awatch(*directories, watch_filter=concerns):

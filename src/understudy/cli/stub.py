@@ -26,10 +26,10 @@ def _pairs(_ctx: click.Context, _option: click.Parameter, texts: tuple[str, ...]
 
 
 def _json(_ctx: click.Context, option: click.Parameter, text: str | None) -> Any:
-    """Reads JSON from the option, from a file after ``@``, or from standard input for ``-``.
+    """Reads JSON from the value, from a file after ``@``, or from standard input for ``-``.
 
     Raises:
-        BadParameter: It is not JSON, or the file cannot be read.
+        BadParameter: The text is not JSON, or the file cannot be read.
     """
     if text is None:
         return None

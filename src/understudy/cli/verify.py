@@ -42,13 +42,13 @@ from understudy.verify.target_schema import target_schema
 
 
 def verify(options: VerifyOptions, environment: Mapping[str, str]) -> int:
-    """Judges, or prints what one of the other options asks for, and returns the exit code.
+    """Judges a deployment, or prints a plan, template or schema, and returns the exit code.
 
     Raises:
         UsageError: Two options contradict one another.
-        StartupError: A file or an option is not as it must be, or nothing responds.
+        StartupError: A file or an option is invalid, or the deployment does not respond.
     """
-    gc.freeze()  # modules live as long as the process
+    gc.freeze()  # loaded modules need no garbage collection, as they live as long as the process
     if options.is_schema:
         click.echo(schema_text(target_schema()), nl=False)
     elif options.is_template:
@@ -70,10 +70,10 @@ def _judged(options: VerifyOptions, environment: Mapping[str, str]) -> int:
 
     Args:
         options: The options of the command line.
-        environment: Where ``env:NAME`` is looked up, and for what CI it is.
+        environment: Variables for the values ``env:NAME`` of a target file, and those of GitHub's CI.
 
     Raises:
-        StartupError: A file or an option is not as it must be, or nothing responds.
+        StartupError: A file or an option is invalid, or the deployment does not respond.
     """
     catalogue(options.rules)  # before anything is written or sent
     baseline = prepared(options.reporting)
@@ -116,11 +116,11 @@ WHAT_IS_JUDGED = frozenset(
         "har",
     }
 )
-"""The options that a command which tells more repeats."""
+"""The options that the suggested next command repeats."""
 
 
 def _following(options: VerifyOptions, outcome: Outcome) -> str:
-    """Returns the command that tells more: of the first cause, or of what was not checked."""
+    """Returns the command that shows the first cause or the unchecked rules in detail; or nothing."""
     words = ["understudy", "verify", *words_of(options, WHAT_IS_JUDGED)]
     if outcome.findings:
         first = by_cause(outcome.findings, outcome.roots)[0].findings[0].rule.id
@@ -136,15 +136,15 @@ def _following(options: VerifyOptions, outcome: Outcome) -> str:
 
 
 def _expect_examples(url: str) -> None:
-    """Accepts a store for examples that responds.
+    """Checks that the store for examples responds.
 
     Raises:
-        StartupError: The URL is not that of a store, or it does not respond.
+        StartupError: The URL is not that of a store, or the store does not respond.
     """
     if not is_store(url):
         msg = f"--examples: {url!r} is not the URL of a store; write valkey://host:6379/0."
         raise StartupError(msg)
-    # The client of the store is of an extra.
+    # The client library of the store is an optional dependency.
     from understudy.verify.shared_ledger import expect_store
 
     expect_store(url, "--examples")
@@ -178,10 +178,10 @@ def _sent(options: VerifyOptions, deployment: Deployment, console: Console) -> O
 
 
 def print_plan(options: VerifyOptions, environment: Mapping[str, str]) -> None:
-    """Prints what would be sent, and sends nothing.
+    """Prints the requests that would be sent, and sends none.
 
     Raises:
-        StartupError: A file is not as it must be, or there is no such rule.
+        StartupError: A file is invalid, or there is no such rule.
     """
     plan = Plan(Terminal(highlight=False))
     issuing = tokens = 0
@@ -213,7 +213,7 @@ def print_plan(options: VerifyOptions, environment: Mapping[str, str]) -> None:
 
 
 def _add_inferred(plan: Plan, target: Target, document: Document) -> None:
-    """Adds what is sent to judge inferred state."""
+    """Adds the requests that judge inferred state to a plan."""
     if interface_operations(document):
         return
     judge = collections_judge(target, document)
@@ -225,7 +225,7 @@ def _add_inferred(plan: Plan, target: Target, document: Document) -> None:
 
 
 def _cases(options: VerifyOptions, document: Document) -> Iterator[str]:
-    """Yields what is generated from the document, and what else can be judged by it."""
+    """Yields lines on the cases that are generated from the document, and on how they are judged."""
     number, count = len(operations(document)), _number_of_cases(options, document)
     if not interface_operations(document):
         yield (
@@ -246,7 +246,7 @@ def _number_of_cases(options: VerifyOptions, document: Document) -> int:
 
 
 def _issued(requests: int, tokens: int, target: Target) -> str:
-    """Returns how many of a plan's requests have tokens issued, and how many tokens that are."""
+    """Returns a text on the requests of a plan that issue or use tokens, and the number of tokens."""
     if not requests:
         return ""
     most = target.permit.max_tokens

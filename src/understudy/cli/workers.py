@@ -1,7 +1,7 @@
 """Runs several processes that serve the same worlds on the same ports (``serve --workers``).
 
-Each listens for itself (SO_REUSEPORT), so that the kernel shares the connections out. The process that
-the user started serves nothing: it starts another worker where one has died, and ends them all.
+Each worker listens on the ports with SO_REUSEPORT, so that the kernel distributes the connections.
+The process that the user started serves nothing: it replaces workers that die, and ends them all.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from understudy.terminal import echo
 _log = logging.getLogger(__name__)
 
 _PAUSE: Final = 1.0
-"""Seconds before a worker is started in place of one that has died."""
+"""Seconds before a dead worker is replaced."""
 
 _USAGE: Final = 2
 """The exit code of a command that cannot start."""
@@ -36,12 +36,12 @@ class WorkerLink:
     """The connection of a worker with its supervisor.
 
     Args:
-        announced: The descriptor that takes its addresses once it serves.
-        lifeline: The descriptor that ends together with the supervisor.
-        is_first: Whether it shows the first screen.
+        announced: File descriptor to write the addresses to, once the worker serves.
+        lifeline: File descriptor that reaches its end when the supervisor ends.
+        is_first: True if the worker prints the first screen.
 
     Attributes:
-        is_first: As above.
+        is_first: True if the worker prints the first screen.
     """
 
     def __init__(self, announced: int, lifeline: int, *, is_first: bool) -> None:
@@ -50,8 +50,8 @@ class WorkerLink:
         self.is_first = is_first
 
     def announce(self, addresses: Mapping[str, str], stop: Callable[[], None]) -> None:
-        """Tells the supervisor that this worker serves; the worker stops when the supervisor ends."""
-        with suppress(BrokenPipeError):  # it waits for those alone that it starts at first
+        """Tells the supervisor that this worker serves, and stops the worker when that ends."""
+        with suppress(BrokenPipeError):  # the supervisor does not wait for replaced workers
             os.write(self._announced, orjson.dumps(addresses))
         os.close(self._announced)
         asyncio.get_running_loop().add_reader(self._lifeline, stop)
@@ -62,11 +62,11 @@ Serve = Callable[[Settings, WorkerLink], None]
 
 
 class Supervisor:
-    """Keeps the workers of one mock.
+    """Starts, replaces and ends the workers of one mock.
 
     Args:
         settings: The settings of the mock, with the ports that the workers share.
-        serve: What each worker does.
+        serve: The function that each worker runs.
     """
 
     def __init__(self, settings: Settings, serve: Serve) -> None:
@@ -84,7 +84,8 @@ class Supervisor:
         """
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._stop)
-        addresses = self._started(is_first=True)  # alone, so that one of them says what is wrong
+        # the first one alone, so that an error is printed once and not by every worker
+        addresses = self._started(is_first=True)
         for _ in range(1, self._settings.workers):
             self._started(is_first=False)
         ready(addresses)
@@ -109,7 +110,7 @@ class Supervisor:
                 os.kill(pid, signal.SIGTERM)
 
     def _started(self, *, is_first: bool) -> Any:
-        """Starts a worker, and returns its addresses once it serves; exits where it cannot."""
+        """Starts a worker, and returns its addresses once it serves; exits if it cannot start."""
         announced = self._fork(is_first=is_first)
         with os.fdopen(announced, "rb") as pipe:
             line = pipe.read()
@@ -120,7 +121,7 @@ class Supervisor:
         sys.exit(0 if was_stopped else _USAGE)
 
     def _fork(self, *, is_first: bool) -> int:
-        """Starts a worker; returns the descriptor from which its addresses are read."""
+        """Starts a worker; returns the file descriptor to read its addresses from."""
         reading, writing = os.pipe()
         pid = os.fork()
         if pid:
@@ -140,19 +141,19 @@ class Supervisor:
         finally:
             sys.stdout.flush()
             sys.stderr.flush()
-            os._exit(code)  # nothing of the supervisor is to be run here
+            os._exit(code)  # without the exit handlers of the supervisor
 
 
 def supervise(settings: Settings, serve: Serve, ready: Callable[[Mapping[str, str]], None]) -> None:
-    """Runs as many workers as the settings say, until they are stopped.
+    """Runs the workers of ``--workers`` until they are stopped.
 
     Args:
         settings: The settings of the mock.
-        serve: What each worker does.
+        serve: The function that each worker runs.
         ready: Called with the addresses once every worker serves.
 
     Raises:
-        StartupError: The workers would share no store, a port is in use, or the platform cannot.
+        StartupError: There is no shared store, a port is in use, or the platform cannot share ports.
     """
     if not isinstance(settings.state, str):
         msg = (

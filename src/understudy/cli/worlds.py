@@ -1,4 +1,4 @@
-"""``understudy worlds``: lists the worlds of a store that replicas share, and ends one."""
+"""``understudy worlds``: lists the worlds of a store that replicas share, and deletes one."""
 
 from datetime import timedelta
 from typing import Any
@@ -25,7 +25,7 @@ def worlds(url: str, ended: str | None, *, is_json: bool) -> None:
 
     With --end, lists those that are left. No mock needs to run.
     """
-    # The client of the store is of an extra.
+    # The client library of the store is an optional dependency.
     from understudy.fleet.stored_worlds import end_stored_world, stored_worlds
 
     if ended is not None:

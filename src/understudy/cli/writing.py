@@ -9,14 +9,14 @@ from understudy.errors import StartupError
 
 
 def expect_writable(path: Path, what: str) -> None:
-    """Makes sure that a file can be written; creates its directory, and changes nothing else.
+    """Checks that a file can be written; creates its directory, and changes nothing else.
 
     Args:
         path: The file.
         what: The option or key that names it, for the message.
 
     Raises:
-        StartupError: It cannot be written.
+        StartupError: The file cannot be written.
     """
     is_there = path.exists()
     try:
@@ -31,12 +31,15 @@ def expect_writable(path: Path, what: str) -> None:
 
 
 def ready_file(path: Path | None) -> Callable[[Mapping[str, str]], None]:
-    """Returns what writes one line of JSON with the addresses of a server; nothing without a file.
+    """Returns a function that writes the ready file: one line of JSON with a server's addresses.
 
-    The file is created whole: who waits for it never reads an empty file, nor that of an earlier run.
+    The file appears complete, and an earlier one is deleted first, so that a program can wait for it.
+
+    Args:
+        path: The file; None to write nothing.
 
     Raises:
-        StartupError: It cannot be written.
+        StartupError: The file cannot be written.
     """
     if path is None:
         return lambda _addresses: None

@@ -1,6 +1,7 @@
-"""Compares a deployment for an agent: the only tool that sends anything elsewhere than to the mock.
+"""The tool that compares a deployment with the mock.
 
-So it is there only where a person has named a target file, whose permissions and budgets hold.
+It is the only tool that sends requests to a deployment. It is therefore offered only if a person has
+named a target file, whose permissions and budgets apply.
 """
 
 import shlex
@@ -26,15 +27,15 @@ Rules = Annotated[
 ]
 
 SHOWN_REQUESTS = 3
-"""Requests in a result for each cause of a difference."""
+"""Most requests in a result for each cause of a difference."""
 
 
 def deployment_tools(target: Path | None, facts: Sequence[Path]) -> tuple[Callable[..., Any], ...]:
-    """Returns the tools that send requests to a deployment; none unless a person has named it.
+    """Returns the tools that send requests to a deployment; none without a target file.
 
     Args:
         target: The target file of the deployment, with its credentials and permissions.
-        facts: What was learnt of it.
+        facts: Facts files that were learnt of the deployment.
     """
     if target is None:
         return ()
@@ -47,7 +48,7 @@ def deployment_tools(target: Path | None, facts: Sequence[Path]) -> tuple[Callab
         words = ["drift", "--target", str(target)]
         words += [word for file in facts for word in ("--facts", str(file))]
         words += ["--rules", ",".join(rules)] if rules else []
-        # a command of its own undoes its changes even where this server is ended
+        # a separate process undoes its changes even if this server is killed
         ran = subprocess.run(
             [sys.executable, "-m", "understudy", *words, "--json", "--quiet"],
             capture_output=True,

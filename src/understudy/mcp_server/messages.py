@@ -1,7 +1,7 @@
-"""Values that tools take and return, as models whose JSON Schemas are part of the tools' descriptions.
+"""Arguments and results of tools; their JSON Schemas are part of the tools' descriptions.
 
-Texts that somebody stored in the mock, such as a profile's description, reach the agent in results.
-Each result that contains one begins with a notice that it is data (prompt injection, OWASP LLM01).
+Results contain texts that were stored in the mock, such as a profile's description. Each result with
+such texts begins with a notice that they are data (prompt injection, OWASP LLM01).
 """
 
 from typing import Any, Final, Literal
@@ -18,7 +18,7 @@ Site = Literal["resource", "authorization"]
 
 
 class Message(BaseModel):
-    """A value of a tool; unknown members are refused, so that a misspelt one is found."""
+    """Base of arguments and results; unknown members are refused, so that misspelt ones are found."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
@@ -104,7 +104,7 @@ class KnownPeople(Message):
 
     notice: str = NOTICE
     people: list[KnownPerson]
-    """The people, as many as were to be listed."""
+    """The people of this list, of whom a world may have more."""
     count: int
     """Number of all people of the world."""
     applications: list[dict[str, Any]]
@@ -214,7 +214,7 @@ class CheckedExchange(Message):
     findings: list[ContractFinding]
     """The rules that it breaks."""
     notes: list[ContractFinding]
-    """Assumptions of understudy that it does not share, which the contract leaves open."""
+    """Assumptions of understudy that it breaks; the contract leaves these questions open."""
     passed: list[str]
     """Ids of the rules that it keeps."""
 
@@ -223,11 +223,11 @@ class EdgeCase(Message):
     """A generated request, and the response that the contract expects."""
 
     id: str
-    """The same in every run."""
+    """Identifier of the case, equal in every run."""
     description: str
     """The deviation that makes it an edge case."""
     kind: str
-    """valid, invalid, or open where the contract leaves it open."""
+    """valid, invalid, or open if the contract does not decide."""
     request: AgentRequest
     """The request, as send_request takes it."""
     statuses: list[str]
@@ -265,7 +265,7 @@ class ExercisedParts(Message):
     declared: int
     """Parts that there are: statuses and identities of each operation."""
     operations: list[UnusedParts]
-    """Operations of which something was never used."""
+    """Operations with parts that were never used."""
 
 
 class ChangedReading(Message):

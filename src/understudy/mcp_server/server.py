@@ -1,6 +1,6 @@
-"""Puts the MCP server together: tools, resources, and a world for each session, on stdio or by HTTP.
+"""Assembles the MCP server: tools, resources, and a world for each session, on stdio or by HTTP.
 
-By HTTP it is guarded as the admin API of the mock is.
+By HTTP the guards of the mock's admin API apply.
 """
 
 import functools
@@ -25,19 +25,17 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from understudy.errors import StartupError
 from understudy.installation import missing_extra, version
 from understudy.interface.rules import load_rules, switches
-from understudy.mcp_server import tools as request_tools
-from understudy.mcp_server import tools as world_tools
+from understudy.mcp_server import tools
 from understudy.mcp_server.deployment import deployment_tools
 from understudy.mcp_server.messages import NOTICE
 from understudy.mcp_server.session_worlds import SESSION_HEADER, SessionWorlds
-from understudy.mcp_server.tools import contract_tools
 from understudy.mock.server.guards import reason_against
 from understudy.openapi.bundled import openapi_directory
 from understudy.verify.admin_client import AdminClient
 
 
 def resources(mock: AdminClient) -> Mapping[str, tuple[str, Callable[[], str]]]:
-    """Returns the resources of a mock: what each holds, and how it is read, by its URI."""
+    """Returns the resources of a mock by URI: the description and a function that reads each."""
     return {
         "understudy://document": (
             "The OpenAPI document that the mock serves, as JSON or YAML.",
@@ -55,7 +53,7 @@ def resources(mock: AdminClient) -> Mapping[str, tuple[str, Callable[[], str]]]:
 
 
 def _document(mock: AdminClient) -> str:
-    """Returns the published definition.
+    """Returns the OpenAPI document that the mock publishes.
 
     Raises:
         StartupError: The mock does not respond.
@@ -140,7 +138,7 @@ def assemble(
         mock: The admin API of the mock.
         document: The document that the mock serves instead of the bundled one.
         target: The target file of a deployment that the agent may compare.
-        facts: What was learnt of that deployment.
+        facts: Facts files that were learnt of that deployment.
     """
     worlds = SessionWorlds(mock)
 
@@ -160,18 +158,12 @@ def assemble(
         lifespan=lifespan,
         log_level="WARNING",
     )
-    tools: tuple[Callable[..., Any], ...] = (
-        world_tools.create_world,
-        world_tools.list_people,
-        world_tools.issue_token,
-        request_tools.send_request,
-        request_tools.explain_request,
-        world_tools.set_faults,
-        world_tools.set_clock,
-        *contract_tools(document),
-        request_tools.exercised,
+    functions: tuple[Callable[..., Any], ...] = (
+        *(tools.create_world, tools.list_people, tools.issue_token, tools.send_request),
+        *(tools.explain_request, tools.set_faults, tools.set_clock),
+        *(*tools.contract_tools(document), tools.exercised),
     )
-    annotated = [(tool, _READS if tool.__name__ in _READING else _WRITES) for tool in tools]
+    annotated = [(it, _READS if it.__name__ in _READING else _WRITES) for it in functions]
     annotated += [(tool, _SENDS) for tool in deployment_tools(target, facts)]
     for tool, annotations in annotated:
         server.add_tool(
@@ -186,7 +178,7 @@ def assemble(
 def _explained(
     function: Callable[..., Any], failure: type[ToolError] | type[ResourceError]
 ) -> Callable[..., Any]:
-    """Returns a function whose errors that name a remedy reach the agent as they are."""
+    """Returns a function that raises usage errors as errors of MCP, so that the agent reads them."""
 
     @functools.wraps(function)
     def explained(*arguments: Any, **named: Any) -> Any:
@@ -208,9 +200,9 @@ def application(assembled: Assembled, token: str | None) -> ASGIApp:
 
     Args:
         assembled: The server.
-        token: The token that lets in callers from other machines; None lets in no other machine.
+        token: The token that callers from other machines must send; None refuses other machines.
     """
-    # the guard looks at Host and Origin, by the rules of the admin API instead of the SDK's
+    # _Guarded checks Host and Origin by the rules of the admin API, which replace those of the SDK
     unguarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     transport = assembled.server.streamable_http_app(
         streamable_http_path=PATH, transport_security=unguarded
@@ -250,7 +242,7 @@ class _EndingWorlds:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["method"] == "DELETE":
             session = dict(scope["headers"]).get(SESSION_HEADER.encode())
-            if session is not None:  # before the response, after which the client expects it
+            if session is not None:  # the world must be deleted before the client has the response
                 await to_thread.run_sync(self._worlds.end, session.decode("latin-1"))
         await self._application(scope, receive, send)
 

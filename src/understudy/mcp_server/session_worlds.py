@@ -1,7 +1,7 @@
-"""Worlds of MCP sessions: each session gets one of its own, which ends with it.
+"""Worlds of MCP sessions: each session gets a separate world, which is deleted with the session.
 
-A session is what the transport calls one: the process on stdio, ``Mcp-Session-Id`` by HTTP. Protocol
-version 2026-07-28 has no sessions by HTTP; there a client names the world that `create_world` made.
+On stdio the process is one session; by HTTP ``Mcp-Session-Id`` identifies a session. Protocol version
+2026-07-28 has no sessions by HTTP: there a client passes the name of the world from `create_world`.
 """
 
 import ssl
@@ -18,23 +18,23 @@ from understudy.testing.world import MockWorld
 from understudy.verify.admin_client import AdminClient
 
 IDLE_SECONDS: Final = 3600
-"""A world whose session was lost is deleted after this time without a request."""
+"""Time without requests after which a world is deleted, in case its session was lost."""
 
 SESSION_HEADER: Final = "mcp-session-id"
 
 _THE_PROCESS: Final = ""
-"""Key of the one session of a server on stdio."""
+"""Key of the only session of a server on stdio."""
 
 
 class SessionWorlds:
-    """The worlds that the sessions of one server made.
+    """The worlds that the sessions of one server created.
 
     Args:
         mock: The admin API of the mock.
 
     Attributes:
-        mock: The same.
-        transport: The connections to the mock that requests of every session share; cookies are not shared.
+        mock: The admin API of the mock.
+        transport: The connection pool to the mock, shared by all sessions, unlike cookies.
     """
 
     def __init__(self, mock: AdminClient) -> None:
@@ -47,10 +47,10 @@ class SessionWorlds:
         self._lock = threading.Lock()
 
     def create(self, session: str | None, **options: Any) -> MockWorld:
-        """Creates the world of a session; the one that it had before is deleted.
+        """Creates a world for a session, and deletes the session's earlier one.
 
         Args:
-            session: The session's key; None for a client without a session, whose worlds end when idle.
+            session: Key of the session; None for a client without one, whose worlds end when idle.
             options: The members of ``POST /__admin/worlds``.
 
         Raises:
@@ -60,11 +60,11 @@ class SessionWorlds:
             return self._create(session, options)
 
     def find(self, session: str | None, name: str | None) -> MockWorld:
-        """Returns a world by its name, or the session's own, which is created at its first use.
+        """Returns a world by its name, or the session's world, which is created at the first use.
 
         Raises:
-            ToolError: There is no such world, or no session that could have one.
-            StartupError: The mock creates no world.
+            ToolError: There is no such world, or neither a name nor a session is given.
+            StartupError: The mock refuses to create a world.
         """
         with self._lock:
             if name is None and session is not None:
@@ -106,7 +106,7 @@ class SessionWorlds:
             self._delete(name)
 
     def _delete(self, name: str) -> None:
-        with suppress(StartupError):  # it ended already, when idle or with its mock
+        with suppress(StartupError):  # the world was deleted as idle, or the mock has ended
             self._worlds.pop(name).close()
 
 
@@ -115,16 +115,16 @@ ToolContext = Context[SessionWorlds, Any]
 
 
 def session_of(context: ToolContext) -> str | None:
-    """Returns the key of the session of a call; None by HTTP without a session."""
+    """Returns the key of a call's session; None for a call by HTTP without a session."""
     headers = context.headers
     return _THE_PROCESS if headers is None else headers.get(SESSION_HEADER)
 
 
 def world_of(context: ToolContext, name: str | None) -> MockWorld:
-    """Returns the world that a call means.
+    """Returns the world of a call: the one that it names, else that of its session.
 
     Raises:
-        ToolError: There is no such world, or no session that could have one.
-        StartupError: The mock creates no world.
+        ToolError: There is no such world, or neither a name nor a session is given.
+        StartupError: The mock refuses to create a world.
     """
     return context.request_context.lifespan_context.find(session_of(context), name)

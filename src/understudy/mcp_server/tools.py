@@ -1,4 +1,4 @@
-"""Defines the tools: of worlds, of requests to the mock and their explanation, and of the contract itself."""
+"""The tools for worlds, for requests to the mock and their explanation, and for the contract."""
 
 import base64
 import binascii
@@ -36,7 +36,7 @@ from understudy.mock.server.worlds import PREFIX
 from understudy.testing.world import JsonObject, MockWorld
 
 LISTED_PEOPLE = 20
-"""People in a result; a world may have thousands."""
+"""Most people in a result; a world may have thousands."""
 
 World = Annotated[
     str | None, Field(description="Name of the world; null for the world of this session.")
@@ -44,7 +44,7 @@ World = Annotated[
 
 
 def _given(**options: Any) -> dict[str, Any]:
-    """Returns the options that an agent has given."""
+    """Returns the options that are not None."""
     return {name: option for name, option in options.items() if option is not None}
 
 
@@ -177,9 +177,9 @@ def set_faults(
     admin = world_of(ctx, world).admin
     wanted = {"/faults": faults, "/stubs": stubs}
     earlier = [f"{path}/{it['id']}" for path in wanted for it in admin.call("GET", path)]
-    with ExitStack() as undoing:  # where one of them cannot be, all stay what they were
-        for path, each in wanted.items():
-            for body in each:
+    with ExitStack() as undoing:  # if one is refused, the earlier faults and stubs are kept
+        for path, bodies in wanted.items():
+            for body in bodies:
                 made = admin.call("POST", path, json=body)
                 undoing.callback(admin.call, "DELETE", f"{path}/{made['id']}")
         undoing.pop_all()
@@ -189,10 +189,10 @@ def set_faults(
 
 
 SHOWN: Final = 4000
-"""Characters of a body in a result: an agent pays for each."""
+"""Most characters of a body in a result, as an agent pays for each."""
 
 SECONDS: Final = 90
-"""Patience with a response, beyond the longest delay that a fault can have."""
+"""Timeout of a request, above the longest delay of a fault."""
 
 _SHOWN_HEADERS: Final = frozenset(
     {"allow", "content-length", "content-type", "location", "retry-after", "www-authenticate"}
@@ -204,7 +204,7 @@ def send_request(ctx: ToolContext, request: AgentRequest, world: World = None) -
     """Sends a request to the mock and returns the response; redirects are not followed."""
     prepared = outgoing(request, world_of(ctx, world))
     transport = ctx.request_context.lifespan_context.transport
-    # it is not closed with this request, as others use its connections
+    # the client is not closed, as this would close the connections of other requests
     client = httpx.Client(transport=transport, timeout=SECONDS, trust_env=False)
     try:
         response = client.send(prepared)
@@ -227,10 +227,10 @@ def send_request(ctx: ToolContext, request: AgentRequest, world: World = None) -
 
 
 def outgoing(request: AgentRequest, world: MockWorld) -> httpx.Request:
-    """Returns a request as it is sent to a world.
+    """Builds the HTTP request to a world.
 
     Raises:
-        ToolError: It has more than one body, or something in it is not base64 or not a header.
+        ToolError: The request has two bodies, or a part of it is not base64 or not a valid header.
     """
     bodies = (request.json_body, request.body, request.body_base64, request.files or None)
     if sum(body is not None for body in bodies) > 1:
@@ -256,11 +256,11 @@ def outgoing(request: AgentRequest, world: MockWorld) -> httpx.Request:
 
 
 def path_below(base: str, path: str) -> str:
-    """Returns the path of a request without the base path, where an agent gives that or the whole URL.
+    """Returns a path below the base URL, also for a path with the base path and for a whole URL.
 
     Args:
         base: The base URL, whose path ends with that of the document, such as ``/__world/w/v3``.
-        path: What the agent gave.
+        path: The path or URL from the agent.
     """
     site, whole = urlsplit(base), urlsplit(path)
     if whole.netloc:
@@ -284,7 +284,7 @@ def decoded(text: str) -> bytes:
     """Decodes base64.
 
     Raises:
-        ToolError: It is not base64.
+        ToolError: The text is not base64.
     """
     try:
         return base64.b64decode(text, validate=True)
@@ -333,8 +333,8 @@ def _scopes(scopes: list[str]) -> str:
 
 
 def _test_of(entry: JsonObject, base: str) -> str:
-    """Returns a test for pytest that sends the request of an exchange, and expects its status."""
-    # both are of the core, and take long to import
+    """Returns a pytest test that sends the request of an exchange again, and expects its status."""
+    # both take long to import
     from understudy.exchange.curl import call_arguments  # noqa: PLC0415 - see above
     from understudy.exchange.messages import Request  # noqa: PLC0415 - see above
 
@@ -401,7 +401,7 @@ def exercised(ctx: ToolContext, world: World = None) -> ExercisedParts:
 
 
 MOST_CASES = 20
-"""Edge cases in a result."""
+"""Most edge cases in a result."""
 
 Operation = Annotated[str, Field(description="The operationId, such as getProfile.")]
 Kind = Annotated[
@@ -429,7 +429,7 @@ def contract_tools(document: Path | None) -> tuple[Callable[..., Any], ...]:
         Give the response of an implementation, of a stub, or of a test's fixture. Links in it are compared
         with the addresses of the world, tokens with those of the bundled people.
         """
-        # the judge takes a second to import, which no other tool waits for
+        # the evaluator takes a second to import, which other tools need not wait for
         from understudy.api import exchange_checking  # noqa: PLC0415 - see above
         from understudy.exchange import messages  # noqa: PLC0415 - belongs to it
 
