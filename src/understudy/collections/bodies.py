@@ -1,4 +1,4 @@
-"""Reads what a document declares of items: their places in bodies, their paths, and what identifies them."""
+"""Finds items in a document: their places in bodies, their paths, and their identifiers."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,22 +28,22 @@ from understudy.openapi.operations import DeclaredResponse, MediaType, Operation
 from understudy.openapi.schemas import FLAGS, Schemas
 
 _FEW_MEMBERS: Final = 8
-"""The most members of an object that is an envelope around an item."""
+"""Most members of an object that is taken for an envelope around an item."""
 
 _DEEPEST: Final = 2
-"""Levels of envelopes within one another."""
+"""Levels of nested envelopes that are searched for items."""
 
 NO_CONTENT: Final = 204
 JSON_PATCH: Final = "application/json-patch+json"
 
 SHARED: Final = 0.5
-"""The least share of common members with which two schemas are of one thing."""
+"""Least share of common members with which two schemas are taken to describe the same items."""
 
 _FORMS: Final = frozenset({URLENCODED, MULTIPART})
 
 
 def types_of(schemas: Schemas, schema: Node | None) -> frozenset[str]:
-    """Returns the JSON types that a schema names, without ``null``; empty for any."""
+    """Returns the JSON types that a schema allows, without ``null``; empty: any type."""
     return schemas.types(schema) - {"null"}
 
 
@@ -55,7 +55,7 @@ def schema_at(schemas: Schemas, schema: Node | None, steps: Steps) -> Node | Non
 
 
 def item_schema(schemas: Schemas, schema: Node | None, steps: Steps) -> Node | None:
-    """Returns the schema of the item at a place in a body, or of the items of a list there, or None."""
+    """Returns the schema of the item, or of the items of a list, at a place in a body; or None."""
     schema = schema_at(schemas, schema, steps)
     return schemas.items(schema) if "array" in schemas.types(schema) else schema
 
@@ -69,10 +69,10 @@ _BINARY: Final = frozenset({"binary", "byte"})
 
 
 def read_names(schemas: Schemas, role: ResourceOperation, resource: Resource) -> dict[str, str]:
-    """Returns the members that are sent and then read, each with its name in the item.
+    """Returns the members that can be sent and read back, each with its name in the item.
 
-    Those are left out that only one direction has, that identify the item, that services set on each
-    change, or whose types differ, and those of which a response cannot show every value of a request.
+    Left out are identifiers, timestamps of changes, members that only requests or only responses
+    have, and members whose schema in the response does not allow all values of the request.
     """
     read = schemas.members(resource.schema)
     own_names = {canonical(name): name for name in read}
@@ -90,7 +90,7 @@ def read_names(schemas: Schemas, role: ResourceOperation, resource: Resource) ->
 
 
 def moment_of(schemas: Schemas, name: str, member: Node) -> Moment | None:
-    """Returns the moment of an item's life whose time a member is; None for any other member."""
+    """Returns ``created`` or ``updated`` for a member with the time of that event; None for others."""
     is_instant = schemas.keyword(member, "format") in {"date-time", "date"}
     is_time = is_instant or types_of(schemas, member) == {"integer"}
     return moment_named(name) if is_time else None
@@ -124,12 +124,12 @@ def _is_same_kind(schemas: Schemas, sent: Node, read: Node) -> bool:
 def opened(
     schemas: Schemas, schema: Node | None, names: Sequence[str]
 ) -> tuple[Steps, Node | None]:
-    """Opens the envelope around an item, or around a list of such that has the name of the items.
+    """Finds the item within the envelopes of a body, also as the only content or as a named list.
 
     Args:
         schemas: The schemas of the document.
         schema: The schema of a body.
-        names: Canonical names of members that identify an item, and pointers to schemas of items.
+        names: Canonical names of identifying members, and pointers to schemas of items.
 
     Returns:
         The steps to the item, and its schema.
@@ -164,7 +164,10 @@ def _opened(
 
 
 def _identifying(schemas: Schemas, schema: Node) -> set[str]:
-    """Returns the pointer to a schema and the names of its members, without a code of the result."""
+    """Returns the pointer to a schema and its canonical member names, by which items are recognised.
+
+    Without ``code`` beside ``message``, as that is an error code and identifies no item.
+    """
     own = {canonical(name) for name in schemas.members(schema)}
     return {schemas.follow(schema).pointer, *(own - {"code"} if "message" in own else own)}
 
@@ -188,7 +191,7 @@ def _is_json(media_type: str) -> bool:
 
 
 def success(operation: Operation) -> tuple[int, DeclaredResponse] | None:
-    """Returns the lowest success that an operation declares, with its status; else its default."""
+    """Returns status and response of the lowest success of an operation, or else its default."""
     declared = sorted(status for status in operation.responses if status.startswith("2"))
     if declared:
         status = declared[0]
@@ -198,7 +201,7 @@ def success(operation: Operation) -> tuple[int, DeclaredResponse] | None:
 
 
 def is_open(schemas: Schemas, operation: Operation | None) -> bool:
-    """Tells whether a document leaves open what a success has: no schema, or one of any object."""
+    """Tells whether the body of a success is undescribed: without schema, or any object."""
     declared = None if operation is None else success(operation)
     if declared is None:
         return False
@@ -215,7 +218,7 @@ def is_open(schemas: Schemas, operation: Operation | None) -> bool:
 
 
 def response_schema(operation: Operation | None) -> Node | None:
-    """Returns the schema of the JSON body of the first success that has one; else of the default."""
+    """Returns the schema of the JSON body of the lowest success, or else of the default; or None."""
     if operation is None:
         return None
     statuses = sorted(status for status in operation.responses if status.startswith("2"))
@@ -227,13 +230,13 @@ def response_schema(operation: Operation | None) -> Node | None:
 
 
 def request_schema(operation: Operation | None) -> Node | None:
-    """Returns the schema of the JSON body or of the form that an operation takes, or None."""
+    """Returns the schema of the JSON body or form that an operation accepts, or None."""
     media = None if operation is None else request_media(operation)
     return None if media is None else media.schema
 
 
 def request_media(operation: Operation) -> MediaType | None:
-    """Returns the JSON body that an operation takes, or else its form; None without either."""
+    """Returns the JSON body that an operation accepts, or else its form; None without either."""
     content = operation.request_body.content if operation.request_body else {}
     by_json = [media for name, media in content.items() if _is_json(name)]
     by_form = [media for name, media in content.items() if name in _FORMS]
@@ -241,46 +244,46 @@ def request_media(operation: Operation) -> MediaType | None:
 
 
 _ITEM: Final = re.compile(r"(?P<collection>.*)/\{[^{}/]*\}(?:\.json)?/?")
-"""A path whose last segment is one parameter: it leads to an item of what is above it."""
+"""The path of an item: its last segment is a single parameter."""
 
 _ACTION: Final = re.compile(r"(?P<item>.*/\{[^{}/]+\})(?:/|:)(?P<verb>[A-Za-z][\w-]*)(?:\.json)?/?")
-"""A path that ends with a word below an item."""
+"""The path of an action on an item: it ends with a verb below the item, or after a colon."""
 
 _CREATING: Final = frozenset({"create", "add", "new", "insert"})
 _LISTING: Final = ("list", "all", "search", "query", "find", "filter", "lookup", "by")
 
 
 def collection_key(path: str) -> str:
-    """Returns a path by which the operations of one collection compare equal.
+    """Returns a key of a path by which operations of the same collection are grouped.
 
-    Names of parameters, a slash at the end and ``.json`` do not count.
+    Parameter names, a trailing slash and ``.json`` are ignored.
     """
     return path_shape(path).removesuffix("/").removesuffix(".json")
 
 
 def item_collection(path: str) -> str | None:
-    """Returns the key of the collection that a path leads to an item of, or None."""
+    """Returns the key of the collection of an item's path; None for other paths."""
     match = _ITEM.fullmatch(path)
     return collection_key(match["collection"]) if match and match["collection"] else None
 
 
 def action_of(path: str) -> tuple[str, str] | None:
-    """Returns the key of the item that a path is an action on, and the verb; None for other paths."""
+    """Returns the key of the item and the verb of an action's path; None for other paths."""
     match = _ACTION.fullmatch(path)
     return (collection_key(match["item"]), match["verb"]) if match else None
 
 
 @dataclass(slots=True)
 class PathGroup:
-    """The operations of what may be one collection.
+    """The operations that may belong to one collection.
 
     Attributes:
-        key: The path of the collection, as ``collection_key`` has it.
+        key: The key of the collection's path (``collection_key``).
         own: Operations at the path of the collection.
         items: Operations at the path of an item.
-        actions: Operations below the path of an item, with their last segment.
+        actions: Verbs and operations below the path of an item.
         searches: GET operations at paths below the collection, such as ``/pets/findByStatus``.
-        parent_path: The path of an item that only other collections are below; None without one.
+        parent_path: The path of an item that is known only from collections below it; or None.
     """
 
     key: str
@@ -291,16 +294,16 @@ class PathGroup:
     parent_path: str | None = None
 
     def find(self, method: str) -> Operation | None:
-        """Returns the operation of a method at the path of the collection, or None."""
+        """Returns the operation with a method at the collection's path, or None."""
         return next((it for it in self.own if it.method == method), None)
 
     def find_item(self, method: str) -> Operation | None:
-        """Returns the operation of a method at the path of an item, or None."""
+        """Returns the operation with a method at an item's path, or None."""
         return next((it for it in self.items if it.method == method), None)
 
 
 def places(operations: Sequence[Operation]) -> dict[str, PathGroup]:
-    """Returns every place that has an item path, or that may list and create, by its key."""
+    """Returns key to group for all paths of items, and for paths with both GET and POST."""
     by_key: dict[str, list[Operation]] = {}
     for operation in operations:
         by_key.setdefault(collection_key(operation.path), []).append(operation)
@@ -325,7 +328,7 @@ def places(operations: Sequence[Operation]) -> dict[str, PathGroup]:
 
 
 def _add_parents(grouped: dict[str, PathGroup], by_key: Mapping[str, list[Operation]]) -> None:
-    """Adds what is only listed, and whose items have collections below them."""
+    """Adds collections without item operations, whose items have other collections below them."""
     for key in list(grouped):
         path = by_key.get(key, grouped[key].items)[0].path
         for match in PATH_PARAMETER.finditer(path):
@@ -337,9 +340,9 @@ def _add_parents(grouped: dict[str, PathGroup], by_key: Mapping[str, list[Operat
 
 
 class _Siblings:
-    """The operations of a document by their keys, and what stands beside and below each key.
+    """An index of a document's operations by key, and of the keys beside and below each key.
 
-    Documents have tens of thousands of paths, so no place looks through all of them.
+    Documents have tens of thousands of paths, so comparing all with all would be too slow.
     """
 
     def __init__(self, by_key: dict[str, list[Operation]]) -> None:
@@ -353,7 +356,7 @@ class _Siblings:
             self._alike.setdefault((head, singular(last)), []).append(key)
 
     def of(self, key: str) -> Iterator[tuple[str, str, list[Operation]]]:
-        """Yields head, last segment and operations of the keys alike and below, in their order."""
+        """Yields head, last segment and operations of singular or plural twins and of keys below."""
         head, _, last = key.rpartition("/")
         related = [*self._alike.get((head, singular(last)), ()), *self._below.get(key, ())]
         for other in sorted(related, key=self._order.__getitem__):
@@ -362,16 +365,16 @@ class _Siblings:
 
 
 def _last_segment(key: str) -> tuple[str, str, str]:
-    """Parts a key before its last segment, or before a verb of the collection: ``/pets:search``."""
+    """Splits a key before its last segment, or before a verb of the collection: ``/pets:search``."""
     head, colon, verb = key.rpartition(":")
     is_verb = bool(colon) and "/" not in verb and not head.endswith("}")
     return (head, colon, verb) if is_verb else key.rpartition("/")
 
 
 def _join_flattened(grouped: dict[str, PathGroup]) -> None:
-    """Joins what is created at ``/orders/{id}/items`` with what is read at ``/items/{itemId}``.
+    """Joins a collection created at ``/orders/{id}/items`` with items read at ``/items/{itemId}``.
 
-    They are joined where nothing else is at ``/items``, and one nested path alone ends with it.
+    Only if ``/items`` has no operations, and just one nested path ends with ``items``.
     """
     by_last: dict[str, list[PathGroup]] = {}
     for key, place in grouped.items():
@@ -390,7 +393,7 @@ def _join_flattened(grouped: dict[str, PathGroup]) -> None:
 
 
 def _add_own(place: PathGroup, siblings: _Siblings, grouped: dict[str, PathGroup]) -> None:
-    """Adds what is at the collection's path, and what of it is elsewhere: ``/pet`` and ``/pets``."""
+    """Adds the operations at the collection's path, at its twin (``/pet``, ``/pets``), and below."""
     place.own += siblings.by_key.get(place.key, [])
     above, _, last = place.key.rpartition("/")
     if not last or "{" in last:
@@ -407,12 +410,12 @@ def _add_own(place: PathGroup, siblings: _Siblings, grouped: dict[str, PathGroup
                 if (it.method == "POST" and word in _CREATING and place.find("POST") is None)
                 or (it.method == "GET" and word in _LISTING and place.find("GET") is None)
             ]
-            if word.startswith(_LISTING):  # a feed, or a statistic, is not part of the collection
+            if word.startswith(_LISTING):  # other words, as in /pets/feed, may not return its items
                 place.searches += [it for it in operations if it.method == "GET"]
 
 
 def _by_items(grouped: dict[str, PathGroup]) -> dict[str | None, PathGroup]:
-    """Returns the first place of each collection that the path of its items is of."""
+    """Returns the key of the items' collection to the first group with items there."""
     found: dict[str | None, PathGroup] = {}
     for place in grouped.values():
         if place.items:
@@ -435,15 +438,15 @@ def _add_action(
 
 
 def action_changes(verb: str, members: Mapping[str, Node], schemas: Schemas) -> dict[str, Any]:
-    """Returns the members that an action changes and their new values; empty where none is known.
+    """Returns the members that an action changes and their new values; empty if none is known.
 
-    A member is claimed only if its enumeration has a value that the verb leads to, or if it is a
-    boolean of that name.
+    A member qualifies if its enum has a value that the verb leads to (``cancel``: ``cancelled``), or
+    if it is a boolean with that name.
 
     Args:
         verb: The last segment of the action's path.
         members: The members of an item.
-        schemas: Reads their enumerations.
+        schemas: The schemas of the document.
     """
     states = outcomes(verb)
     for name in sorted(members, key=is_no_status):
@@ -460,10 +463,10 @@ def action_changes(verb: str, members: Mapping[str, Node], schemas: Schemas) -> 
 
 
 USUAL: Final = ("id", "uuid", "sid", "guid", "uid", "name", "slug", "key", "code", "username")
-"""Members that identify an item by their name alone, the likeliest first."""
+"""Names of members that usually identify an item, the likeliest first."""
 
 ENDINGS: Final = ("id", "uuid", "sid", "guid")
-"""Last words of members that identify."""
+"""Last words of names of identifying members."""
 
 
 def identifying_names(parameter: str, collection: str) -> tuple[str, ...]:
@@ -497,13 +500,13 @@ def identifier_member(
     schemas: Schemas,
     typed: Node | None,
 ) -> tuple[str, float, str] | None:
-    """Returns the member that identifies an item, the weight of that and why it is this one; or None.
+    """Returns the member that identifies an item, with weight and reason of the choice; or None.
 
     Args:
         parameter: The path parameter.
         collection: The last segment of the collection's path.
         members: The members of an item.
-        schemas: Reads their types.
+        schemas: The schemas of the document.
         typed: The schema of the path parameter.
     """
     by_name = {canonical(name): name for name in reversed(list(members))}
@@ -512,7 +515,7 @@ def identifier_member(
         if name is None or not agree(schemas, typed, members[name]):
             continue
         if candidate == "code" != canonical(parameter) and "message" in by_name:
-            continue  # of the result, and of no item
+            continue  # an error code, not a member of an item
         like = f"named like the parameter {{{parameter}}}"
         reason = like if candidate == canonical(parameter) else f"for {{{parameter}}}"
         return name, weight, f"the member {name} identifies an item, {reason}"
@@ -520,7 +523,7 @@ def identifier_member(
 
 
 def agree(schemas: Schemas, parameter: Node | None, member: Node) -> bool:
-    """Tells whether a path parameter can have the values of a member."""
+    """Tells whether a path parameter and a member can have the same values, by their types."""
     types = types_of(schemas, member)
     if types and not types & {"string", "integer", "number"}:
         return False
@@ -538,7 +541,7 @@ def path_parameter_schema(operation: Operation, name: str) -> Node | None:
 
 
 def identifying_schemas(schemas: Schemas, resource: Resource) -> tuple[Node, ...]:
-    """Returns the schemas of an identifier: as a parameter of the path, and as a member of an item."""
+    """Returns the schemas of an identifier as path parameter and as member of an item, if any."""
     name = resource.parameter or ""
     in_paths = (path_parameter_schema(it.operation, name) for it in resource.operations)
     member = schemas.members(resource.schema).get(resource.identifier or "")

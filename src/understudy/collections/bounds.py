@@ -1,7 +1,7 @@
-"""Asks whether values at the bounds of a document are accepted, and kept whole.
+"""Checks whether values at the bounds of a document are accepted and stored completely.
 
-A request that has all members or parameters at their bounds is sent first. Only where it is refused, each is
-tried alone, beside the next value inside the bound: a service may refuse both for a reason of its own.
+First a request with all members or parameters at their bounds is sent. If it is refused, each bound
+is tried alone, together with the next value inside, as the service may refuse both for other reasons.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -23,23 +23,23 @@ from understudy.verify.value_texts import as_json
 
 _INVALID: Final = frozenset({400, 413, 414, 422})
 _MOST_BOUNDS: Final = 8
-"""Values that are tried one by one, where a request that has all of them is refused."""
+"""Most bounds that are tried one by one, after a request with all of them was refused."""
 _LONG_TEXT: Final = "A text longer than a column of a database often is. " * 6
 _SOURCE: Final = "values at the bounds of the document"
 _CHANGING: Final = frozenset({"POST", "PUT", "PATCH"})
 
 MOST_BOUNDED: Final = 12
-"""Operations beside those of collections that are tried, mostly at two requests each."""
+"""Most operations outside of collections that are tried, mostly with two requests each."""
 
 
 class ValueBound(NamedTuple):
-    """A keyword that bounds a value.
+    """A value at a bound, and its neighbour inside.
 
     Attributes:
         name: The member or parameter.
-        keyword: The keyword; empty for a text of any length, of which a long one may be refused.
-        at: A value at the bound.
-        inside: The next value inside it.
+        keyword: The keyword that sets the bound; empty for a long text without one.
+        at: The value at the bound.
+        inside: The next value inside the bound; None for a long text.
     """
 
     name: str
@@ -49,12 +49,12 @@ class ValueBound(NamedTuple):
 
     @property
     def is_lower(self) -> bool:
-        """True if smaller values are beyond it."""
+        """True for a lower bound."""
         return self.keyword.startswith("min")
 
 
 Send = Callable[[Mapping[str, Any]], Exchange]
-"""Sends a request with these values of members or parameters."""
+"""A function that sends a request with given values of members or parameters."""
 
 Judge = Callable[[Exchange, CheckResult], None]
 
@@ -81,17 +81,17 @@ def _size(value: Any) -> float:
 
 
 def _is_free(schemas: Schemas, schema: Node) -> bool:
-    """Tells whether a schema is of any text at all."""
+    """Tells whether a schema allows any text."""
     others = ("maxLength", "pattern", "format", "enum", "const")
     is_text = schemas.types(schema) == {"string"}
     return is_text and all(schemas.keyword(schema, it) is None for it in others)
 
 
 def ask_bounds(bounds: Iterable[ValueBound], send: Send, judge: Judge) -> None:
-    """Sends the largest values and the smallest ones, and judges what is refused.
+    """Sends the largest and then the smallest values, and judges refusals.
 
     Raises:
-        Refusal: The target does not permit it.
+        Refusal: The target does not permit a request.
     """
     every = list(bounds)
     for is_lower in (False, True):
@@ -107,7 +107,7 @@ def ask_bounds(bounds: Iterable[ValueBound], send: Send, judge: Judge) -> None:
 
 
 def _ask_bound(bound: ValueBound, send: Send, judge: Judge) -> None:
-    """Sends the value at a bound, the one inside it, and the first once more, and judges the refusals."""
+    """Sends the value at a bound, its neighbour inside, and the first again, and judges a refusal."""
     name, keyword, at, inside = bound
     if send({name: at}).status not in _INVALID or not keyword:
         return
@@ -122,10 +122,10 @@ def _ask_bound(bound: ValueBound, send: Send, judge: Judge) -> None:
 def create_at_bounds(client: CollectionClient) -> None:
     """Creates an item with the largest values that the document allows, and one with the smallest.
 
-    Both are read, as a text may have been cut, or a zero taken for nothing.
+    Both are read back, as the service may truncate a text, or treat zero as missing.
 
     Raises:
-        Refusal: The target does not permit it.
+        Refusal: The target does not permit a request.
     """
     maker, collection = client.state.maker, client.requests.collection
     ignored = {collection.identifier, *collection.references, *collection.unique}
@@ -142,7 +142,7 @@ def create_at_bounds(client: CollectionClient) -> None:
 
 
 def list_at_bounds(client: CollectionClient) -> None:
-    """Lists a collection by the largest and the smallest values of its parameters.
+    """Lists a collection with the largest and the smallest values of its parameters.
 
     Raises:
         Refusal: The budget or the time is used up.
@@ -161,7 +161,7 @@ def _judge_by(client: CollectionClient, exchange: Exchange, result: CheckResult)
 
 
 def _of_query(schemas: Schemas, operation: Operation) -> Iterator[ValueBound]:
-    """Yields the bounds of the parameters in a query."""
+    """Yields the bounds of the integer query parameters of an operation."""
     declared = (it for it in operation.parameters if it.location == "query" and not it.is_json)
     members = {it.name: it.schema for it in declared if it.schema is not None}
     numbers = {n: it for n, it in members.items() if schemas.types(it) == {"integer"}}
@@ -169,7 +169,7 @@ def _of_query(schemas: Schemas, operation: Operation) -> Iterator[ValueBound]:
 
 
 def bounded_operations(document: Document, model: ResourceModel) -> Iterator[Operation]:
-    """Yields the operations beside those of collections that have values with bounds."""
+    """Yields the operations outside of collections that have values with bounds."""
     maker = RequestMaker(document, 0, "")
     modelled = {role.key for _, role in model.roles()}
     for operation in operations(document):
@@ -188,10 +188,10 @@ def _bounds_of_operation(maker: RequestMaker, operation: Operation) -> Iterator[
 
 
 def send_at_bounds(state: InferredRun, operation: Operation) -> None:
-    """Sends an operation the largest and the smallest values of its parameters or members.
+    """Sends requests with the largest and the smallest values of an operation's parameters or members.
 
     Raises:
-        Refusal: The target does not permit it, or no valid request can be made.
+        Refusal: The target does not permit a request, or no valid request can be made.
     """
     maker = state.maker
 

@@ -1,4 +1,4 @@
-"""Binds a request to the item or collection that it is about, and writes responses as the document declares them."""
+"""Resolves the item or collection of a request, and writes responses in their declared form."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -39,7 +39,7 @@ OVERRIDE = (
     "x-mock-state",
     "inferred; `understudy infer` explains it and --state-model corrects it",
 )
-"""Marks a response that comes from inferred state, and names what changes it."""
+"""Header that marks a response from inferred state, and names the way to correct it."""
 
 
 class StatefulDocument:
@@ -47,10 +47,10 @@ class StatefulDocument:
 
     Args:
         document: The document.
-        model: What has state.
+        model: The resources with state.
 
     Attributes:
-        beginning: The items that worlds begin with.
+        beginning: The items of a new world.
     """
 
     def __init__(self, document: Document, model: ResourceModel) -> None:
@@ -61,11 +61,11 @@ class StatefulDocument:
         self._schemas: Schemas | None = None
 
     def adopt(self, schemas: Schemas) -> None:
-        """Takes the document's validators that a request brings, so that none are compiled twice."""
+        """Reuses the validators of a request, so that no schema is compiled twice."""
         self._schemas = self._schemas or schemas
 
     def shape(self, resource: Resource) -> ItemShape:
-        """Returns the shape of a collection's items, which is read at its first use."""
+        """Returns the shape of a resource's items; cached."""
         shape = self._shapes.get(resource.path)
         if shape is None:
             self._schemas = self._schemas or Schemas(self.document)
@@ -74,18 +74,18 @@ class StatefulDocument:
         return shape
 
     def maker(self, resource: Resource, seed: int) -> ItemMaker:
-        """Returns the maker of a collection's items."""
+        """Returns a maker of a resource's items."""
         return ItemMaker(self.shape(resource), resource.parents, seed)
 
 
 class Address(NamedTuple):
-    """The place of a request in a collection.
+    """The parents and the identifier that a request addresses.
 
     Attributes:
-        parents: The texts of the parameters of the collection's path, outermost first.
-        values: The same as the document types them.
-        identifier: The text of the item's identifier; None for a request of the whole collection.
-        value: The same as the document types it.
+        parents: Identifiers of the parents, as texts, outermost first.
+        values: Identifiers of the parents, in the types of the document.
+        identifier: Identifier of the item, as text; None for a request to the whole collection.
+        value: Identifier of the item, in the type of the document.
     """
 
     parents: tuple[str, ...]
@@ -96,12 +96,12 @@ class Address(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BoundCall:
-    """One call of an operation with state.
+    """A call of an operation with state, with its resource.
 
     Attributes:
         call: The call.
-        stateful: The document.
-        resource: What the operation works on.
+        stateful: The document with its state.
+        resource: The resource of the operation.
         role: The operation in its role.
     """
 
@@ -117,7 +117,7 @@ class BoundCall:
 
     @property
     def records(self) -> ItemRecords:
-        """The items of that world."""
+        """The items of the selected world."""
         return ItemRecords(self.world, self.stateful.model)
 
     @property
@@ -132,18 +132,18 @@ class BoundCall:
 
     @property
     def body(self) -> Any:
-        """The parsed body, of JSON also where the document declares none; None without one."""
+        """The parsed body; JSON is parsed even if the document declares no body. None without one."""
         call = self.call
         if call.operation.request_body is not None or not is_json(call.media_type):
             return call.arguments.get(BODY)
         try:
             return read_json(call.content)
-        except BadRequest:  # which nothing was said of
+        except BadRequest:  # the document declares no body, so an invalid one is ignored
             return None
 
     @property
     def scope(self) -> dict[str, Any]:
-        """The members of an item that the path of the operation gives, beside the collection's."""
+        """The members of an item that are fixed by parameters of the operation's path (``scope``)."""
         return {
             member: self.call.arguments[parameter]
             for parameter, member in self.role.scope.items()
@@ -152,20 +152,20 @@ class BoundCall:
 
     @property
     def sent(self) -> dict[str, Any]:
-        """The item in the request body, with the members that JSON can express."""
+        """The item in the request body, without files of a form."""
         return self._item(item_at(self.body, self.role.request_path))
 
     @property
     def sent_items(self) -> list[dict[str, Any]]:
-        """The items in the request body: one, or those of a list."""
+        """The items in the request body: one item, or those of a list."""
         items = value_at(self.body, self.role.request_path) if self.role.takes_list else None
         return list(map(self._item, items)) if isinstance(items, list) else [self.sent]
 
     def _item(self, value: Any) -> dict[str, Any]:
-        """Returns the members of an item that was sent.
+        """Returns the members of an item that was sent, under their names in the item.
 
-        A member that only the style of its name tells from one of the item has the item's name. What an
-        item has and the request does not declare is the server's, and not taken.
+        Names are matched regardless of style (``petId``, ``pet_id``). Members of the item that the
+        request does not declare are set by the server, and ignored.
         """
         if not isinstance(value, Mapping):
             return {}
@@ -188,7 +188,7 @@ class BoundCall:
 
     @property
     def address(self) -> Address:
-        """The place of the request in its collection."""
+        """The parents and the identifier in the path of the request."""
         if self.role.scope:
             return Address((), ())
         values = [self.call.arguments[name] for name in self.role.path_names]
@@ -209,11 +209,10 @@ class BoundCall:
         return self.role.operation.response(status) is not None
 
     def item(self) -> Item | None:
-        """Returns the item that the request is about; None where a response is to be generated.
+        """Returns the addressed item; None if a response is to be generated from the document.
 
         Raises:
-            NotFound: There is no such item, and the document says how that is reported, or the item
-                existed and was deleted.
+            NotFound: The item is missing and the document declares a 404, or it was deleted.
         """
         address = self.address
         identifier = address.identifier
@@ -222,7 +221,7 @@ class BoundCall:
             if item is None:
                 self.refuse_missing(address.parents, "")
             return item
-        if identifier is None:  # the body names it: PUT /pets
+        if identifier is None:  # the identifier is in the body: PUT /pets
             value = self.sent.get(self.shape.identifier or "")
             identifier = None if value is None else text_of(value)
         if identifier is None:
@@ -233,7 +232,7 @@ class BoundCall:
         return item
 
     def single(self) -> Item | None:
-        """Returns a resource that exists once, made up until it is changed; None once deleted."""
+        """Returns the singleton, generated unless it was changed; None if it was deleted."""
         parents, values, *_ = self.address
         path = self.resource.path
         item = self.records.get(path, parents, "")
@@ -242,11 +241,11 @@ class BoundCall:
         return Item.of("", parents, 1, self.maker.body(1, None, values, {}, None))
 
     def refuse_missing(self, parents: Sequence[str], identifier: str) -> None:
-        """Notes that an item is missing, where the document cannot say so.
+        """Raises an error for a missing item, or only notes it if the document declares no 404.
 
         Raises:
-            NotFound: The document can say so, or the item existed and was deleted: that is never
-                responded to with an item, and only deleting it again succeeds (RFC 9110, 9.2.2).
+            NotFound: The document declares a 404, or the item was deleted and this is not another
+                DELETE, which is idempotent (RFC 9110, 9.2.2).
         """
         path = self.resource.path
         was_deleted = self.records.was_deleted(path, parents, identifier)
@@ -261,17 +260,17 @@ class BoundCall:
         )
 
     def expect_parents(self) -> None:
-        """Accepts a request whose parents exist, as far as their collections are known.
+        """Expects the parents of the request to exist, as far as their collections are known.
 
-        Below a parent that does not exist, and is perhaps a word such as ``default``, items are created
-        where the document has no word for a refusal. Then all that is done with them goes on.
+        A missing parent may be a fixed word such as ``default``. So without a declared 404, items are
+        created below it, and from then on requests below it are accepted.
 
         Raises:
-            NotFound: One does not exist, and the document says how that is reported.
+            NotFound: A parent does not exist, and the document declares a 404.
         """
         parents = self.address.parents
         if len(parents) < len(self.resource.parents):
-            return  # of an item that does not exist, at a path that does not name them
+            return  # a flat path does not name the parents, and the item does not exist
         for number, parent in enumerate(self.resource.parents):
             if parent.collection is None or not (self.declares(404)):
                 continue
@@ -285,9 +284,9 @@ class BoundCall:
 
 
 def bounded(value: Any) -> Any:
-    """Returns a value whose integers can be stored: one of more than 64 bits is kept as a float.
+    """Returns a value in which integers of more than 64 bits are floats, as they cannot be stored.
 
-    Those of declared members of a request were bounded when its body was read.
+    Declared members of a request need no such conversion: reading the body has limited them.
     """
     if isinstance(value, dict):
         return {name: bounded(member) for name, member in value.items()}
@@ -298,7 +297,7 @@ def bounded(value: Any) -> Any:
 
 
 def _is_json(value: Any) -> bool:
-    """Tells whether a member of a form is a text and not a file."""
+    """Tells whether a value is JSON, and not a file of a form."""
     if isinstance(value, list):
         return all(map(_is_json, value))
     return isinstance(value, str | int | float | bool | dict | None)
@@ -308,13 +307,13 @@ CREATED: Final = 201
 _OK: Final = 200
 _SUCCESSES = range(200, 300)
 _COMPUTED: Final = frozenset({"location", "content-location", "etag", "link"})
-"""Headers that are sent with the value that is right here, or not at all."""
+"""Headers that are sent only with computed values, never with samples."""
 
 
 def status_for(bound: BoundCall, *, is_created: bool = False) -> int:
-    """Returns the success to respond with: 201 for what was created, where it is declared.
+    """Returns the status of success: 201 after a creation, if it is declared.
 
-    Another is preferred where that alone shows the item that a POST created.
+    If 201 shows neither content nor Location, another success with content is preferred.
     """
     responses = bound.role.operation.responses
     successes = sorted(int(it) for it in responses if it.isdecimal() and int(it) in _SUCCESSES)
@@ -328,27 +327,27 @@ def status_for(bound: BoundCall, *, is_created: bool = False) -> int:
 
 
 def _shows(declared: DeclaredResponse) -> bool:
-    """Tells whether a response says what was created: by its content, or by the address."""
+    """Tells whether a response identifies a created item, by its content or by Location."""
     return bool(declared.content) or any(it.name.lower() == "location" for it in declared.headers)
 
 
 def response(
     bound: BoundCall, status: int, value: Any, headers: Mapping[str, str] | None = None
 ) -> HandlerResponse:
-    """Returns a response with an item, or a list of items, in the envelope that is declared.
+    """Returns a response with an item, or a list of items, in the declared envelope.
 
     Args:
         bound: The call.
-        status: One that the document declares.
-        value: The item's members, or the list; None for a response without an item.
-        headers: The headers that are computed; those that the document does not declare are left out.
+        status: A declared status.
+        value: The members of the item, or the list; None for a response without an item.
+        headers: Computed headers, of which only the declared ones are sent.
     """
     declared = bound.role.operation.response(status)
     if declared is None:
         return HandlerResponse(value, status, headers=(OVERRIDE,))
     sent = (*_headers(bound, declared, headers or {}), OVERRIDE)
     is_read = bound.role.role in {"list", "read"} and bound.role.response_path is not None
-    if not declared.content and is_read:  # the document leaves open what it has
+    if not declared.content and is_read:  # the document does not describe the content
         return HandlerResponse(_viewed(bound, None, value), status, headers=sent)
     if not declared.content or status == NO_CONTENT:
         return HandlerResponse(None, status, headers=sent)
@@ -362,7 +361,7 @@ def response(
 
 
 def _headers(bound: BoundCall, declared: DeclaredResponse, own: Mapping[str, str]) -> Headers:
-    """Returns the declared headers: those that were computed, and samples of the others."""
+    """Returns the declared headers, with computed values or samples."""
     seed = bound.world.identifiers.seed
     names = {it.name.lower() for it in declared.headers}
     sampled = {
@@ -371,7 +370,7 @@ def _headers(bound: BoundCall, declared: DeclaredResponse, own: Mapping[str, str
         if name not in own and name not in _COMPUTED
     }
     if not declared.content and bound.role.role == "create":
-        names.add("location")  # else nothing would say where the item is (RFC 9110, 15.3.2)
+        names.add("location")  # else the client could not find the item (RFC 9110, 15.3.2)
     schemas = {it.name.lower(): it.schema for it in declared.headers}
     computed = {
         name: _suited(bound, schemas.get(name), text) for name, text in own.items() if name in names
@@ -380,7 +379,7 @@ def _headers(bound: BoundCall, declared: DeclaredResponse, own: Mapping[str, str
 
 
 def _suited(bound: BoundCall, schema: Node | None, text: str) -> str:
-    """Returns a computed header as its schema takes it: of an address, if need be, the end alone."""
+    """Returns a computed header that its schema accepts, for a URL by cutting its beginning off."""
     accepts = None if schema is None else bound.call.schemas.validator(schema).is_valid
     if accepts is None or accepts(text):
         return text
@@ -390,7 +389,7 @@ def _suited(bound: BoundCall, schema: Node | None, text: str) -> str:
 
 
 def enveloped(bound: BoundCall, schema: Node | None, value: Any) -> Any:
-    """Returns a body that has a value at the place of the item, and samples around it."""
+    """Returns a body with a value at the place of the item, and samples around it."""
     steps = bound.role.response_path
     if schema is None:
         return value
@@ -400,7 +399,7 @@ def enveloped(bound: BoundCall, schema: Node | None, value: Any) -> Any:
 
 
 def _within(bound: BoundCall, schema: Node | None, value: Any, steps: Steps) -> Any:
-    """Returns a sample of a schema that has an item, or a list of items, at a place."""
+    """Returns a sample of a schema with a value at a place."""
     if not steps:
         return _viewed(bound, schema, value)
     sampled = None
@@ -413,7 +412,7 @@ def _within(bound: BoundCall, schema: Node | None, value: Any, steps: Steps) -> 
 
 
 def _has_item(bound: BoundCall, schema: Node) -> bool:
-    """Tells whether a response has the item; of several successes, one may tell only that it is one."""
+    """Tells whether a response contains the item; some successes have only a message."""
     inferred = response_schema(bound.role.operation)
     if inferred is not None and schema.pointer == inferred.pointer:
         return True
@@ -428,7 +427,7 @@ def _viewed(bound: BoundCall, schema: Node | None, value: Any) -> Any:
     if is_list and not isinstance(value, list):
         value = [value]
     elif isinstance(value, list) and bound.shape.schemas.members(schema):
-        value = next(iter(value), {})  # a list was sent, and the response has one item
+        value = next(iter(value), {})  # several items were created, the response has only one
     if isinstance(value, list):
         items = None if schema is None else bound.shape.schemas.items(schema)
         return [_within(bound, items, item, bound.role.within) for item in value]
@@ -437,9 +436,9 @@ def _viewed(bound: BoundCall, schema: Node | None, value: Any) -> Any:
 
 
 def _fitting(bound: BoundCall, schema: Node, body: dict[str, Any]) -> dict[str, Any]:
-    """Returns an item in the form that a response declares.
+    """Returns an item adapted to the schema of a response.
 
-    A list may declare members in another form than the item's own schema; these are made up.
+    A list may declare members differently from the item's own schema; these are generated.
     """
     validator, members = bound.call.schemas.validator, bound.shape.schemas.members(schema)
     if validator(schema).is_valid(body):
@@ -447,7 +446,7 @@ def _fitting(bound: BoundCall, schema: Node, body: dict[str, Any]) -> dict[str, 
     wrong = {n for n in body if n in members and not validator(members[n]).is_valid(body[n])}
     texts = {n: text_of(body[n]) for n in wrong if isinstance(body[n], int)}
     texts = {n: text for n, text in texts.items() if validator(members[n]).is_valid(text)}
-    body, wrong = {**body, **texts}, wrong - texts.keys()  # a number here, and there its text
+    body, wrong = {**body, **texts}, wrong - texts.keys()  # numbers declared as strings here
     if validator(schema).is_valid(body):
         return body
     missing = {n for n in bound.shape.schemas.required_names(schema) if n not in body}
@@ -466,11 +465,11 @@ def _fitting(bound: BoundCall, schema: Node, body: dict[str, Any]) -> dict[str, 
 
 
 def view(shape: ItemShape, schema: Node | None, body: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the members of an item that a response has: none that only requests have.
+    """Returns the members of an item that a response shows, without write-only ones.
 
     Args:
-        shape: Describes the items.
-        schema: The schema of the response, which may have fewer members than the item.
+        shape: The shape of the items.
+        schema: The schema of the response, which may declare fewer members than the item has.
         body: The item.
     """
     declared = shape.schemas.members(schema)
@@ -484,13 +483,13 @@ def view(shape: ItemShape, schema: Node | None, body: Mapping[str, Any]) -> dict
 
 
 def etag(item: Item) -> str:
-    """Returns the entity tag of an item (RFC 9110, 8.8.3): another body, another tag."""
+    """Returns the entity tag of an item (RFC 9110, 8.8.3), a hash of its body."""
     content = orjson.dumps(item.body, option=orjson.OPT_SORT_KEYS)
     return f'"{hashlib.sha256(content).hexdigest()[:16]}"'
 
 
 def location(bound: BoundCall, item: Item) -> str | None:
-    """Returns the URL of an item; None where it has no address."""
+    """Returns the URL of an item; None if no path leads to it."""
     path, is_flat = bound.resource.item_path, bound.resource.is_flat
     if path is None:
         return None
@@ -500,7 +499,7 @@ def location(bound: BoundCall, item: Item) -> str | None:
 
 
 def item_headers(bound: BoundCall, item: Item) -> dict[str, str]:
-    """Returns the headers that an item has in every response with it."""
+    """Returns the computed headers of responses with an item."""
     headers = {"etag": etag(item)}
     address = location(bound, item)
     if address is not None:
@@ -513,11 +512,11 @@ _NOT_MODIFIED = 304
 
 
 def expect_match(bound: BoundCall, item: Item | None) -> None:
-    """Accepts a request that changes the item which its client has seen.
+    """Expects the preconditions of a change to hold, if the document declares a 412.
 
     Raises:
-        PreconditionFailed: ``If-Match`` names another state of it, or ``If-None-Match: *`` forbids
-            one that exists.
+        PreconditionFailed: ``If-Match`` names another state of the item, or the item exists despite
+            ``If-None-Match: *``.
     """
     if not bound.declares(_FAILED):
         return
@@ -532,7 +531,7 @@ def expect_match(bound: BoundCall, item: Item | None) -> None:
 
 
 def not_modified(bound: BoundCall, item: Item) -> HandlerResponse | None:
-    """Returns 304 where it is declared and the client has this state of the item, else None."""
+    """Returns a 304 response if it is declared and the client has this state of the item, or None."""
     seen = bound.call.headers.get(b"if-none-match")
     if seen is None or not bound.declares(_NOT_MODIFIED) or not _matches(seen, item):
         return None
@@ -540,6 +539,6 @@ def not_modified(bound: BoundCall, item: Item) -> HandlerResponse | None:
 
 
 def _matches(header: bytes, item: Item) -> bool:
-    """Tells whether a list of entity tags has the one of an item, or is ``*``."""
+    """Tells whether a list of entity tags contains an item's, or is ``*``."""
     tags = [tag.strip().removeprefix("W/") for tag in header.decode("latin-1").split(",")]
     return tags == ["*"] or etag(item) in tags

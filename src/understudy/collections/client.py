@@ -1,6 +1,6 @@
 """Creates, reads, lists, changes and deletes items of a collection, and judges each response.
 
-What is created is written to the undo journal before it is sent.
+Each creation is written to the undo journal before it is sent.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -51,7 +51,7 @@ class InferredRun:
 
     Attributes:
         run: The run.
-        model: What was inferred from its document.
+        model: The resources that were inferred from its document.
     """
 
     run: Run
@@ -59,30 +59,30 @@ class InferredRun:
 
     @cached_property
     def maker(self) -> RequestMaker:
-        """The maker of requests, whose texts no other run has."""
+        """The maker of requests, with texts that are unique to this run."""
         token = f"{int(machine_time().timestamp() * 1000):x}"[-7:]
         return RequestMaker(self.run.document, self.run.options.seed, token)
 
     @property
     def undo(self) -> ItemUndo:
-        """The undo of what is created."""
+        """The undo of creations."""
         return self.run.undo.items
 
     @property
     def who(self) -> str:
-        """The credential that items are created with."""
+        """The name of the identity that creates items."""
         has_token = OWNER in self.run.deployment.target.identities()
         return OWNER if has_token else "anonymous"
 
     @property
     def other(self) -> str | None:
-        """The credential of another account; None where none is given, or a mock has one state for all."""
+        """The name of another account's identity; None without, and for mocks, which share a state."""
         target = self.run.deployment.target
         is_given = {OWNER, OTHER} <= set(target.identities())
         return OTHER if is_given and not target.is_mock else None
 
     def send(self, request: PreparedRequest, source: str, who: str | None = None) -> Exchange:
-        """Sends a request as a named part of the run, with another credential if one is named."""
+        """Sends a request as a named part of the run, by another identity if one is named."""
         name = self.who if who is None else who
         client = ProbeClient(self.run.gateway, source)
         return client.send(request.method, request.path, name, **request.content)
@@ -95,18 +95,18 @@ class InferredRun:
 
 _MOST_PAGES: Final = 10
 _SURELY_WHOLE: Final = 20
-"""Items of a list without pages that is taken for whole: a longer one may have been cut."""
+"""Length from which an unpaged list may have been truncated by the service."""
 
 
 class ListedItems(NamedTuple):
     """The items of a list.
 
     Attributes:
-        pages: The exchanges that read it; none where a page could not be read.
-        identifiers: The identifiers of its items, in order; empty for an item without one.
-        is_whole: Whether nothing can have been left out.
-        first: The number of items on its first page.
-        bound: The most items of that page, by its query.
+        pages: The exchanges that read the pages; empty if a page could not be read.
+        identifiers: The identifiers of the items, in order; an empty text for an item without one.
+        is_whole: Whether the list is certainly complete.
+        first: The number of items on the first page.
+        bound: The size of the first page by its query; infinite without.
     """
 
     pages: list[Exchange]
@@ -127,7 +127,7 @@ def read_pages(
     Args:
         requests: Makes the requests to the collection.
         role: The operation that lists.
-        limit: The items of a page, as far as the document lets a client choose it.
+        limit: The page size, if the document lets the client choose it.
         send: Sends a request.
     """
     schemas, collection = requests.maker.schemas, requests.collection
@@ -162,10 +162,10 @@ def read_pages(
 
 
 def _wrong_totals(listed: ListedItems) -> list[int]:
-    """Returns the totals of the last page that contradict the items of the list.
+    """Returns the totals of the last page that contradict the number of items in the list.
 
-    A service may make smaller pages than the query asks for, so that more of them follow. Therefore a larger
-    total is wrong only where the first page has the size of the query.
+    A service may make smaller pages than requested, and the list then seems to end too early. So a
+    larger total is wrong only if the first page has exactly the requested size.
     """
     count = len(listed.identifiers)
     is_sure = listed.is_whole and listed.first == listed.bound
@@ -180,12 +180,12 @@ def _page_of(request: PreparedRequest, following: Query | str) -> PreparedReques
 
 
 def _is_elsewhere(address: str, page: Exchange) -> bool:
-    """Tells whether a link leads to another server, where nothing is sent."""
+    """Tells whether a link leads to another server, to which nothing may be sent."""
     return split(address).netloc != split(page.request.url).netloc
 
 
 def _list_in(exchange: Exchange, role: ResourceOperation) -> list[Any] | None:
-    """Returns the items of a page, or None where the response has no list of objects."""
+    """Returns the items of a page; None if the response has no list of objects."""
     is_success = exchange.response.is_success
     body = value_at(exchange.body, role.response_path or ()) if is_success else None
     items = [item_at(it, role.within) for it in body] if isinstance(body, list) else [None]
@@ -193,24 +193,24 @@ def _list_in(exchange: Exchange, role: ResourceOperation) -> list[Any] | None:
 
 
 ACCEPTED: Final = 202
-"""The status of a request that is carried out later (RFC 9110, 15.3.3)."""
+"""Status of a request that is processed later (RFC 9110, 15.3.3)."""
 
 UNAUTHORIZED: Final = 401
 CONFLICT: Final = 409
-"""The status of a creation whose values another item has; it is tried again with others."""
+"""Status of a creation whose unique values another item has; it is retried with other values."""
 
 _INVALID: Final = frozenset({400, 422})
-"""Statuses of a creation that is refused for its values."""
+"""Statuses of a creation that is refused because of its values."""
 
 _ATTEMPTS: Final = 6
-"""Creations of one item that are tried at most."""
+"""Most attempts to create an item."""
 
 
 WHOLE: Final = 50
-"""The items of a page of a list that is to be read whole."""
+"""Page size for reading a list completely."""
 
 _Record = Callable[[Exchange, KnownItem, Mapping[str, Any], Any], None]
-"""Records a change of an item: the exchange, the item, what was sent and the item in the body."""
+"""A function that records a change: exchange, item, sent members, and the item in the response."""
 
 
 @dataclass
@@ -220,11 +220,11 @@ class CollectionClient:
     Attributes:
         state: The inferred state of the run.
         requests: Makes the requests.
-        source: The sender, for reports.
-        origin: The exchanges that created the items above it, and those that its items refer to.
-        model: The items that were created, as they must be.
+        source: Name of the part of the run, for reports.
+        origin: The exchanges that created parents and referenced items.
+        model: The created items with their expected members.
         steps: The exchanges so far.
-        broken: The judgements that did not hold, with their rules.
+        broken: The judgements of broken rules.
     """
 
     state: InferredRun
@@ -236,7 +236,7 @@ class CollectionClient:
     broken: list[Judgement] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Reads which members are sent and read back."""
+        """Determines the members that can be sent and read back, for the model."""
         collection = self.requests.collection
         operations = (collection.operation(role) for role in ("create", "replace", "update"))
         names = [
@@ -254,8 +254,8 @@ class CollectionClient:
             left_out: Optional members that are not sent.
 
         Raises:
-            NotPermitted: The target does not permit it, the document takes no item, or the service
-                refused it.
+            NotPermitted: The target does not permit the request, no valid one can be made, or the
+                service refused it.
             Unreachable: There was no response; the item stays in the undo journal.
         """
         role = self.requests.collection.operation("create")
@@ -266,14 +266,14 @@ class CollectionClient:
     def attempt(
         self, known: Mapping[str, Any] | None = None, who: str | None = None
     ) -> tuple[Exchange, KnownItem | None]:
-        """Tries to create an item once, and returns the exchange and the item, if there is one.
+        """Tries once to create an item; returns the exchange, and the item or None.
 
         Args:
-            known: Members that have these values.
-            who: Another credential than that of the run.
+            known: Members with given values.
+            who: Another identity than that of the run.
 
         Raises:
-            NotPermitted: The document takes no such item, or it may not be sent.
+            NotPermitted: No valid request can be made, or the target does not permit it.
         """
         role, number = self.requests.needed("create"), len(self.steps)
         item = None
@@ -291,7 +291,7 @@ class CollectionClient:
         pending: PendingItem,
         exchange: Exchange,
     ) -> KnownItem:
-        """Returns an item that was created, once the journal has its identifier."""
+        """Returns the new item of a successful creation, and adds its identifier to the journal."""
         body = item_at(exchange.body, role.response_path)
         value = self._identifier_in(exchange, body)
         if value is None:
@@ -306,12 +306,12 @@ class CollectionClient:
     def _created_somehow(
         self, role: ResourceOperation, left_out: frozenset[str]
     ) -> tuple[dict[str, Any], PendingItem, Exchange]:
-        """Sends a creation, and again with other values where it is refused.
+        """Sends a creation, and repeats it with other values if it is refused.
 
-        What no document says, such as that a number is at least 10, the refusal often does.
+        Constraints that the document lacks, such as a minimum, are often named in the refusal.
 
         Raises:
-            NotPermitted: Every creation was refused, or none may be sent.
+            NotPermitted: All attempts were refused, or the target does not permit them.
         """
         request, number = self.requests.creation(role, left_out=left_out), len(self.steps)
         candidates: Iterator[Mapping[str, Any]] = iter(())
@@ -342,14 +342,13 @@ class CollectionClient:
     def _created(
         self, role: ResourceOperation, request: PreparedRequest, who: str | None = None
     ) -> tuple[dict[str, Any], PendingItem, Exchange]:
-        """Sends a creation that is in the journal.
+        """Sends a creation after writing it to the journal.
 
         Returns:
-            The members that were sent, by the names that they are read under; the entry of the
-            journal; and the exchange.
+            The sent members, by their names in the item; the entry of the journal; the exchange.
 
         Raises:
-            NotPermitted: It may not be sent, was refused, or is carried out later.
+            NotPermitted: The creation is not permitted, was refused, or is processed later.
             Unreachable: There was no response; the item stays in the journal.
         """
         sent = self.requests.sent_as_read(role, request.sent)
@@ -357,7 +356,7 @@ class CollectionClient:
         self.state.undo.expect(pending)
         try:
             exchange = self.send(request, who)
-        except (NotPermitted, BudgetSpent, OutOfTime):  # any other error may come after the request
+        except (NotPermitted, BudgetSpent, OutOfTime):  # after other errors the item may exist
             self.state.undo.forget(pending)
             raise
         if exchange.response.is_success and exchange.status != ACCEPTED:
@@ -370,7 +369,7 @@ class CollectionClient:
         raise NotPermitted(msg)
 
     def read(self, item: KnownItem) -> None:
-        """Reads an item, also one that was deleted."""
+        """Reads an item, which may have been deleted, and judges the response."""
         role = self.requests.needed("read")
         source = f"{self.source}, {AFTER_DELETION}" if item.is_gone else self.source
         exchange = self.send(self.requests.plain(role, item), source=source)
@@ -378,16 +377,15 @@ class CollectionClient:
         self.judge(exchange, self.model.read(exchange, item, body))
 
     def replace(self, item: KnownItem, known: Mapping[str, Any] | None = None) -> bool:
-        """Replaces an item, with these values of members; tells whether that succeeded."""
+        """Replaces an item, with given values of members; tells whether that succeeded."""
         role = self.requests.needed("replace")
         request = self.requests.replacement(role, item, known)
         return self._change(role, request, item, self.model.put)
 
     def write_back(self, items: Sequence[KnownItem]) -> KnownItem | None:
-        """Replaces one of some items by what was last shown of it, in a list or by itself.
+        """Replaces one of some items by the values that were last read, and returns the item.
 
-        Nothing changes by that, and values that only the service makes, such as checksums, are sent.
-        Returns the item.
+        The item does not change, and values that only the service sets, such as checksums, are sent.
         """
         role, name = self.requests.needed("replace"), self.model.identifier
         sendable = self.state.maker.members(role)
@@ -403,10 +401,10 @@ class CollectionClient:
         return None
 
     def update(self, item: KnownItem, known: Mapping[str, Any] | None = None) -> bool:
-        """Changes members of an item, by default one of them; tells whether that succeeded.
+        """Changes members of an item, by default one member; tells whether that succeeded.
 
         Raises:
-            NotPermitted: No member can be changed to a value that is certainly another.
+            NotPermitted: No member can be changed to a value that is certainly different.
         """
         role = self.requests.needed("update")
         return self._change(role, self.requests.change(role, item, known), item, self.model.patch)
@@ -414,7 +412,7 @@ class CollectionClient:
     def delete(self, item: KnownItem) -> bool:
         """Deletes an item; tells whether that succeeded.
 
-        It is deleted again only where the document says how that is refused.
+        A deleted item is deleted again only if the document declares a 404 or 410.
         """
         role = self.requests.needed("delete")
         if item.is_gone and all(role.operation.response(it) is None for it in GONE):
@@ -422,7 +420,7 @@ class CollectionClient:
         request = self.matching(role, self.requests.plain(role, item), item)
         exchange = self.send(request)
         if exchange.status == ACCEPTED:
-            item.is_lost = True  # nobody knows when it is carried out
+            item.is_lost = True  # its state is unknown until the service has processed the request
             return False
         self.judge(exchange, self.model.delete(exchange, item))
         if item.is_gone:
@@ -430,10 +428,10 @@ class CollectionClient:
         return exchange.response.is_success
 
     def list_items(self, limit: int) -> list[str]:
-        """Lists the items page by page, and returns their identifiers.
+        """Lists the items page by page, judges the list, and returns the identifiers.
 
         Args:
-            limit: The items of a page, as far as the document lets a client choose it.
+            limit: The page size, if the document lets the client choose it.
         """
         listed = self.pages(limit, None)
         is_across = self.requests.collection.is_across(self.requests.needed("list"))
@@ -447,8 +445,9 @@ class CollectionClient:
             result = expect(is_kept, expected, f"{listed.first} items", *self.model.creations)
             self.judge(listed.pages[0], [(LIST_LIMITED, result)])
         if listed.bound < inf and _wrong_totals(listed):
-            listed = self.pages(limit, None)  # as others may have changed the list meanwhile
-        if listed.pages and listed.is_whole and listed.bound < inf:  # a sum may be a total, too
+            listed = self.pages(limit, None)  # other clients may have changed the list meanwhile
+        # only for paged lists, as in others a member named total may be a sum of values
+        if listed.pages and listed.is_whole and listed.bound < inf:
             last, count = listed.pages[-1], len(listed.identifiers)
             if totals(last):
                 wrong = _wrong_totals(listed)
@@ -461,7 +460,7 @@ class CollectionClient:
         return listed.identifiers
 
     def list_by(self, values: Mapping[str, Any]) -> tuple[Exchange, list[Any]] | None:
-        """Lists the items by these values of parameters; None where there is no list in the response."""
+        """Lists the items with given values of parameters; None if the response has no list."""
         role = self.requests.needed("list")
         exchange = self.send(self.requests.plain(role).asking(values))
         items = _list_in(exchange, role)
@@ -473,7 +472,7 @@ class CollectionClient:
         """Sends a change of an item, and records it if it succeeds; tells whether it did."""
         exchange = self.send(self.matching(role, request, item))
         if exchange.status == ACCEPTED:
-            item.is_lost = True  # as above
+            item.is_lost = True  # see delete
             return False
         if exchange.response.is_success:
             sent = self.requests.sent_as_read(role, request.sent)
@@ -481,14 +480,14 @@ class CollectionClient:
         return exchange.response.is_success
 
     def pages(self, limit: int, who: str | None) -> ListedItems:
-        """Reads the list page by page, with another credential if one is named."""
+        """Reads the list page by page, by another identity if one is named."""
         send = partial(self.send, who=who)
         return read_pages(self.requests, self.requests.needed("list"), limit, send)
 
     def matching(
         self, role: ResourceOperation, request: PreparedRequest, item: KnownItem
     ) -> PreparedRequest:
-        """Returns a request with the entity tag that was last read, where it must have one."""
+        """Returns a request with the item's current entity tag, if ``If-Match`` is required."""
         needs = any(
             it.required and it.name.lower() == "if-match" for it in role.operation.parameters
         )
@@ -502,13 +501,13 @@ class CollectionClient:
         return request._replace(headers={**request.headers, "if-match": tag})
 
     def send(self, request: PreparedRequest, who: str | None = None, source: str = "") -> Exchange:
-        """Sends a request, with another credential or as another part of the run if one is named."""
+        """Sends a request, by another identity or as another part of the run if one is named."""
         exchange = self.state.send(request, source or self.source, who)
         self.steps.append(exchange)
         return exchange
 
     def judge(self, exchange: Exchange, judgements: Sequence[Judgement]) -> None:
-        """Records what an exchange shows of rules, with what created the items above."""
+        """Records judgements on an exchange, with the creations of parents as evidence."""
         for rule, judged in judgements:
             result = judged._replace(evidence=(*self.origin, *judged.evidence))
             self.state.note(rule, result, exchange)
@@ -516,7 +515,7 @@ class CollectionClient:
                 self.broken.append((rule, result))
 
     def _identifier_in(self, exchange: Exchange, body: Any) -> Any:
-        """Returns the identifier of a new item: of the body, or else of its address."""
+        """Returns the identifier of a new item from the body, or else from Location."""
         name = self.model.identifier
         if body is not None and name is not None and body.get(name) is not None:
             return body[name]
@@ -525,7 +524,7 @@ class CollectionClient:
 
 
 _DEEPEST = 3
-"""Collections that depend on one another: deeper ones are not judged."""
+"""Longest chain of collections that depend on one another; longer ones are not judged."""
 
 
 def collection_client(
@@ -534,12 +533,12 @@ def collection_client(
     source: str,
     above: tuple[str, ...] = (),
 ) -> CollectionClient:
-    """Returns a client of a collection, below parents that exist, and with items to refer to.
+    """Returns a client of a collection, after creating the parents and items that it refers to.
 
     Args:
         state: The inferred state of the run.
         collection: The collection.
-        source: The sender, for reports.
+        source: Name of the part of the run, for reports.
         above: Paths of the collections that depend on this one.
 
     Raises:
@@ -579,7 +578,7 @@ def collection_client(
 
 
 def _created(client: CollectionClient, steps: list[Exchange]) -> KnownItem:
-    """Creates an item, and adds the exchanges that it takes."""
+    """Creates an item, and adds the exchanges for that to the steps."""
     item = client.create()
     steps += [*client.origin, *item.writes]
     return item

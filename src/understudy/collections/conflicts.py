@@ -1,4 +1,4 @@
-"""Reads what a document says in words of a creation that conflicts with an item that is there."""
+"""Finds unique members from a document's descriptions of 409 responses to creations."""
 
 import re
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from understudy.openapi.pointers import steps_of
 from understudy.openapi.schemas import Schemas
 
 _UNIQUE: Final = frozenset({"name", "slug", "email", "username", "login", "handle", "emailaddress"})
-"""Members that services usually want to be unique."""
+"""Canonical names of members that are usually unique."""
 
 _CONFLICT: Final = "409"
 _TAKEN: Final = re.compile(
@@ -22,9 +22,9 @@ _TAKEN: Final = re.compile(
 def unique_members(
     collection: ResourceCollection, members: Mapping[str, Node], schemas: Schemas
 ) -> tuple[str, ...]:
-    """Returns the members that must be unique, where the document declares a conflict for that.
+    """Returns the members that must be unique, if the document declares a conflict for creations.
 
-    These are the ones that the description of the conflict names, or else those of usual names.
+    These are the members that its description names, or else those with usual names.
     """
     prose = conflict_prose(collection, schemas)
     if prose is None:
@@ -36,9 +36,9 @@ def unique_members(
 
 
 def conflict_prose(collection: ResourceCollection, schemas: Schemas) -> str | None:
-    """Returns what a document says of the conflict of a creation; None where it declares none.
+    """Returns the description of the conflict of a creation; None if none is declared.
 
-    The text is empty where it does not say that the conflict is about a value that another item has.
+    The text is empty if the description does not mention a value that another item has.
     """
     create = collection.operation("create")
     conflict = None if create is None else create.operation.responses.get(_CONFLICT)
@@ -49,6 +49,6 @@ def conflict_prose(collection: ResourceCollection, schemas: Schemas) -> str | No
 
 
 def described_at(pointer: str, schemas: Schemas) -> str:
-    """Returns the summary and the description of a part of a document."""
+    """Returns summary and description of the object at a pointer."""
     part = schemas.place(steps_of(pointer)).value
     return " ".join(str(part.get(it, "")) for it in ("summary", "description"))

@@ -1,4 +1,4 @@
-"""Orders what has to exist before an item can, and writes the bodies that name what exists."""
+"""Orders the creations that an item needs, and links the bodies of its requests to created items."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,21 +32,21 @@ from understudy.openapi.parameter_writing import encoded
 from understudy.openapi.schemas import Schemas
 
 _CHOSEN: Final = ("understudy-sequence", "understudy", 90_210_001, 90_001)
-"""Identifiers that a client may choose and that no service has by chance, the likeliest first."""
+"""Identifiers for items whose identifier the client chooses; unlikely to exist in a service."""
 
 
 _CREATING: Final = frozenset({"create", "replace"})
 
 
 class NoSequence(StartupError):
-    """A collection cannot be tried by a sequence; the text says why."""
+    """Raised if a collection cannot be tested by a sequence; the text says why."""
 
 
 class ItemName(NamedTuple):
-    """The name of an item in later requests.
+    """The identifier of an item in later requests: a variable or a fixed value.
 
     Attributes:
-        variable: The variable with the identifier that the server chose; empty for ``value``.
+        variable: The variable with the identifier that the server chooses; empty: use ``value``.
         value: The identifier that the client chose.
     """
 
@@ -66,9 +66,9 @@ class Creation:
     Attributes:
         collection: The item's collection.
         by: The operation that creates it: POST on the collection, or PUT at the item.
-        parents: The names of the items in its path, outermost first; None for a parameter whose
-            items are not known.
-        item: The name of the new item.
+        parents: The identifiers in its path, outermost first; None for a parameter whose items are
+            not known.
+        item: The identifier of the new item.
         references: Required member to the item that it refers to.
     """
 
@@ -79,7 +79,7 @@ class Creation:
     references: Mapping[str, ItemName]
 
     def places(self, operation: Operation) -> dict[str, str]:
-        """Returns the texts of an operation's path parameters that this item and its parents fill."""
+        """Returns path parameter to text, for those that identify this item and its parents."""
         names = PATH_PARAMETER.findall(operation.path)
         is_flat = self.collection.is_flat_at(operation.path)
         items = (self.item,) if is_flat else (*self.parents, self.item)
@@ -90,7 +90,7 @@ class Creation:
 def creations(
     collection: ResourceCollection, model: ResourceModel, document: Document
 ) -> list[Creation]:
-    """Returns the creations of an item and of all that it needs, the item itself last.
+    """Returns the creations of all items that an item needs, and of the item itself as the last.
 
     Args:
         collection: The collection of the item.
@@ -98,7 +98,7 @@ def creations(
         document: The document.
 
     Raises:
-        NoSequence: Something that it needs cannot be created.
+        NoSequence: An item that it needs cannot be created.
     """
     order = _Order(model, document)
     order.add(collection)
@@ -106,7 +106,7 @@ def creations(
 
 
 class _Order:
-    """Collects creations by the path of their collection; each comes after what it needs."""
+    """Collects creations by the path of their collection, each after those that it needs."""
 
     def __init__(self, model: ResourceModel, document: Document) -> None:
         self._model = model
@@ -139,7 +139,7 @@ class _Order:
     def _parent(self, path: str | None) -> ItemName | None:
         collection = None if path is None else self._model.collection(path)
         if collection is None or not {it.role for it in collection.operations} & _CREATING:
-            return None  # the items of a catalogue are there already
+            return None  # items that no operation creates, as in a catalogue, exist already
         return self.add(collection)
 
     def _existing(self, path: str) -> ItemName:
@@ -170,10 +170,10 @@ class _Order:
 
 
 _SAME: Final = frozenset({None, "uuid", "int32", "int64", "double", "float"})
-"""Formats of which a value has one spelling; a server may write an instant or a URL another way."""
+"""Formats that have one notation per value, unlike instants or URLs, which a server may rewrite."""
 
 _CHOSEN_BY_SERVERS: Final = frozenset({"id", "uuid", "sid", "guid", "uid"})
-"""Last words of identifiers that servers choose; names and codes are the client's."""
+"""Last words of identifiers that servers usually choose, unlike names and codes."""
 
 Accepts = Callable[[Draft], bool]
 
@@ -184,7 +184,7 @@ class StepBody:
 
     Attributes:
         role: The operation.
-        links: Member to the item that it has to name.
+        links: Member to the item that it must identify.
     """
 
     role: ResourceOperation
@@ -196,9 +196,9 @@ class StepBody:
         return item if isinstance(item, dict) else None
 
     def linked(self, request: CaseRequest) -> CaseRequest:
-        """Returns a request whose body names the items that exist.
+        """Returns a request whose body identifies created items.
 
-        A body that is not JSON, or is written in an unusual way, stays as it is.
+        A body that is not JSON, or is encoded in an unusual way, is left unchanged.
         """
         body = parsed(request)
         item = self.item(body)
@@ -218,7 +218,7 @@ def _written(link: ItemName, sample: Any) -> Any:
 
 
 def parsed(request: CaseRequest) -> Any:
-    """Returns the JSON body of a request, with 0 for each variable; None for any other."""
+    """Returns the JSON body of a request, with 0 for each variable; None for other bodies."""
     try:
         return json.loads(VARIABLE.sub("0", (request.body or b"null").decode()))
     except ValueError:
@@ -231,7 +231,7 @@ class ItemBodies:
     Args:
         document: The document.
         collection: The collection.
-        creation: The creation of the item that the operations are about.
+        creation: The creation of the item that the operations concern.
     """
 
     def __init__(
@@ -244,13 +244,13 @@ class ItemBodies:
     def adapted(
         self, role: ResourceOperation, draft: Draft, accepts: Accepts
     ) -> tuple[Draft, StepBody]:
-        """Returns a draft without links that it need not have, and how the others are filled.
+        """Returns a draft without optional links, and the body that fills the required ones.
 
-        Left out are references to other items, and an identifier that the server chooses.
+        Optional are references to other items, and an identifier that the server chooses.
 
         Args:
             role: The operation.
-            draft: Its plain request.
+            draft: The plain request.
             accepts: Tells whether the schema accepts the body of a draft.
         """
         identifier, links = self._collection.identifier, dict(self._creation.references)
@@ -266,10 +266,10 @@ class ItemBodies:
         return draft, StepBody(role, links)
 
     def comparable(self, role: ResourceOperation, item: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns the members of a sent item that have to be read back as they are.
+        """Returns the members of a sent item that must be read back unchanged.
 
-        These are texts, numbers and booleans that the document declares in requests and in items,
-        whose format allows one spelling.
+        These are texts, numbers and booleans that the document declares for request and item, in a
+        format with one notation per value.
         """
         names = read_names(self._schemas, role, self._collection)
         sent, read = sent_members(self._schemas, role), self.item_members()
@@ -284,7 +284,7 @@ class ItemBodies:
         }
 
     def changed(self, role: ResourceOperation, draft: Draft, accepts: Accepts) -> Draft:
-        """Returns a draft whose body changes a member visibly, where the schema has another value."""
+        """Returns a draft that changes a comparable member, if the schema allows another value."""
         item = StepBody(role, {}).item(draft.json) if draft.has_json else None
         for name, value in self.comparable(role, item or {}).items():
             enumeration = self._schemas.keyword(sent_members(self._schemas, role)[name], "enum")
@@ -295,17 +295,17 @@ class ItemBodies:
         return draft
 
     def item_members(self) -> Mapping[str, Node]:
-        """Returns the members of an item as it is read."""
+        """Returns the members of an item in responses."""
         return self._schemas.members(self._collection.schema)
 
     def place(self, role: ResourceOperation) -> Steps | None:
-        """Returns the place of the item in a response; None without one, and in a list of it alone."""
+        """Returns the place of the item in a response; None without one, or if it is in a list."""
         steps = role.response_path
         shown = schema_at(self._schemas, response_schema(role.operation), steps or ())
         return None if "array" in self._schemas.types(shown) else steps
 
     def shown_members(self, role: ResourceOperation) -> Mapping[str, Node]:
-        """Returns the members of the item in a response, or of those in a list; none if left open."""
+        """Returns the members of the items in a response; empty if they are not described."""
         schema = response_schema(role.operation)
         if schema is None or role.response_path is None:
             return {}
@@ -313,7 +313,7 @@ class ItemBodies:
 
 
 def _others(value: Any, enumeration: Any) -> Iterator[Any]:
-    """Yields values other than the current one, of the same type."""
+    """Yields other values of the same type."""
     if isinstance(enumeration, list):
         yield from (other for other in enumeration if type(other) is type(value) and other != value)
     elif isinstance(value, bool):

@@ -1,7 +1,7 @@
 """Decides whether a document has inferred state.
 
-What keeps that state is imported only where it has: it takes a tenth of the time until a mock of the
-bundled document answers.
+The code that keeps this state is imported only if so, since importing it would take a tenth of the
+start of a mock of the bundled document.
 """
 
 from understudy.errors import StartupError
@@ -15,11 +15,11 @@ def inferred_state(document: Document, settings: Settings) -> InferredState | No
     """Returns the state that is inferred from a document, or None without one.
 
     Args:
-        document: The document in force, as it was read.
-        settings: Whether a state is inferred, and what corrects it.
+        document: The served document, as it was read.
+        settings: The settings of the mock.
 
     Raises:
-        StartupError: The state model is not as it must be, or is of no use.
+        StartupError: The state-model file is invalid, or has no effect.
     """
     is_own = settings.handlers == "auto" and bool(interface_operations(document))
     if is_own or settings.infer == "off":

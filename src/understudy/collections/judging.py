@@ -45,8 +45,8 @@ from understudy.verify.run import Run
 from understudy.verify.target import Target
 from understudy.verify.undo_journal import SingleBefore
 
-# One fixed sequence to each resource is the cheapest judgement, some twenty requests for a collection; the
-# state machine after it looks for what only another order of requests shows.
+# A fixed sequence of requests per resource is cheapest: some twenty requests for a collection. The
+# state machine afterwards looks for bugs that only another order of requests shows.
 
 COSTS: Final[dict[Role, int]] = {
     "create": 14,
@@ -56,18 +56,18 @@ COSTS: Final[dict[Role, int]] = {
     "replace": 4,
     "delete": 6,
 }
-"""Requests that each role adds to the sequence of a collection, roughly."""
+"""Approximate number of requests that each role adds to the sequence of a collection."""
 
 _WRITING: Final[tuple[Role, ...]] = ("create", "replace", "update")
-"""The roles that take members of an item."""
+"""The roles whose requests contain an item."""
 
 _FEW: Final = 2
 _MOST_WALKED: Final = 12
-"""Items of the longest list that is read again in pages of two."""
+"""Longest list, in items, that is read again in pages of two."""
 
 
 def source_of(path: str) -> str:
-    """Returns the sender of the requests to a resource, for reports."""
+    """Returns the name of the part of the run that judges a resource, for reports."""
     return f"inferred state of {path}"
 
 
@@ -75,7 +75,7 @@ def judge_collection(state: InferredRun, collection: ResourceCollection) -> None
     """Creates, lists, reads, changes and deletes items of a collection.
 
     Raises:
-        Refusal: The target does not permit it, or the service refused to create items.
+        Refusal: The target does not permit a request, or the service refused to create items.
     """
     client = collection_client(state, collection, source_of(collection.path))
     roles = {it.role for it in collection.operations}
@@ -98,10 +98,10 @@ def judge_collection(state: InferredRun, collection: ResourceCollection) -> None
 
 
 def _three_items(client: CollectionClient) -> tuple[KnownItem, KnownItem, KnownItem]:
-    """Creates the items of a sequence; where that is refused, the list is judged as far as it can be.
+    """Creates the items of a sequence; if that fails, judges the list as far as possible.
 
     Raises:
-        Refusal: The target does not permit it, or the service refused to create items.
+        Refusal: The target does not permit a request, or the service refused to create items.
     """
     try:
         return client.create(), client.create(), asking.create_by_default(client)
@@ -112,24 +112,24 @@ def _three_items(client: CollectionClient) -> tuple[KnownItem, KnownItem, KnownI
 
 
 def _list_by_parameters(client: CollectionClient) -> None:
-    """Lists without the parameters that have a default, and by the bounds of those that have some."""
+    """Lists without the parameters that have a default, and with parameters at their bounds."""
     asking.ask_without_defaults(client)
     bounds.list_at_bounds(client)
 
 
 def _create_unusually(client: CollectionClient, item: KnownItem) -> None:
-    """Creates items at the bounds of the document, like another one, and with more than it names."""
+    """Creates items with values at their bounds, with another item's values, and unknown members."""
     for create in (
         bounds.create_at_bounds,
         partial(asking.create_twice, item=item),
         asking.create_with_unknown,
     ):
-        with suppress(NotPermitted):  # where no such request can be made
+        with suppress(NotPermitted):  # no such request can be made
             create(client)
 
 
 def _write_what_is_shown(client: CollectionClient, items: tuple[KnownItem, ...]) -> None:
-    """Sends members that only the service sets, with other values and as they were shown."""
+    """Sends members that only the service sets, with other values and with their current ones."""
     roles = {it.role for it in client.requests.collection.operations}
     for writing in (
         *(
@@ -139,9 +139,9 @@ def _write_what_is_shown(client: CollectionClient, items: tuple[KnownItem, ...])
         ),
         *([partial(client.write_back, items)] if "replace" in roles else []),
     ):
-        with suppress(NotPermitted):  # a service may well refuse it
+        with suppress(NotPermitted):  # the service may refuse these
             written = writing()
-            if written in items and "read" in roles:  # else a later read would show two changes
+            if written in items and "read" in roles:  # so that a later read shows a single change
                 client.read(written)
 
 
@@ -152,13 +152,13 @@ def _change(client: CollectionClient, first: KnownItem, second: KnownItem) -> No
         ("update", client.update, (first, second)),
         ("replace", client.replace, (second, first)),
     ):
-        with suppress(NotPermitted):  # where no valid change can be made
+        with suppress(NotPermitted):  # no valid change can be made
             if role in roles and change(items[0]) and "read" in roles:
                 for item in items:
                     client.read(item)
     is_merged = rules.UPDATE_MERGED not in {rule for rule, _ in client.broken}
     if {"update", "read"} <= roles and is_merged:
-        with suppress(NotPermitted):  # of a mode, or where no request is valid
+        with suppress(NotPermitted):  # by the mode of the target, or no valid request can be made
             asking.unset(client, second)
 
 
@@ -176,10 +176,10 @@ def _delete(client: CollectionClient, item: KnownItem, others: tuple[KnownItem, 
 
 
 def judge_singleton(state: InferredRun, singleton: ResourceSingleton) -> None:
-    """Reads a resource, changes one member by each of its operations, and reads it again.
+    """Reads a singleton, changes one member by each of its operations, and reads it again.
 
     Raises:
-        Refusal: It cannot be read, changed or restored.
+        Refusal: The singleton cannot be read, changed or restored.
     """
     single = _Single(state, singleton)
     for role in ("update", "replace"):
@@ -189,7 +189,7 @@ def judge_singleton(state: InferredRun, singleton: ResourceSingleton) -> None:
 
 
 class _Single:
-    """One resource, and its members as they must be read."""
+    """Changes and reads one singleton, and compares its members."""
 
     def __init__(self, state: InferredRun, singleton: ResourceSingleton) -> None:
         self._state = state
@@ -206,7 +206,7 @@ class _Single:
         """Changes one member by an operation, and reads it back.
 
         Raises:
-            NotPermitted: The resource cannot be read or restored, or no member can be changed.
+            NotPermitted: The singleton cannot be read or restored, or no member can be changed.
         """
         names = self._state.maker.read_names(role, self._singleton)
         before_exchange, before = self._reading()
@@ -238,7 +238,7 @@ class _Single:
     def _request(
         self, role: ResourceOperation, names: Mapping[str, str], before: Mapping[str, Any]
     ) -> PreparedRequest:
-        """Returns a request that changes one member, and repeats the others where it replaces."""
+        """Returns a request that changes one member; a replacement repeats the other members."""
         maker = self._state.maker
         current = {name: before[own] for name, own in names.items() if own in before}
         for name, value in current.items():
@@ -255,10 +255,10 @@ class _Single:
     def _before(
         self, role: ResourceOperation, names: Mapping[str, str], before: Mapping[str, Any]
     ) -> SingleBefore:
-        """Returns what restores the resource.
+        """Returns the journal entry that restores the singleton.
 
         Raises:
-            NotPermitted: Its present members make no request that the document allows.
+            NotPermitted: No valid request can be made from its current members.
         """
         maker = self._state.maker
         current = {name: before[own] for name, own in names.items() if own in before}
@@ -285,19 +285,18 @@ _SOURCE: Final = "item for cases"
 
 @dataclass
 class CaseItems:
-    """The items that cases are about.
+    """Provides existing items for the cases of a document.
 
     Attributes:
         state: The inferred state of the run.
-        texts: Path of a collection to the texts of its items' path parameters; none where there is no
-            item.
+        texts: Path of a collection to the path parameters of an item; empty if there is no item.
     """
 
     state: InferredRun
     texts: dict[str, Mapping[str, str]] = field(default_factory=dict)
 
     def placed(self, case: Case) -> CaseRequest:
-        """Returns the request of a case at an item that exists, as far as it does not test the path.
+        """Returns the request of a case, sent to an existing item unless the case tests the path.
 
         Raises:
             Refusal: The budget or the time is used up, or the deployment does not respond.
@@ -318,10 +317,10 @@ class CaseItems:
         return request._replace(path=path)
 
     def _fresh(self, case: Case) -> CaseRequest:
-        """Returns the request of a case, of which an item of the same name does not keep a service.
+        """Returns the request of a case; a creation gets new values for its texts.
 
-        A creation has new texts in place of those of the plain request, which an item can have by now:
-        the 409 for them would hide how the service takes what the case is about.
+        An item may have the texts of the plain request by now, and the 409 for them would hide how the
+        service treats the deviation.
         """
         request, plain = case.request, case.plain
         role = self._creation(case)
@@ -343,7 +342,7 @@ class CaseItems:
         return request._replace(body=body.encode())
 
     def _creation(self, case: Case) -> ResourceOperation | None:
-        """Returns the operation of a case if it creates items, and may refuse one that exists."""
+        """Returns the operation of a case if it creates items and may respond with 409; or None."""
         roles = (role for it in self.state.model.collections for role in it.operations)
         return next(
             (
@@ -357,7 +356,7 @@ class CaseItems:
         )
 
     def take(self, case: Case, exchange: Exchange) -> None:
-        """Forgets the item that a case has deleted."""
+        """Forgets an item that a case has deleted."""
         found = None if case.plain is None else self._found(case, case.plain)
         if found is not None and exchange.request.method == "DELETE":
             self.texts.pop(found[0].path, None)
@@ -365,7 +364,7 @@ class CaseItems:
     def _found(
         self, case: Case, plain: CaseRequest
     ) -> tuple[ResourceCollection, ResourceOperation] | None:
-        """Returns the collection that a plain request is about, and the operation."""
+        """Returns the collection and the operation of a case, by its plain request; or None."""
         for collection in self.state.model.collections:
             for role in collection.operations:
                 is_same = role.operation.operation_id == case.operation and role.path_names
@@ -374,9 +373,9 @@ class CaseItems:
         return None
 
     def _texts_of(self, collection: ResourceCollection) -> Mapping[str, str]:
-        """Returns the texts that name an item of a collection and those above it, by parameter."""
+        """Returns path parameter to text for an item of a collection and its parents; creates it."""
         if collection.path not in self.texts:
-            self.texts[collection.path] = {}  # so that what is refused is not tried again
+            self.texts[collection.path] = {}  # so that a refused creation is not tried again
             try:
                 client = collection_client(self.state, collection, _SOURCE)
                 identifier = _identifier(client)
@@ -390,7 +389,7 @@ class CaseItems:
 
 
 def _identifier(client: CollectionClient) -> str | None:
-    """Returns the identifier of a new item, or of a listed one where none can be created."""
+    """Returns the identifier of a new item, or of a listed one if none can be created; or None."""
     collection = client.requests.collection
     if collection.can_create:
         return client.create().identifier
@@ -400,7 +399,7 @@ def _identifier(client: CollectionClient) -> str | None:
 
 
 def _texts_in(role: ResourceOperation, path: str) -> tuple[str, ...] | None:
-    """Returns the texts of an operation's path parameters in a path; None where it is another path."""
+    """Returns the texts of an operation's path parameters in a path; None for another path."""
     found = PathMatcher([(role.operation.path, role)]).find(path)
     return None if found is None else found[1]
 
@@ -409,7 +408,7 @@ class CollectionsJudge:
     """Judges the resources that were inferred from the document of another service.
 
     Args:
-        target: What is known of the deployment.
+        target: The target file of the deployment.
         model: The resources.
         document: The document.
     """
@@ -422,16 +421,16 @@ class CollectionsJudge:
 
     @property
     def can_judge(self) -> bool:
-        """True if there is a resource, a text or a bound to judge."""
+        """True if there is a resource, a text parameter or a bound to judge."""
         return bool(self.model.resources or self.texts or self.bounded)
 
     def judge(self, run: Run) -> None:
-        """Sends the fixed sequence of each collection and single resource, and deletes what it created.
+        """Sends the fixed sequence to each resource, and deletes the created items.
 
         Raises:
-            BudgetSpent: The requests are used up.
+            BudgetSpent: The budget of requests is used up.
             OutOfTime: The time is used up.
-            Unreachable: The deployment did not respond, too often in a row.
+            Unreachable: The deployment did not respond several times in a row.
         """
         reasons = self.unchecked_rules()
         run.reasons |= reasons
@@ -476,11 +475,11 @@ class CollectionsJudge:
             yield operation.path, partial(bounds.send_at_bounds, state, operation)
 
     def items(self, run: Run) -> CaseItems:
-        """Returns what points cases at items that exist."""
+        """Returns the provider of existing items for cases."""
         return CaseItems(InferredRun(run, self.model))
 
     def play(self, run: Run, examples: int, steps: int) -> None:
-        """Creates, changes and deletes items of each collection in any order.
+        """Creates, changes and deletes items of each collection in random order.
 
         Raises:
             Refusal: The budget or the time is used up.
@@ -492,7 +491,7 @@ class CollectionsJudge:
             play_items(state, collection, known, examples, steps)
 
     def _playable(self, run: Run) -> list[tuple[ResourceCollection, frozenset[str]]]:
-        """Returns the collections whose items a run created, with the rules that they break."""
+        """Returns the collections in which the run created items, with the rules found broken."""
         sources = {it.source for it in run.exchanges if it.response.is_success}
         collections = [it for it in self.model.collections if source_of(it.path) in sources]
         broken: dict[str, set[str]] = {}
@@ -503,7 +502,7 @@ class CollectionsJudge:
         return [(it, frozenset(broken.get(it.path, ()))) for it in collections]
 
     def unchecked_rules(self) -> dict[str, str]:
-        """Returns the rules of inferred state that the target cannot show, each with the reason."""
+        """Returns the rules of inferred state that cannot be checked here, each with the reason."""
         reasons = {rule: self._unchecked(rule) for rule in rules.INFERRED}
         return {rule: reason for rule, reason in reasons.items() if reason is not None}
 
@@ -522,7 +521,7 @@ class CollectionsJudge:
         return reason
 
     def planned(self) -> Iterator[tuple[int, str]]:
-        """Yields what would be sent to each resource: about how many requests, and a description."""
+        """Yields approximate number and description of the requests to each resource."""
         if self.texts:
             yield (
                 2 * len(self.texts),
@@ -545,30 +544,30 @@ class CollectionsJudge:
 
 
 def collections_judge(target: Target, document: Document) -> CollectionsJudge:
-    """Returns what judges the state that is inferred from the document of another service.
+    """Returns the judge of the state that is inferred from the document of another service.
 
     Raises:
-        StartupError: The state-model file of the target is not as it must be.
+        StartupError: The state-model file of the target is invalid.
     """
     state_model = None if target.state_model is None else Path(target.state_model)
     return CollectionsJudge(target, infer_resources(document, state_model), document)
 
 
 def _give_reasons(run: Run, rules: list[str], reason: str) -> None:
-    """Keeps why the rules were not checked that no resource before could show."""
+    """Adds a reason to the unchecked rules that have none yet."""
     for rule in rules:
         run.reasons.setdefault(rule, reason)
 
 
 def _lacking_scopes(target: Target) -> str | None:
-    """Returns why a target cannot show what a token with few scopes opens; None if it can."""
+    """Returns why scopes cannot be checked for a target; None if they can."""
     if target.read_only_scopes and asking.READER in target.identities():
         return None
     return "[credentials] read_only_token and read_only_scopes are not given"
 
 
 def _lacking_other(target: Target) -> str | None:
-    """Returns why a target cannot show what another account reads; None if it can."""
+    """Returns why access by another account cannot be checked for a target; None if it can."""
     if target.is_mock:
         return "a mock keeps one state for all callers; worlds separate them"
     is_given = OTHER in target.identities()

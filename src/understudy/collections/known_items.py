@@ -1,7 +1,7 @@
-"""Keeps the items of one collection as they must be, and judges what a deployment shows of them.
+"""Keeps the expected state of the items of one collection, and judges responses about them.
 
-Only values go in: exchanges, and what was found in them. A judgement names the exchanges that it
-rests on, so that a finding has no others.
+The functions here send nothing: they get exchanges and the items in them. Each judgement names the
+exchanges that it is based on, so that a finding shows only those.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,14 +15,15 @@ from understudy.verify.checks import CheckResult, expect
 from understudy.verify.item_undo import GONE
 from understudy.verify.value_texts import as_json
 
-# A service may add members, write an instant in another way, or leave out what is null; none of these is a difference.
+# A service may add members, write an instant in another notation, or omit null members; none of these
+# counts as a difference.
 
 _SHOWN = 80
-"""Characters of a value that a difference shows."""
+"""Largest number of characters of a value in a difference."""
 
 
 def agrees(expected: Any, actual: Any) -> bool:
-    """Tells whether a value can be another one that was sent through a service."""
+    """Tells whether a value that was read is compatible with the expected one."""
     if expected == actual and isinstance(expected, bool) == isinstance(actual, bool):
         return True
     if isinstance(expected, dict) and isinstance(actual, dict):
@@ -48,7 +49,7 @@ def differing(
 
 
 def shown(members: Mapping[str, Any], names: Iterable[str]) -> str:
-    """Returns some members as a report shows them; one that is missing is named as missing."""
+    """Returns the text of some members for a report; a missing one is named as missing."""
     return ", ".join(
         f"{name} {as_json(members[name])[:_SHOWN]}" if name in members else f"no {name}"
         for name in names
@@ -64,7 +65,7 @@ def _instant(text: str) -> datetime | None:
 
 
 def objects_in(body: Any) -> Iterator[dict[str, Any]]:
-    """Yields the objects of a body, whether alone or in a list, at its top or one level below."""
+    """Yields the objects of a body, alone or in a list, at the top or one level below."""
     parts = [body, *(body.values() if isinstance(body, dict) else ())]
     for part in parts:
         yield from (
@@ -73,7 +74,7 @@ def objects_in(body: Any) -> Iterator[dict[str, Any]]:
 
 
 Judgement = tuple[str, CheckResult]
-"""The id of a rule, and what was found of it."""
+"""The id of a rule, and its check result."""
 
 
 @dataclass
@@ -81,17 +82,17 @@ class KnownItem:
     """An item that a run created.
 
     Attributes:
-        identifier: The text that identifies it.
-        value: The same as the service types it.
-        expected: The members that a client can set, as they must be read.
-        writes: The exchanges that created and changed it.
-        cause: The rule that the next read shows; empty if nothing was sent since the last one.
-        response: The item in the response to the last write; None where there was none.
-        last_read: The last exchange that read it.
-        changes: The number of changes to other items before it was last read.
-        is_gone: True if it was deleted.
-        is_lost: True if it was found missing, or if a change of it is carried out later: nothing more is
-            judged by it.
+        identifier: The identifier as text.
+        value: The identifier in the type that the service uses.
+        expected: The expected values of members that a client can set.
+        writes: The exchanges that created and changed the item.
+        cause: The rule that the next read tests; empty if the item was not written since the last.
+        response: The item in the response to the last write; None without.
+        last_read: The exchange that read the item last; None before.
+        changes: Number of changes in the collection before the last read.
+        is_gone: True if the item was deleted.
+        is_lost: True if its state is unknown, as it was missing, or a change is processed later; then
+            it is not judged any more.
     """
 
     identifier: str
@@ -107,7 +108,7 @@ class KnownItem:
 
     @property
     def evidence(self) -> tuple[Exchange, ...]:
-        """The exchanges that its expected members come from."""
+        """The exchanges that the expected values come from."""
         return (*self.writes, *([self.last_read] if self.last_read is not None else []))
 
 
@@ -116,10 +117,10 @@ class ItemModel:
     """The items of a collection that a run created.
 
     Attributes:
-        compared: The members that a client can send and then read.
-        identifier: The member that identifies an item; None where only the path does.
-        items: The items by their identifiers.
-        volatile: Members that were seen to change by themselves.
+        compared: The members that can be sent and read back.
+        identifier: The member that identifies an item; None if only the path does.
+        items: Identifier to item.
+        volatile: Members that were observed to change without a write.
     """
 
     compared: frozenset[str]
@@ -130,12 +131,12 @@ class ItemModel:
 
     @property
     def present(self) -> list[KnownItem]:
-        """The items that must be there, the oldest first."""
+        """The items that must exist, the oldest first."""
         return [it for it in self.items.values() if not (it.is_gone or it.is_lost)]
 
     @property
     def creations(self) -> list[Exchange]:
-        """The exchanges that created what must be there."""
+        """The exchanges that created the items that must exist."""
         return [it.writes[0] for it in self.present]
 
     def create(
@@ -145,12 +146,12 @@ class ItemModel:
         sent: Mapping[str, Any],
         body: Mapping[str, Any] | None,
     ) -> tuple[KnownItem, list[Judgement]]:
-        """Adds an item that was created under an identifier that the service chose.
+        """Adds a created item, and judges whether its identifier is new.
 
         Args:
             exchange: The creation.
             value: The identifier.
-            sent: The members that were sent, by the names that they are read under.
+            sent: The sent members, by their names in the item.
             body: The item in the response; None if absent.
         """
         identifier = str(value)
@@ -167,19 +168,19 @@ class ItemModel:
     def put(
         self, exchange: Exchange, item: KnownItem, sent: Mapping[str, Any], body: Any = None
     ) -> None:
-        """Replaces the expected members of an item: what PUT leaves out is not known."""
+        """Replaces the expected members of an item; those that PUT left out become unknown."""
         self._change(exchange, item, rules.REPLACE_KEPT, body)
         item.expected = dict(sent)
 
     def patch(
         self, exchange: Exchange, item: KnownItem, sent: Mapping[str, Any], body: Any = None
     ) -> None:
-        """Changes some of the expected members of an item; the others stay."""
+        """Changes some of the expected members of an item."""
         self._change(exchange, item, rules.UPDATE_MERGED, body)
         item.expected |= sent
 
     def delete(self, exchange: Exchange, item: KnownItem) -> list[Judgement]:
-        """Removes an item, or judges that it is deleted again."""
+        """Marks an item as deleted, or judges a second deletion."""
         if item.is_gone:
             actual = f"status {exchange.status}"
             expected = "status 404 or 410, as the item was deleted before"
@@ -199,7 +200,7 @@ class ItemModel:
     def read(
         self, exchange: Exchange, item: KnownItem, body: Mapping[str, Any] | None
     ) -> list[Judgement]:
-        """Judges what was read of an item.
+        """Judges the response to reading an item, and updates its expected members.
 
         Args:
             exchange: The exchange.
@@ -237,7 +238,7 @@ class ItemModel:
         names = differing(item.expected, body, self.volatile)
         wrong = f"{', '.join(names) or 'the members'} as sent or read before"
         actual = f"{shown(body, names)}; before {shown(item.expected, names)}"
-        # A service may write a value in its own way, such as an address in small letters.
+        # A service may normalise a value, such as an e-mail address to lower case.
         is_rewritten = all(_is_alike(item.expected.get(n), body.get(n)) for n in names)
         result = expect(not names, wrong, actual, *evidence)
         yield cause, result._replace(is_choice=bool(names) and is_rewritten)
@@ -247,7 +248,7 @@ class ItemModel:
             return
         own = {n: v for n, v in item.response.items() if n in self.compared or n == self.identifier}
         left_out = {*self.volatile, *names}
-        # A document may type the identifier differently in the two responses: 4 and "4".
+        # A document may declare different types of the identifier in the two responses: 4 and "4".
         if self.identifier in own and str(own[self.identifier]) == str(body.get(self.identifier)):
             left_out.add(self.identifier)
         others = differing(own, body, left_out)
@@ -256,7 +257,7 @@ class ItemModel:
         yield rules.CREATE_RESPONSE, expect(not others, wrong, actual, *evidence)
 
     def _cause(self, item: KnownItem) -> tuple[str, tuple[Exchange, ...]]:
-        """Returns the rule that a read of an item shows, and what it rests on."""
+        """Returns the rule that a read of an item tests, and the exchanges that it is based on."""
         if item.cause:
             return item.cause, item.evidence
         since = [(it, write) for it, write in self._changes[item.changes :] if it is not item]
@@ -268,12 +269,12 @@ class ItemModel:
     def listed(
         self, pages: Sequence[Exchange], identifiers: Sequence[str], *, is_whole: bool
     ) -> list[Judgement]:
-        """Judges a list.
+        """Judges whether a list has each item once, no deleted items, and all created ones.
 
         Args:
             pages: The exchanges that read its pages.
-            identifiers: The identifiers on them, in order.
-            is_whole: Whether these are all pages, and nothing filters the list.
+            identifiers: The identifiers on the pages, in order.
+            is_whole: Whether the list is complete and unfiltered.
         """
         names = set(filter(None, identifiers))
         twice = sorted({it for it in names if identifiers.count(it) > 1})
@@ -301,9 +302,13 @@ class ItemModel:
         return rule, expect(not wrong, expected, f"{word}: {', '.join(wrong)}", *evidence)
 
 
-def _is_alike(one: Any, other: Any) -> bool:
-    """Tells whether two texts differ in case and punctuation alone, or two numbers by rounding."""
-    if isinstance(one, str) and isinstance(other, str):
-        letters = {"".join(filter(str.isalnum, it)).lower() for it in (one, other)}
+def _is_alike(expected: Any, actual: Any) -> bool:
+    """Tells whether two texts differ only in case and punctuation, or two numbers by rounding."""
+    if isinstance(expected, str) and isinstance(actual, str):
+        letters = {"".join(filter(str.isalnum, it)).lower() for it in (expected, actual)}
         return len(letters) == 1 and letters != {""}
-    return isinstance(one, float) and isinstance(other, int | float) and round(one) == round(other)
+    return (
+        isinstance(expected, float)
+        and isinstance(actual, int | float)
+        and round(expected) == round(actual)
+    )

@@ -1,6 +1,6 @@
-"""Plays scenarios on any document: items are created, read, changed and deleted in any order.
+"""Plays scenarios on any document: items are created, read, changed and deleted in random order.
 
-What the fixed sequence of a collection has shown is not looked for again.
+Rules that the fixed sequence of a collection found broken are not reported again.
 """
 
 from collections.abc import Callable, Collection
@@ -21,12 +21,12 @@ from understudy.verify.scenarios import play_machine, scenario_settings
 
 
 class ItemsMachine(RuleBasedStateMachine):
-    """The items of a collection that a sequence created.
+    """The Hypothesis state machine of a collection: its rules are requests to random items.
 
     Args:
         state: The inferred state of the run.
         collection: The collection.
-        known: Rules that were shown to be broken there.
+        known: Rules that are known to be broken there.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class ItemsMachine(RuleBasedStateMachine):
         self.items: list[KnownItem] = []
 
     def can(self, role: Role) -> bool:
-        """Tells whether there is an item for an operation of the collection."""
+        """Tells whether the collection has an operation, and an item for it."""
         return role in self.roles and any(not it.is_lost for it in self.items)
 
     @initialize()
@@ -58,7 +58,7 @@ class ItemsMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.can("read"))
     @rule(data=st.data())
     def read(self, data: st.DataObject) -> None:
-        """Reads an item, also one that was deleted."""
+        """Reads an item, which may have been deleted."""
         self._with_item(data, self.client.read)
 
     @precondition(lambda self: self.can("list"))
@@ -82,7 +82,7 @@ class ItemsMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.can("delete"))
     @rule(data=st.data())
     def delete(self, data: st.DataObject) -> None:
-        """Deletes an item, also one that was deleted."""
+        """Deletes an item, which may have been deleted before."""
         self._with_item(data, self.client.delete)
 
     def _with_item(
@@ -98,7 +98,7 @@ class ItemsMachine(RuleBasedStateMachine):
             self._judged(lambda: operation(items[index]))
 
     def _judged(self, operation: Callable[[], Any]) -> None:
-        """Carries out an operation, and ends the sequence if a rule is broken for the first time.
+        """Calls an operation, and ends the sequence if it breaks a rule not known as broken.
 
         Raises:
             RuleBroken: A response breaks a rule.
@@ -108,7 +108,7 @@ class ItemsMachine(RuleBasedStateMachine):
         try:
             operation()
         except NotPermitted:
-            return  # the service refused it, which no rule forbids
+            return  # no rule forbids that the service refuses it
         for name, result in client.broken:
             if name not in self.known:
                 steps = steps_of(client.steps[-1], result.evidence)
@@ -117,7 +117,7 @@ class ItemsMachine(RuleBasedStateMachine):
                 raise broken
 
     def teardown(self) -> None:
-        """Deletes what the sequence created."""
+        """Deletes the items that the sequence created."""
         self.state.undo.restore()
 
 
@@ -128,19 +128,20 @@ def play_items(
     examples: int,
     steps: int,
 ) -> str:
-    """Creates, changes and deletes items of a collection in any order.
+    """Creates, changes and deletes items of a collection in random order.
 
-    Nothing is shrunk, which takes thousands of requests: a judgement names the few that it rests on.
+    Failing sequences are not shrunk, which would take thousands of requests: a judgement names the
+    few exchanges that it is based on.
 
     Args:
         state: The inferred state of the run.
         collection: The collection.
-        known: Rules that were shown to be broken there.
-        examples: Sequences.
-        steps: The most operations of a sequence.
+        known: Rules that are known to be broken there.
+        examples: Number of sequences.
+        steps: Largest number of operations in a sequence.
 
     Returns:
-        The id of the rule that is broken, or an empty string.
+        The id of the broken rule, or an empty string.
 
     Raises:
         Refusal: The budget or the time is used up.

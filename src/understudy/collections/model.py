@@ -1,7 +1,7 @@
-"""Defines what is inferred of a document: collections of items, single resources, and how sure it is.
+"""The model that is inferred from a document: collections of items and singletons, with confidence.
 
-The model names operations of the document and places in its bodies, and nothing of how they are
-served or judged: the mock gives it state, and verify and generate draw sequences from it.
+The model refers to operations of the document and places in bodies. The mock keeps state by it, and
+verify and generate make sequences of requests from it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,10 +20,10 @@ ROLES: Final[tuple[Role, ...]] = (
 )
 
 CONFIDENT: Final = 0.7
-"""The least confidence, of at most 1, with which an entry is acted upon."""
+"""Least confidence, from 0 to 1, with which a resource is used."""
 
 Steps = tuple[str, ...]
-"""Member names from the top of a body to a place in it; empty for the whole body."""
+"""Path of member names into a body; empty for the whole body."""
 
 
 def value_at(body: Any, steps: Steps) -> Any:
@@ -34,7 +34,7 @@ def value_at(body: Any, steps: Steps) -> Any:
 
 
 def item_at(body: Any, steps: Steps | None) -> dict[str, Any] | None:
-    """Returns the item at a place in a parsed body, or the only one of a list there; None if absent."""
+    """Returns the item at a place in a parsed body, also from a list of one; None if absent."""
     item = None if steps is None else value_at(body, steps)
     if isinstance(item, list) and len(item) == 1:
         item = item[0]
@@ -43,18 +43,18 @@ def item_at(body: Any, steps: Steps | None) -> dict[str, Any] | None:
 
 @dataclass(frozen=True, slots=True)
 class ResourceOperation:
-    """An operation in its role.
+    """An operation with its role in a resource.
 
     Attributes:
-        role: What it does.
-        operation: What the document says of it.
+        role: The role.
+        operation: The operation in the document.
         request_path: The place of the item in the request body.
         response_path: The place of the item, or of the list of items, in the body of the success;
-            None where that body has no item.
-        changes: Member names and the values that an action gives them.
-        takes_list: Whether a list of items is at that place, each of which is created.
-        scope: Parameters of a path above that of the collection, each with the member that says
-            the same of an item: ``/customers/{customerId}/orders`` lists the orders of a customer.
+            None if the body has no item.
+        changes: Member to the value that an action sets.
+        takes_list: Whether the request has a list of items, each of which is created.
+        scope: Parameter of another path than the collection's to the member of an item with the same
+            value: ``/customers/{customerId}/orders`` lists the orders with this ``customerId``.
         within: The place of the item in each element of a list.
     """
 
@@ -83,9 +83,9 @@ class ResourceParent:
     """One parameter in the path of a collection.
 
     Attributes:
-        parameter: Its name in the path.
-        collection: The path of the collection whose items it identifies; None where that is not
-            known, and the parameter only separates items.
+        parameter: Name of the path parameter.
+        collection: The path of the collection whose items it identifies; None if that is not known,
+            and the parameter only separates items.
     """
 
     parameter: str
@@ -93,15 +93,15 @@ class ResourceParent:
 
 
 MOST_CONFIDENT: Final = 0.99
-"""Nothing that is only inferred is certain."""
+"""Upper limit of the confidence of inferences, which are never certain."""
 
 
 @dataclass(slots=True)
 class Evidence:
-    """Reasons for and against an inference, and their weight together.
+    """Reasons for and against an inference, and the sum of their weights.
 
     Attributes:
-        reasons: Whole clauses, in the order in which they were found.
+        reasons: The reasons in words, in the order in which they were added.
     """
 
     reasons: list[str] = field(default_factory=list)
@@ -114,26 +114,26 @@ class Evidence:
 
     @property
     def confidence(self) -> float:
-        """The confidence that the reasons give, from 0 to 1."""
+        """The confidence from 0 to 1: the sum of the weights, limited."""
         return round(min(max(self._sum, 0.0), MOST_CONFIDENT), 2)
 
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """Items that the operations of a document read and change, or something that exists once.
+    """A collection of items, or a singleton, that operations of a document read and change.
 
     Attributes:
-        path: The path template of the collection, or of what exists once.
-        schema: The schema of an item, as it is read; None where the document has none.
-        operations: The operations in their roles, in the order of the document.
+        path: The path template of the collection or singleton.
+        schema: The schema of an item in responses; None if the document has none.
+        operations: The operations with their roles, in the order of the document.
         parents: The parameters of the path, outermost first.
-        item_path: The path template of an item; None where items have no address of their own.
-        identifier: The member of an item that identifies it; None where only the path does.
+        item_path: The path template of an item; None if items have no path.
+        identifier: The member that identifies an item; None if only the path does.
         references: Member to the path of the collection whose items it identifies.
-        unique: The members that a second item with the same value is a conflict for.
-        stages: The member that says how far a job is, to its values in their order; empty for none.
-        confidence: How sure it is, from 0 to 1.
-        reasons: What speaks for and against it.
+        unique: The members whose value no two items may share.
+        stages: The member with the progress of a job, to its values in order; empty for other items.
+        confidence: The confidence of the inference, from 0 to 1.
+        reasons: The reasons for and against the inference.
     """
 
     path: str
@@ -150,16 +150,16 @@ class Resource:
 
     @property
     def is_certain(self) -> bool:
-        """True if the confidence suffices to act upon it."""
+        """True if the confidence suffices to use the resource."""
         return self.confidence >= CONFIDENT
 
     def operation(self, role: Role) -> ResourceOperation | None:
-        """Returns the first operation in a role that is about all items, or None."""
+        """Returns the first operation with a role that is not limited by a scope, or None."""
         return next((it for it in self.operations if it.role == role and not it.scope), None)
 
     @property
     def parameter(self) -> str | None:
-        """The path parameter that identifies an item."""
+        """The path parameter that identifies an item; None if items have no path."""
         return PATH_PARAMETER.findall(self.item_path)[-1] if self.item_path else None
 
     @property
@@ -169,7 +169,7 @@ class Resource:
         return bool(named) and len(named) <= len(self.parents)
 
     def is_across(self, role: ResourceOperation) -> bool:
-        """Tells whether a list is of the items of several parents, whose identifiers may repeat."""
+        """Tells whether a list has the items of several parents, whose identifiers may repeat."""
         return not self.is_flat and len(role.path_names) < len(self.parents)
 
     def is_flat_at(self, path: str) -> bool:
@@ -195,7 +195,7 @@ class ResourceCollection(Resource):
 
 
 class ResourceSingleton(Resource):
-    """A resource that exists once, at its path: it is read and changed, and never created."""
+    """A resource that exists once, at its path; it is read and changed, but not created."""
 
     __slots__ = ()
 
@@ -205,9 +205,9 @@ class ResourceModel:
     """The resources of a document, as inferred or as stated in a file.
 
     Attributes:
-        collections: Those that are certain.
-        singletons: Those that are certain.
-        uncertain: What stays stateless, as too little speaks for it.
+        collections: The certain collections.
+        singletons: The certain singletons.
+        uncertain: Resources that stay stateless, as their confidence is too low.
     """
 
     collections: tuple[ResourceCollection, ...] = ()
@@ -216,7 +216,7 @@ class ResourceModel:
 
     @property
     def resources(self) -> tuple[Resource, ...]:
-        """All that is acted upon."""
+        """All certain resources."""
         return self.collections + self.singletons
 
     def collection(self, path: str) -> ResourceCollection | None:
@@ -224,13 +224,13 @@ class ResourceModel:
         return next((it for it in self.collections if it.path == path), None)
 
     def children(self, path: str) -> Iterator[Resource]:
-        """Yields what has the items of a collection as its nearest parent."""
+        """Yields the resources whose nearest parent is an item of the collection."""
         for resource in self.resources:
             if resource.parents and resource.parents[-1].collection == path:
                 yield resource
 
     def roles(self) -> Iterator[tuple[Resource, ResourceOperation]]:
-        """Yields every operation that is acted upon, with what it belongs to."""
+        """Yields every certain resource with each of its operations."""
         for resource in self.resources:
             for operation in resource.operations:
                 yield resource, operation

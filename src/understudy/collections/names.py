@@ -1,4 +1,4 @@
-"""Compares the names that documents give to one thing, ``petId`` and ``pet_id``, and lists usual ones of paging."""
+"""Compares names regardless of style, as ``petId`` and ``pet_id``, and knows usual names of paging."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ _ENDINGS: Final = (
     *(("ies", "y"), ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("xes", "x"), ("zes", "ze")),
     *(("uses", "us"), ("ss", "ss"), ("s", "")),
 )
-"""Ends of plurals and of their singulars, the longest first."""
+"""Endings of plurals and of their singulars, the longest first."""
 
 LIMITS: Final = frozenset(
     {
@@ -41,7 +41,7 @@ LIMITS: Final = frozenset(
         *("rows", "maxrows", "hitsperpage"),
     }
 )
-"""Canonical names of the parameter that bounds a page; those below are of other parts of paging."""
+"""Canonical names of parameters for the page size; the sets below are for other parts of paging."""
 OFFSETS: Final = frozenset(
     {"offset", "skip", "startindex", "start", "startat", "from", "skipcount"}
 )
@@ -56,7 +56,7 @@ CURSORS: Final = frozenset(
 )
 PAGING: Final = LIMITS | OFFSETS | PAGES | CURSORS | {"before"}
 NEXTS: Final = frozenset({"next", "nexturl", "nextlink", "nextpage", "nextpageurl"})
-"""Names of what a page says of the next one, and whether there is one."""
+"""Canonical names of members with the URL, number or cursor of the next page."""
 TOTALS: Final = frozenset(
     {
         *("total", "totalcount", "totalitems", "totalelements", "totalresults", "totalrecords"),
@@ -75,9 +75,9 @@ def words(name: str) -> tuple[str, ...]:
     return tuple(word.lower() for word in _WORDS.findall(name))
 
 
-@lru_cache(maxsize=16_384)  # a large document has few names, each of which it repeats
+@lru_cache(maxsize=16_384)  # large documents repeat few names
 def canonical(name: str) -> str:
-    """Returns a name without case and separators, so that styles of writing compare equal."""
+    """Returns a name without case and separators, so that different styles compare equal."""
     return "".join(words(name)) or name.casefold()
 
 
@@ -118,18 +118,18 @@ _OF_TIMES: Final = ("date", "time", "timestamp")
 
 
 def moment_named(name: str) -> Moment | None:
-    """Returns the moment of an item's life that a member is named after, or None."""
+    """Returns ``created`` or ``updated`` for a name that means the time of that event, or None."""
     plain = canonical(name)
     stems = {plain, *map(plain.removesuffix, _OF_TIMES)}
     return next((moment for moment, names in _MOMENTS.items() if stems & names), None)
 
 
 _STATUSES: Final = ("status", "state", "phase", "stage", "lifecycle")
-"""Last words of members that say how far an item is."""
+"""Last words of members with the status of an item."""
 
 
 def is_no_status(name: str) -> bool:
-    """Tells whether the name of a member does not say that it is how far an item is."""
+    """Tells whether a member's name does not mean a status; a sort key that puts those first."""
     return not canonical(name).endswith(_STATUSES)
 
 
@@ -138,11 +138,11 @@ _STAGES: Final = (
     ("running", "processing", "inprogress", "started", "executing"),
     ("succeeded", "completed", "complete", "done", "finished", "success", "successful", "ready"),
 )
-"""Canonical names of the states of a job: before it runs, while it does, and once it has ended well."""
+"""Canonical names of the states of a job: waiting, running, succeeded."""
 
 
 def stages(values: Sequence[Any]) -> tuple[str, ...]:
-    """Returns the states of a job among the values of an enumeration, in order; empty for none."""
+    """Returns the states of a job among the values of an enum, in order; empty if it has none."""
     texts = {canonical(it): it for it in reversed(values) if isinstance(it, str)}
     found = [next((texts[name] for name in names if name in texts), None) for names in _STAGES]
     is_job = found[-1] is not None and len(set(found) - {None}) > 1
@@ -168,11 +168,11 @@ _OUTCOMES: Final = {
     "unpublish": ("draft", "unpublished"),
     "withdraw": ("withdrawn",),
 }
-"""Verbs and the states that they lead to, where the past form of the verb does not say it."""
+"""Verb to canonical names of the resulting state, beyond the past form of the verb."""
 
 
 def outcomes(verb: str) -> Sequence[str]:
-    """Returns canonical names of the state that an action leads to, the likeliest first."""
+    """Returns canonical names of the state that results from an action, the likeliest first."""
     word = canonical(verb)
     if not word:
         return ()

@@ -1,4 +1,4 @@
-"""Walks the pages of a list: by links, cursors, page numbers or offsets, as the document names them."""
+"""Finds the pages of a list by links, cursors, page numbers or offsets, by their usual names."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from understudy.openapi.schemas import Schemas
 _USUAL_LIMIT: Final = 50
 
 Query = tuple[tuple[str, str], ...]
-"""The names and texts of a query, in order."""
+"""Names and values of a query, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +34,15 @@ class PagedList:
     """The parameters by which a list is paged.
 
     Attributes:
-        limit: Name of the parameter that bounds a page; None without one. The others likewise.
+        limit: Name of the parameter with the page size; None without one.
         most: The largest limit.
         least: The smallest limit.
-        offset: Items to skip.
-        number: The page.
+        offset: Name of the parameter with the number of items to skip; None without one.
+        number: Name of the parameter with the page number; None without one.
         first: The number of the first page.
-        cursor: A token of the page before.
-        is_filtered: Whether other parameters may leave items out, so that nothing can be said of
-            one that is missing.
-        starts_later: Whether a list without a page is one of later items, by the document's default.
+        cursor: Name of the parameter with a token from the page before; None without one.
+        is_filtered: Whether other parameters may filter the list, so that items may be missing.
+        starts_later: Whether the default page number is not the first one.
     """
 
     limit: str | None
@@ -57,7 +56,7 @@ class PagedList:
     starts_later: bool = False
 
     def limited(self, limit: int) -> Query:
-        """Returns the query for pages of so many items, as far as the document allows that."""
+        """Returns the query for pages of a size, within the bounds of the document."""
         start = ((self.number, str(self.first)),) if self.number and self.starts_later else ()
         if self.limit is None:
             return start
@@ -66,13 +65,13 @@ class PagedList:
     def following(
         self, exchange: Exchange, query: Query | str, count: int, page: int
     ) -> Query | str | None:
-        """Returns the query of the next page, or its address; None after the last.
+        """Returns the query or the URL of the next page; None after the last.
 
         Args:
             exchange: The page before.
-            query: Its query, or its address where a link led to it.
+            query: Its query, or its URL if it was reached by a link.
             count: The number of its items.
-            page: Its number, from 0.
+            page: Its number, counted from 0.
         """
         link = _link(exchange) or _member(exchange, NEXTS)
         if link is not None and ("/" in link or "?" in link):
@@ -80,13 +79,13 @@ class PagedList:
         return None if isinstance(query, str) else self._after(exchange, query, count, page)
 
     def _after(self, exchange: Exchange, query: Query, count: int, page: int) -> Query | None:
-        """Returns the query of the page after one that has no link to it; None after the last."""
+        """Returns the query of the next page, by cursor, number or offset; None after the last."""
         others = dict(query)
         cursor = _member(exchange, CURSORS)
         if self.cursor is not None and cursor:
             return tuple({**others, self.cursor: cursor}.items())
         size = self.size_of(query)
-        was_by_cursor = self.cursor in others  # and no other cursor came with that page
+        was_by_cursor = self.cursor in others  # the page had no further cursor, so it is the last
         if was_by_cursor or not count or (size < inf and count < size):
             return None
         if self.number is not None:
@@ -97,23 +96,23 @@ class PagedList:
         return None
 
     def size_of(self, query: Query) -> float:
-        """Returns the most items of a page by its query; infinite where nothing bounds it."""
+        """Returns the page size in a query; infinite without."""
         text = dict(query).get(self.limit or "", "")
         return int(text) if text.isdecimal() else inf
 
     @property
     def is_paged(self) -> bool:
-        """True if the document names a way to the next page."""
+        """True if the document declares a parameter for further pages."""
         return not (self.offset is None and self.number is None and self.cursor is None)
 
 
 def paged_list(operation: Operation, schemas: Schemas, members: Mapping[str, Any]) -> PagedList:
-    """Reads from a document how a list is paged and filtered.
+    """Returns the paging parameters of an operation, found by their names.
 
     Args:
         operation: The operation that lists items.
         schemas: The schemas of the document.
-        members: The members of an item, by which parameters may filter.
+        members: The members of an item; parameters with these names filter.
     """
     query = [it for it in operation.parameters if it.location == "query"]
     named: dict[frozenset[str], tuple[str, Node | None]] = {}
@@ -146,11 +145,11 @@ def paged_list(operation: Operation, schemas: Schemas, members: Mapping[str, Any
 
 
 _MOMENTS: Final = frozenset({"from", "start"})
-"""Names of offsets by which as many services filter by time."""
+"""Names of offset parameters that many services use for filters by time."""
 
 
 def pages_by(schemas: Schemas, parameter: Parameter) -> bool:
-    """Tells whether a parameter of a usual name can say which page is wanted; an object cannot."""
+    """Tells whether a parameter with a usual name can select a page, by its type."""
     types = schemas.types(parameter.schema)
     is_moment = canonical(parameter.name) in _MOMENTS and "string" in types
     return not is_moment and "object" not in types
@@ -161,22 +160,22 @@ def _has_default(schemas: Schemas, schema: Node | None) -> bool:
 
 
 def has_more(exchange: Exchange) -> bool:
-    """Tells whether a page says that others follow."""
+    """Tells whether the body of a page says that further pages follow."""
     return any(value is True for value in _members(exchange, MORES))
 
 
 _SURE_TOTALS: Final = frozenset(it for it in TOTALS if it.startswith("total"))
-"""Other names may be of the number of items on one page."""
+"""Names of totals that are unambiguous; others may mean the number of items on the page."""
 
 
 def totals(exchange: Exchange) -> list[int]:
-    """Returns the totals that a page names, in its body or in its header."""
+    """Returns the total numbers of items in the body or the header of a page."""
     named = [*_members(exchange, _SURE_TOTALS), exchange.response.header("x-total-count")]
     return [int(it) for it in map(str, named) if it.isdecimal()]
 
 
 def page_counts(exchange: Exchange) -> list[int]:
-    """Returns the numbers of pages that the body of a page names."""
+    """Returns the total numbers of pages in the body of a page."""
     return [it for it in _members(exchange, PAGE_COUNTS) if _whole(it, -1) >= 0]
 
 
@@ -185,7 +184,7 @@ def _whole(value: Any, default: int) -> int:
 
 
 def _link(exchange: Exchange) -> str | None:
-    """Returns the address of the next page in the Link header (RFC 8288)."""
+    """Returns the URL of the next page from the Link header (RFC 8288), or None."""
     for part in exchange.response.header("link").split(","):
         address, _, parameters = part.partition(";")
         if 'rel="next"' in parameters or "rel=next" in parameters:
@@ -194,13 +193,13 @@ def _link(exchange: Exchange) -> str | None:
 
 
 def _member(exchange: Exchange, names: frozenset[str]) -> str | None:
-    """Returns the text of a member of the body, or of an object in it, that has one of these names."""
+    """Returns the first text among members with one of these names, in the body or one level below."""
     texts = (it for it in _members(exchange, names) if isinstance(it, str) and it)
     return next(texts, None)
 
 
 def _members(exchange: Exchange, names: frozenset[str]) -> Iterator[Any]:
-    """Yields the members of the body, or of an object in it, that have one of these names."""
+    """Yields the values of members with one of these names, in the body or one level below."""
     body = exchange.json_object
     inner = [it for it in body.values() if isinstance(it, dict)]
     for members in (body, *inner):

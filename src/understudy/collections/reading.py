@@ -1,7 +1,7 @@
-"""Reads items, and lists of them: filtered, sorted and paged by the query parameters of the document.
+"""Serves items and lists, filtered, sorted and paged by the query parameters of the document.
 
-A parameter is known by its name: ``limit`` and ``per_page`` bound a page, ``offset``, ``page`` and
-``cursor`` choose one, ``sort`` orders, and one that is named like a member filters by it.
+The purpose of a parameter follows from its name: ``limit`` and ``per_page`` set the page size,
+``offset``, ``page`` and ``cursor`` select a page, ``sort`` orders, and names of members filter.
 """
 
 import base64
@@ -43,18 +43,19 @@ _DIRECTIONS: Final = frozenset(
 
 _USUAL_LIMIT: Final = 20
 _LONGEST_NUMBER: Final = 9
-"""Digits of a number of items."""
+"""Most digits of a number of items; longer ones are ignored."""
 _DESCENDING: Final = frozenset({"desc", "descending", "-1"})
 
 
 class PageQuery(NamedTuple):
-    """The page that a request is about.
+    """The page that a request selects.
 
     Attributes:
-        offset: Items before the page.
-        limit: The most items of the page; None for all.
-        number: The number of the page, as the document counts them; None where it has none.
-        moves: The parameter that chooses another page, and how.
+        offset: Number of items before the page.
+        limit: The page size; None: all items.
+        number: The page number, as the document counts; None if it has no page numbers.
+        first_number: The number of the first page.
+        moves: The parameter that selects another page; None without one.
     """
 
     offset: int
@@ -68,9 +69,9 @@ class Page(NamedTuple):
     """A page of a list.
 
     Attributes:
-        items: Its items.
-        total: The number of all items that the filters let pass.
-        query: What chose it.
+        items: The items of the page.
+        total: The number of items that pass the filters.
+        query: The selection of the page.
         next_query: The query of the next page; None for the last one.
         previous_query: The query of the page before; None for the first one.
         next_cursor: The cursor of the next page; None for the last one.
@@ -85,7 +86,7 @@ class Page(NamedTuple):
 
 
 def page_of(bound: BoundCall, items: Sequence[Item]) -> Page:
-    """Returns the page of a list that a request is about, filtered and sorted."""
+    """Returns the page of a filtered and sorted list that a request selects."""
     tests = list(_filters(bound))
     passing = [item for item in items if all(passes(item.body) for passes in tests)]
     matching = _sorted(bound, passing)
@@ -126,10 +127,10 @@ _Test = Callable[[Mapping[str, Any]], bool]
 
 
 def _filters(bound: BoundCall) -> Iterator[_Test]:
-    """Yields what the members of an item have to be: by the path, and by the parameters of the query.
+    """Yields the filters of a request, by its path and its query parameters.
 
-    A parameter is named like a member (``status``), like a member and a comparison
-    (``created_after``, ``min_price``), or searches all texts (``q``).
+    A parameter has the name of a member (``status``), of a member with a comparison
+    (``created_after``, ``min_price``), or of a text search (``q``).
     """
     for member, value in bound.scope.items():
         yield partial(_has, (member,), [value])
@@ -144,9 +145,9 @@ def _filters(bound: BoundCall) -> Iterator[_Test]:
 
 
 def _expected(bound: BoundCall, places: Mapping[str, Steps], parameter: Parameter) -> Any:
-    """Returns the value by which a parameter filters; None for none.
+    """Returns the value by which a parameter filters; None if it does not filter.
 
-    A default filters where the member has a few values. One that is not among them, ``all``, filters never.
+    A default filters only if it is one of a few values of the member; ``all``, for example, is not.
     """
     schemas, given = bound.shape.schemas, bound.call.arguments.get(parameter.name)
     default = schemas.keyword(parameter.schema, "default")
@@ -160,7 +161,7 @@ def _expected(bound: BoundCall, places: Mapping[str, Steps], parameter: Paramete
 
 
 def _places(bound: BoundCall) -> dict[str, Steps]:
-    """Returns the places of an item's members by their names: of its attributes too, where it has those."""
+    """Returns canonical name to place of an item's members, and of those in ``attributes``."""
     places = {canonical(name): (name,) for name in bound.shape.members}
     attributes = bound.shape.members.get("attributes")
     inner = bound.shape.schemas.members(attributes.schema) if attributes else {}
@@ -168,12 +169,12 @@ def _places(bound: BoundCall) -> dict[str, Steps]:
 
 
 def _test(places: Mapping[str, Steps], parameter: str, expected: Any) -> _Test | None:
-    """Returns what a parameter asks of an item; None where it asks nothing."""
+    """Returns the filter for a parameter and its value; None if the name means no filter."""
     first, *others = _words_of(parameter)
     *before, last = (first, *others)
     name, stems = "".join((first, *others)), {_MOMENT.sub("", it): at for it, at in places.items()}
     known = {**stems, **places}
-    if not before:  # since, until: an instant, of the last change or of the creation
+    if not before:  # since, until: compare the time of the last change, or of the creation
         moments = ("updatedat", "updated", "modifiedat", "createdat", "created", "", "date")
         moment = next((known[it] for it in moments if it in known), None)
         known = {"": moment} if moment and _INSTANT.match(str(expected)) else {}
@@ -192,7 +193,7 @@ def _test(places: Mapping[str, Steps], parameter: str, expected: Any) -> _Test |
 
 
 def _words_of(parameter: str) -> Sequence[str]:
-    """Returns the words of a parameter's name, without a first one that says only what it is for."""
+    """Returns the words of a parameter's name, without a first word such as ``filter``."""
     first, *others = words(parameter) or (canonical(parameter),)
     return others if first in _FILTERS and others else (first, *others)
 
@@ -210,13 +211,13 @@ _COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     **dict.fromkeys(("until", "to", "max", "lte"), operator.le),
     "not": operator.ne,
 }
-"""The words before or behind the name of a member, and how its value compares with the parameter's."""
+"""Word before or after a member's name to the comparison of its value with the parameter's."""
 
 
 def _has(place: Steps, accepted: Sequence[Any], body: Mapping[str, Any]) -> bool:
     actual = value_at(body, place)
     values = actual if isinstance(actual, list) else [actual]
-    return any(_equal(one, other) for one in values for other in accepted)
+    return any(_equal(actual_value, expected) for actual_value in values for expected in accepted)
 
 
 def _mentions(text: str, body: Mapping[str, Any]) -> bool:
@@ -231,7 +232,7 @@ def _compares(
 
 
 def _order_of(value: Any) -> Any:
-    """Returns a number for a number or an instant, so that they compare however they are written."""
+    """Returns a number for numbers and instants, so that all notations compare correctly."""
     if isinstance(value, int | float) or value is None:
         return None if value is None else float(value)
     with contextlib.suppress(ValueError):
@@ -247,7 +248,7 @@ def _equal(actual: Any, expected: Any) -> bool:
 
 
 def _sorted(bound: BoundCall, items: list[Item]) -> list[Item]:
-    """Returns items in the order of ``sort``: ``name``, ``-name``, ``name:desc``, ``name desc``."""
+    """Returns items sorted by ``sort``: ``name``, ``-name``, ``name:desc``, ``name desc``."""
     parameter, direction = _named(bound, _SORTS), _named(bound, _DIRECTIONS)
     argument = _given(bound, parameter)
     if argument is None:
@@ -283,7 +284,7 @@ def _is_descending(word: Any) -> bool:
 
 
 def _order(value: Any) -> tuple[int, Any]:
-    """Returns a key by which values of one type are ordered, and those of other types apart."""
+    """Returns a sort key that groups values by type, so that only equal types are compared."""
     if isinstance(value, bool | int | float):
         return 1, value
     return (0, "") if value is None else (2, str(value))
@@ -316,7 +317,7 @@ def _query(bound: BoundCall, items: Sequence[Item]) -> PageQuery:
 
 def _number(arguments: Mapping[str, Any], parameter: Parameter | None) -> int | None:
     value = None if parameter is None else arguments.get(parameter.name)
-    text = str(value).removesuffix(".0")  # of a parameter that is declared as a number
+    text = str(value).removesuffix(".0")  # a parameter declared as number was read as float
     return (
         int(text)
         if value is not None and text.isdecimal() and len(text) <= _LONGEST_NUMBER
@@ -339,14 +340,14 @@ def _lowest(bound: BoundCall, parameter: Parameter) -> Any:
 
 
 def _cursor(position: int, identifier: str) -> str:
-    """Returns the cursor behind an item; its position counts once the item is deleted."""
+    """Returns the cursor after an item, with its position in case that the item is deleted."""
     return base64.urlsafe_b64encode(f"{position} {identifier}".encode()).decode().rstrip("=")
 
 
 def _offset_of(bound: BoundCall, cursor: str, items: Sequence[Item]) -> int:
-    """Returns the number of items up to the one that a cursor, or its identifier itself, names.
+    """Returns the offset after the item that a cursor, or a plain identifier, names.
 
-    A text that never was a cursor leads to the beginning: the document says nothing against it.
+    An invalid cursor selects the beginning, since the document declares no refusal of it.
     """
     padded = cursor + "=" * (-len(cursor) % 4)
     with contextlib.suppress(ValueError):
@@ -364,7 +365,7 @@ def _offset_of(bound: BoundCall, cursor: str, items: Sequence[Item]) -> int:
 
 
 def _moved(bound: BoundCall, query: PageQuery, offset: int, last: str | None) -> str:
-    """Returns the query string of the page that begins at an offset."""
+    """Returns the query string for the page that begins at an offset, or after a cursor."""
     assert query.moves is not None
     name = canonical(query.moves.name)
     if name in CURSORS:
@@ -396,7 +397,7 @@ _PREVIOUS: Final = frozenset({"previous", "prev", "prevurl", "previousurl", "pre
 
 
 def read(bound: BoundCall) -> HandlerResponse | None:
-    """Reads an item.
+    """Responds with an item.
 
     Raises:
         NotFound: There is no such item.
@@ -411,7 +412,7 @@ def read(bound: BoundCall) -> HandlerResponse | None:
 
 
 def list_items(bound: BoundCall) -> HandlerResponse | None:
-    """Lists the items below the parents of the request: filtered, sorted, and a page of them.
+    """Responds with a page of the items below the parents of the request, filtered and sorted.
 
     Raises:
         NotFound: A parent does not exist.
@@ -430,7 +431,7 @@ def list_items(bound: BoundCall) -> HandlerResponse | None:
 
 
 def _fewest(bound: BoundCall) -> int:
-    """Returns how many items the document requires of every list."""
+    """Returns the least number of items of a list by its schema."""
     schema = response_schema(bound.role.operation)
     schema = schema_at(bound.shape.schemas, schema, bound.role.response_path or ())
     fewest = bound.shape.schemas.keyword(schema, "minItems")
@@ -448,7 +449,7 @@ def _url(bound: BoundCall, query: str) -> str:
 
 
 def _headers(bound: BoundCall, page: Page) -> dict[str, str]:
-    """Returns headers about a page by every usual name; those that are not declared are left out."""
+    """Returns the headers of a page under all usual names; only declared ones are sent later."""
     links = [
         f'<{_url(bound, query)}>; rel="{relation}"'
         for relation, query in (("next", page.next_query), ("prev", page.previous_query))
@@ -471,7 +472,7 @@ def _headers(bound: BoundCall, page: Page) -> dict[str, str]:
 def _with_totals(
     bound: BoundCall, body: Mapping[str, Any], schema: Node | None, page: Page, depth: int = 1
 ) -> dict[str, Any]:
-    """Returns an envelope whose members of usual names say what page it has, and of how many items."""
+    """Returns an envelope with totals, page numbers and links in members with usual names."""
     members = bound.shape.schemas.members(schema)
     result = dict(body)
     names = {canonical(name) for name in members}
@@ -492,7 +493,7 @@ def _with_totals(
 
 
 def _values(bound: BoundCall, name: str, page: Page, *, has_total: bool) -> tuple[Any, ...]:
-    """Returns what a member of an envelope may say, the likeliest first; empty for other members."""
+    """Returns candidate values of an envelope's member, the likeliest first; empty for others."""
     limit, start = page.query.limit, page.query.offset
     url = None if page.next_query is None else _url(bound, page.next_query)
     back = None if page.previous_query is None else _url(bound, page.previous_query)

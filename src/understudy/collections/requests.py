@@ -1,6 +1,6 @@
-"""Makes valid requests to operations with inferred state, by the document's samplers.
+"""Makes valid requests to operations with inferred state, from samples of the document's schemas.
 
-Texts that a service probably wants to be unique differ in each request of each run.
+Texts that are probably unique in a service differ in each request of each run.
 """
 
 import re
@@ -43,16 +43,16 @@ from understudy.verify.undo_journal import PLACEHOLDER, PendingItem
 
 
 class PreparedRequest(NamedTuple):
-    """A request to an operation, before it has a credential.
+    """A request to an operation, without credentials.
 
     Attributes:
-        method: In upper case.
-        path: Below the base URL, encoded.
-        query: Names and texts.
-        headers: The content type among them.
-        body: What is sent: JSON, or the fields of a form; None without a body.
+        method: The method in upper case.
+        path: The encoded path below the base URL.
+        query: Names and values of the query.
+        headers: The headers, including Content-Type.
+        body: The JSON value, or the fields of a form; None without a body.
         sent: The members of the item in the body.
-        encodings: How fields of a form are written, by name.
+        encodings: Field name to encoding, for forms.
     """
 
     method: str
@@ -69,14 +69,14 @@ class PreparedRequest(NamedTuple):
         return f"{self.path}?{urlencode(self.query)}" if self.query else self.path
 
     def asking(self, values: Mapping[str, Any]) -> "PreparedRequest":
-        """Returns the request with these values of query parameters beside its others."""
+        """Returns the request with these query parameters added or replaced."""
         others = (pair for pair in self.query if pair[0] not in values)
         pairs = ((name, written(value)) for name, value in values.items())
         return self._replace(query=(*others, *pairs))
 
     @property
     def content(self) -> dict[str, Any]:
-        """The arguments that a probe client takes it by."""
+        """The keyword arguments for ``ProbeClient.send``."""
         arguments = {"query": self.query, "headers": self.headers}
         if self.body is None:
             return arguments
@@ -91,10 +91,10 @@ _WORDS: Final = re.compile(r"""['"`]([\w-]{1,60})['"`]""")
 
 
 def named_values(refusal: Exchange, sent: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yields values for members that a refusal names, of the numbers and quoted words in it.
+    """Yields values for members that a refusal mentions, from the numbers and quoted words in it.
 
     Args:
-        refusal: The response that refuses an item.
+        refusal: The response that refused an item.
         sent: The members that were sent.
     """
     text = refusal.response.body.decode("utf-8", "replace")
@@ -120,13 +120,13 @@ _ATTEMPTS: Final = 6
 
 
 class ItemMembers(NamedTuple):
-    """The members of an item that is sent.
+    """The members of an item to send.
 
     Attributes:
-        known: Members that have to have these values, such as references.
-        is_whole: Whether optional members are sent too, beside those that are known.
-        left_out: Optional members that are not sent all the same.
-        unique: Members that no other item may have the same value of.
+        known: Members with given values, such as references.
+        is_whole: Whether all optional members are sent too.
+        left_out: Optional members that are never sent.
+        unique: Members whose value no two items may share.
     """
 
     known: Mapping[str, Any] = {}
@@ -140,9 +140,9 @@ class RequestMaker:
     """Makes the requests of one run.
 
     Attributes:
-        document: The document in force.
+        document: The document.
         seed: Seed of the sampled values.
-        token: A text that no other run has.
+        token: A text that is unique to the run.
         schemas: The validators of the document.
     """
 
@@ -153,17 +153,17 @@ class RequestMaker:
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def __post_init__(self) -> None:
-        """Compiles nothing yet: validators are made at their first use."""
+        """Makes the validators, which are compiled at their first use."""
         self.schemas = Schemas(self.document)
 
     def plain(self, operation: Operation, values: Mapping[str, str]) -> PreparedRequest:
-        """Returns a request with the path and the parameters that are required.
+        """Returns a request with the required parameters, and without a body.
 
-        It has no body, but for the one that the document requires of a DELETE.
+        Only a DELETE gets its required body.
 
         Args:
             operation: The operation.
-            values: The texts of its path parameters; others are sampled.
+            values: Path parameter to text; others are sampled.
         """
         texts = {
             name: self.path_text(operation, name, values)
@@ -187,12 +187,12 @@ class RequestMaker:
         if operation.method != "DELETE" or body is None or not body.required:
             return request
         media_type, schema = _content(operation)
-        if not is_json(media_type):  # the undo journal keeps no other body
+        if not is_json(media_type):  # the undo journal can only store JSON bodies
             return request
         return request._replace(headers=_typed(request, media_type), body=self._sample(schema))
 
     def chosen(self, role: ResourceOperation, collection: ResourceCollection) -> Any:
-        """Returns an identifier of a client for a new item: a number where items have numbers."""
+        """Returns an identifier for a new item, of a number type if identifiers are numbers."""
         name, declared = role.path_names[-1], identifying_schemas(self.schemas, collection)
         numbers = (
             it for it in declared if "string" not in (types_of(self.schemas, it) or {"string"})
@@ -208,11 +208,11 @@ class RequestMaker:
         values: Mapping[str, str],
         members: ItemMembers,
     ) -> PreparedRequest | None:
-        """Returns a request with an item in its body; None where the document takes no such body.
+        """Returns a request with an item in its body; None if no valid body can be made.
 
         Args:
             role: The operation in its role.
-            values: The texts of its path parameters.
+            values: Path parameter to text.
             members: The members of the item.
         """
         media_type, schema = self.body_schema(role)
@@ -233,11 +233,11 @@ class RequestMaker:
         return made if declared is None else made._replace(encodings=declared.encoding)
 
     def body_schema(self, role: ResourceOperation) -> tuple[str, Node | None]:
-        """Returns the media type that is sent, and the schema of the body; empty without one."""
+        """Returns media type and schema of the request body; an empty text and None without."""
         return _content(role.operation)
 
     def members(self, role: ResourceOperation) -> dict[str, Node]:
-        """Returns the members that a client may send in the item of a request."""
+        """Returns the members of the item in a request body, without read-only ones."""
         return {
             name: member
             for name, member in sent_members(self.schemas, role).items()
@@ -249,8 +249,8 @@ class RequestMaker:
     ) -> dict[str, Node]:
         """Returns the members of an item that only the service sets.
 
-        They are read-only, or the item has them and a request does not. A JSON patch, and an object
-        whose members are left open, may name any but those that are read-only.
+        These are read-only, or declared for the item but not for the request. With a JSON patch, or a
+        request without declared members, only read-only members count.
         """
         media_type, _ = self.body_schema(role)
         sent = sent_members(self.schemas, role)
@@ -261,29 +261,29 @@ class RequestMaker:
         return {n: it for n, it in {**read, **sent}.items() if canonical(n) not in names}
 
     def is_closed(self, role: ResourceOperation) -> bool:
-        """Tells whether a request may have no members but those that its schema names."""
+        """Tells whether the schema of a request allows only declared members."""
         whole = item_schema(self.schemas, self.body_schema(role)[1], role.request_path)
         return self.schemas.keyword(whole, "additionalProperties") is False
 
     def read_names(self, role: ResourceOperation, resource: Resource) -> dict[str, str]:
-        """Returns the members that are sent and then read, each with its name in the item."""
+        """Returns the members that can be sent and read back, each with its name in the item."""
         return read_names(self.schemas, role, resource)
 
     def value_for(self, role: ResourceOperation, name: str, current: Any) -> Any:
-        """Returns another value than the current one for a member; the current one if none is."""
+        """Returns another value than the current one for a member; the current one if none is found."""
         member = sent_members(self.schemas, role).get(name)
         return current if member is None else self.other_value(member, name, current)
 
     def other_value(self, member: Node, name: str, current: Any) -> Any:
-        """Returns another value of a schema than the current one; the current one if none is."""
+        """Returns another value of a schema than the current one; the current one if none is found."""
         candidates = (self._varied(member, name, is_unique=False) for _ in range(_ATTEMPTS))
         accepts = self.schemas.for_requests.validator(member).is_valid
         return next((it for it in candidates if it != current and accepts(it)), current)
 
     def _body(self, schema: Node | None, steps: Steps, members: ItemMembers) -> Any:
-        """Returns a body that its schema accepts, or None if none was found.
+        """Returns a valid body, or None if none was found.
 
-        Known members that the schema does not name are added to it, even if it is closed.
+        Known members that the schema does not declare are added, even if it forbids them.
         """
         if schema is None:
             return None
@@ -292,7 +292,7 @@ class RequestMaker:
             body = self._sample(schema, number=next(self._numbers))
             place = value_at(body, steps)
             if isinstance(place, list):
-                del place[1:]  # one is created at a time
+                del place[1:]  # a single item is created at a time
             item = item_at(body, steps)
             if item is not None:
                 self._fill(
@@ -309,7 +309,7 @@ class RequestMaker:
     def _fill(
         self, item: dict[str, Any], schema: Node, members: ItemMembers, *, is_varied: bool
     ) -> None:
-        """Changes a sampled item: leaves out what is not to be sent, and makes texts unique."""
+        """Removes unwanted members from a sampled item, makes texts unique, and sets known members."""
         required = set(self.schemas.for_requests.required_names(schema))
         unwanted = set(members.left_out if members.is_whole else item) - required
         for name in unwanted & item.keys():
@@ -322,11 +322,11 @@ class RequestMaker:
         item.update({n: it for n, it in members.known.items() if n in declared})
 
     def unique_value(self, member: Node, name: str) -> Any:
-        """Returns a value for a member that no item has, if it is a text and its schema has room."""
+        """Returns a value for a member that no item has, if its schema allows one."""
         return self._varied(member, name, is_unique=True)
 
     def _varied(self, schema: Node, name: str, *, is_unique: bool) -> Any:
-        """Returns a valid value for a member; a unique one is of this run if it can, and no example."""
+        """Returns a valid value for a member; a unique one contains the run's token if possible."""
         number = next(self._numbers)
         if not is_unique:
             return self._sample(schema, name, number)
@@ -353,7 +353,7 @@ class RequestMaker:
     def path_text(
         self, operation: Operation, name: str, values: Mapping[str, str] | None = None
     ) -> str:
-        """Returns the text of a path parameter: the known one, or one that its schema accepts."""
+        """Returns the text of a path parameter: the given one, or a sample."""
         if values and name in values:
             return values[name]
         return written(self._sample(path_parameter_schema(operation, name), name)) or "a"
@@ -374,7 +374,7 @@ def _typed(request: PreparedRequest, media_type: str) -> dict[str, str]:
 
 _MARK: Final = "understudy-identifier"
 _NOT_FREE: Final = ("enum", "format", "pattern", "const")
-"""Keywords of texts that may mean something to the service, such as a status."""
+"""Keywords of texts that may have a meaning for the service, such as a status."""
 
 
 def _address(request: PreparedRequest) -> str:
@@ -388,9 +388,9 @@ class CollectionRequests:
     Attributes:
         maker: Makes requests by the document.
         collection: The collection.
-        parents: The texts of the parameters of its path, outermost first.
-        references: Members of new items that must have these values, as they refer to items.
-        left_out: Members that a new item must not have, as nothing is there to refer to.
+        parents: Identifiers of the parents, as texts, outermost first.
+        references: Members of new items with identifiers of existing items that they refer to.
+        left_out: Members that new items must not have, as there is no item to refer to.
     """
 
     maker: RequestMaker
@@ -400,10 +400,10 @@ class CollectionRequests:
     left_out: frozenset[str] = frozenset()
 
     def needed(self, role: Role) -> ResourceOperation:
-        """Returns the operation in a role.
+        """Returns the operation with a role.
 
         Raises:
-            NotPermitted: The collection has none.
+            NotPermitted: The collection has no such operation.
         """
         operation = self.collection.operation(role)
         if operation is None:
@@ -412,7 +412,7 @@ class CollectionRequests:
         return operation
 
     def plain(self, role: ResourceOperation, item: KnownItem | None = None) -> PreparedRequest:
-        """Returns a request without a body, of an item or of the whole collection."""
+        """Returns a request without a body, to an item or to the whole collection."""
         identifier = None if item is None else item.identifier
         return self.maker.plain(role.operation, self.values(role, identifier))
 
@@ -422,25 +422,25 @@ class CollectionRequests:
         known: Mapping[str, Any] | None = None,
         left_out: frozenset[str] = frozenset(),
     ) -> PreparedRequest:
-        """Returns a request that creates an item under an identifier of the service.
+        """Returns a request that creates an item whose identifier the service chooses.
 
         Args:
             role: The operation.
-            known: Members that have to have these values.
+            known: Members with given values.
             left_out: Optional members that are not sent.
 
         Raises:
-            NotPermitted: The document takes no item there that could be made.
+            NotPermitted: No valid request can be made.
         """
         return self._with_item(role, None, known or {}, left_out)
 
     def creation_at(self, role: ResourceOperation) -> tuple[Any, PreparedRequest]:
-        """Returns an identifier of the client's, and a request that creates an item there.
+        """Returns a chosen identifier, and a PUT request that creates an item with it.
 
         Raises:
-            NotPermitted: The document takes no item there that could be made.
+            NotPermitted: No valid request can be made.
         """
-        if role.operation.path == self.collection.path:  # its body names an item that exists
+        if role.operation.path == self.collection.path:  # a PUT on the collection replaces an item
             msg = f"{self.collection.path} has no operation that creates an item"
             raise NotPermitted(msg)
         value = self.maker.chosen(role, self.collection)
@@ -454,10 +454,10 @@ class CollectionRequests:
         Args:
             role: The operation.
             item: The item.
-            known: Members that have to have these values.
+            known: Members with given values.
 
         Raises:
-            NotPermitted: The document takes no item there that could be made.
+            NotPermitted: No valid request can be made.
         """
         members = {**(known or {}), **self._identifying(role, item.value)}
         return self._with_item(role, item.identifier, members)
@@ -465,7 +465,7 @@ class CollectionRequests:
     def change(
         self, role: ResourceOperation, item: KnownItem, known: Mapping[str, Any] | None = None
     ) -> PreparedRequest:
-        """Returns a request that changes members of an item, by default one to another value.
+        """Returns a request that changes members of an item, by default one member.
 
         Args:
             role: The operation.
@@ -473,7 +473,7 @@ class CollectionRequests:
             known: The members and their values.
 
         Raises:
-            NotPermitted: No member can be changed to a value that is certainly another.
+            NotPermitted: No member can be changed to a value that is certainly different.
         """
         changed = known or dict([self._changed_member(role, item)])
         known = {**self._identifying(role, item.value), **changed}
@@ -489,19 +489,19 @@ class CollectionRequests:
         return request
 
     def sent_as_read(self, role: ResourceOperation, sent: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns the members that were sent and are read, by the names that they are read under."""
+        """Returns the sent members that can be read back, by their names in the item."""
         if self.maker.body_schema(role)[0] == JSON_PATCH:
             return dict(sent)
         names = self.maker.read_names(role, self.collection)
         return {names[name]: value for name, value in sent.items() if name in names}
 
     def pending(self, request: PreparedRequest, sent: Mapping[str, Any], who: str) -> PendingItem:
-        """Returns what the undo journal keeps of an item before it is created.
+        """Returns the entry of the undo journal for an item that is about to be created.
 
         Args:
             request: The creation.
-            sent: The members that are sent, by the names that they are read under.
-            who: The credential.
+            sent: The sent members, by their names in the item.
+            who: The name of the identity.
         """
         listing, replace = self.collection.operation("list"), self.collection.operation("replace")
         is_below = replace is not None and replace.operation.path == self.collection.path
@@ -521,20 +521,20 @@ class CollectionRequests:
         )
 
     def _template(self, role: Role) -> PreparedRequest | None:
-        """Returns a request to an item whose identifier is not known yet."""
+        """Returns a request with a placeholder for the identifier, which is not known yet."""
         operation = self.collection.operation(role)
         if operation is None:
             return None
         return self.maker.plain(operation.operation, self.values(operation, _MARK))
 
     def values(self, role: ResourceOperation, identifier: str | None = None) -> dict[str, str]:
-        """Returns the texts of the path parameters of an operation."""
+        """Returns path parameter to text for an operation."""
         above = () if self.collection.is_flat_at(role.operation.path) else self.parents
         texts = (*above, *([] if identifier is None else [identifier]))
         return dict(zip(role.path_names, texts, strict=False))
 
     def _identifying(self, role: ResourceOperation, value: Any) -> dict[str, Any]:
-        """Returns the member that identifies an item, if a client sends it."""
+        """Returns the identifying member with a value; empty if clients do not send it."""
         name = self.collection.identifier
         return {name: value} if name is not None and name in self.maker.members(role) else {}
 
@@ -556,7 +556,7 @@ class CollectionRequests:
         return self._made(role, identifier, members)
 
     def _changed_member(self, role: ResourceOperation, item: KnownItem) -> tuple[str, Any]:
-        """Returns a member that is changed, and its new value: preferably of a free text."""
+        """Returns the member to change and its new value; free texts are preferred."""
         maker = self.maker
         names = maker.read_names(role, self.collection)
         if maker.body_schema(role)[0] == JSON_PATCH:

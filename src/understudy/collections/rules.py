@@ -1,8 +1,8 @@
-"""Lists the rules of inferred state: what a reader of a document expects of its collections.
+"""The rules of inferred state: what a reader of a document expects of its collections.
 
-They are in no file, as they are of no interface: a document only suggests them. So a breach is a
-note, unless HTTP itself says so (``CERTAIN``), or the target file says that the deployment states the rule
-(``accept_as_stated``).
+They are not in ``rules.yaml``, as the interface does not state them; a document only suggests them.
+So a broken rule is a note, unless it follows from HTTP or from names in the document (``CERTAIN``),
+or the target file lists it as stated by the deployment (``accept_as_stated``).
 """
 
 from collections.abc import Mapping
@@ -71,7 +71,7 @@ CERTAIN: Final = frozenset(
         *(LIST_SORTED, SCOPE_NEEDED, TEXT_LITERAL, CREATE_UNIQUE, BOUND_ACCEPTED, LIST_DEFAULTED),
     }
 )
-"""Rules that follow from HTTP's methods, or from names in the document; their breach is a finding."""
+"""Rules that follow from HTTP methods or names in the document; if one is broken, it is a finding."""
 
 INFERRED: Final[Mapping[str, Rule]] = {
     name: Rule(
@@ -83,7 +83,7 @@ INFERRED: Final[Mapping[str, Rule]] = {
     )
     for name, statement in _STATEMENTS.items()
 }
-"""The rules by id, in the order in which reports list them."""
+"""Id to rule, in the order of reports."""
 
 _NEEDED: Final[Mapping[str, tuple[frozenset[Role], ...]]] = {
     CREATE_READABLE: (frozenset({"read"}),),
@@ -109,11 +109,11 @@ _NEEDED: Final[Mapping[str, tuple[frozenset[Role], ...]]] = {
     OWNER_ONLY: (frozenset({"read"}),),
     SCOPE_NEEDED: (),
 }
-"""The roles that a collection needs beside one that creates items: one of each set."""
+"""Rule to the roles that a collection needs, besides one that creates items: one of each set."""
 
 
 def lacking(rule: str, model: ResourceModel) -> str | None:
-    """Returns why no resource of a model can show a rule, or None if one can."""
+    """Returns why no resource of a model can be checked by a rule; None if one can."""
     if rule == SINGLETON_KEPT:
         return None if model.singletons else "the document has no resource that exists once"
     reasons = [_lacking_roles(rule, collection) for collection in model.collections]
@@ -129,7 +129,7 @@ def lacking(rule: str, model: ResourceModel) -> str | None:
 
 
 def _lacking_roles(rule: str, collection: ResourceCollection) -> str | None:
-    """Returns the operations that a collection lacks, in words; None if it has what a rule needs."""
+    """Returns a sentence on the roles that a collection lacks for a rule; None if it lacks none."""
     roles = {it.role for it in collection.operations}
     for needed in (frozenset({"create", "replace"}), *_NEEDED[rule]):
         if not roles & needed:

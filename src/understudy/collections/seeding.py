@@ -1,7 +1,7 @@
-"""Makes the items that a world begins with: three of each collection, which agree with one another.
+"""Makes the items of a new world: three per collection, which are consistent with one another.
 
-The document's own examples come first. Items below a parent are made for each item of the parent, and
-members that refer to another collection refer to items that exist there.
+Examples in the document come first. Items below a parent are made for each item of the parent, and
+references to other collections lead to items that exist there.
 """
 
 import csv
@@ -29,16 +29,16 @@ from understudy.openapi.yaml_files import read_yaml
 _SUFFIXES: Final = frozenset({".json", ".yaml", ".yml", ".csv"})
 
 SeedData = Mapping[str, Sequence[Mapping[str, Any]]]
-"""The path of a collection and the items that it begins with."""
+"""Path of a collection to its initial items."""
 
 
 def load_seed_data(path: Path, stateful: StatefulDocument) -> SeedData:
     """Reads seed data.
 
     Args:
-        path: A JSON or YAML file of an object, by the names or paths of collections; a CSV file or a
-            list, of the collection that the file is named after; or a directory of such files.
-        stateful: The document, whose schemas the items must keep.
+        path: A JSON or YAML file with an object from name or path of a collection to items; a CSV file
+            or a JSON or YAML list, named after its collection; or a directory of such files.
+        stateful: The document, whose schemas the items must satisfy.
 
     Raises:
         StartupError: A file cannot be read, names no collection, or has an invalid item.
@@ -62,7 +62,7 @@ def load_seed_data(path: Path, stateful: StatefulDocument) -> SeedData:
 
 
 def _content(file: Path) -> Iterator[tuple[str, Sequence[Any]]]:
-    """Yields the names of collections in a file, and their items."""
+    """Yields name and items of each collection in a file."""
     if file.suffix.lower() == ".csv":
         yield file.stem, _rows(file)
         return
@@ -100,10 +100,10 @@ def _collection(file: Path, name: str, stateful: StatefulDocument) -> ResourceCo
 
 
 def _checked(where: str, item: Any, shape: ItemShape, parents: set[str]) -> Mapping[str, Any]:
-    """Returns an item with its members as the schema types them.
+    """Returns an item with its members converted to the types of the schema.
 
     Raises:
-        StartupError: It is not an object, or a member breaks its schema.
+        StartupError: The item is not an object, or a member is invalid or unknown.
     """
     if not isinstance(item, dict):
         msg = f"{where} must be an object, and is {item!r:.80}."
@@ -129,7 +129,7 @@ def _checked(where: str, item: Any, shape: ItemShape, parents: set[str]) -> Mapp
 
 
 def _typed(value: Any, name: str, shape: ItemShape) -> Any:
-    """Returns a value; a text that its schema does not accept is read as JSON: 7, true, [1, 2]."""
+    """Returns a value; a text that its schema does not accept is parsed as JSON: 7, true, [1, 2]."""
     if not isinstance(value, str) or shape.accepts(name, value):
         return value
     try:
@@ -139,11 +139,11 @@ def _typed(value: Any, name: str, shape: ItemShape) -> Any:
 
 
 class SeededRecords(Mapping[str, Any]):
-    """Records that are made when a world first needs them: a document may have a thousand collections.
+    """Records that are made on demand, as a document may have a thousand collections.
 
     Args:
-        keys: Returns their keys.
-        make: Returns the record at a key.
+        keys: Returns the keys.
+        make: Returns the record with a key.
     """
 
     def __init__(self, keys: Callable[[], Iterable[str]], make: Callable[[str], Any]) -> None:
@@ -151,10 +151,10 @@ class SeededRecords(Mapping[str, Any]):
         self._make = make
 
     def __getitem__(self, key: str) -> Any:
-        """Returns the record at a key.
+        """Returns the record with a key.
 
         Raises:
-            KeyError: It does not exist.
+            KeyError: There is no such record.
         """
         return self._make(key)
 
@@ -163,16 +163,16 @@ class SeededRecords(Mapping[str, Any]):
         return iter(self._keys())
 
     def __len__(self) -> int:
-        """Returns how many there are."""
+        """Returns the number of records."""
         return sum(1 for _ in self)
 
 
 SEEDED: Final = 3
-"""Items of a collection below each of its parents."""
+"""Number of items of a collection below each parent."""
 
 _MOST_EXAMPLES: Final = 20
 _MOST_PARENTS: Final = 9
-"""Parents that items are made for; a list of lists of lists would grow exponentially."""
+"""Most parents that items are made for, since nested collections would grow exponentially."""
 
 
 def seeded(
@@ -180,12 +180,12 @@ def seeded(
     seed: int,
     supplied: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
 ) -> Baseline:
-    """Returns the items that every world of a mock begins with.
+    """Returns the items of every new world.
 
     Args:
         stateful: The document.
-        seed: Same seed and document, same items.
-        supplied: The path of a collection and the items that it begins with, instead of three.
+        seed: The same seed and document give the same items.
+        supplied: Path of a collection to its initial items, instead of generated ones.
     """
     seeding = _Seeding(stateful, seed, supplied or {})
     paths = [collection.path for collection in stateful.model.collections]
@@ -214,15 +214,15 @@ class _Seeding:
         self._examples: dict[str, Sequence[Mapping[str, Any]]] = {}
 
     def item(self, path: str, key: str) -> Item:
-        """Returns the item of a collection at a key.
+        """Returns the item of a collection with a key.
 
         Raises:
-            KeyError: It does not exist.
+            KeyError: There is no such item.
         """
         return self.keyed(path)[key]
 
     def keyed(self, path: str) -> Mapping[str, Item]:
-        """Returns the items of a collection by their keys, with their references."""
+        """Returns key to item for a collection, with references filled in."""
         if path not in self._keyed:
             collection = self._stateful.model.collection(path)
             items = self._related(collection) if collection else []
@@ -230,10 +230,10 @@ class _Seeding:
         return self._keyed[path]
 
     def items(self, path: str) -> list[Item]:
-        """Returns the items of a collection, before members of them refer to others."""
+        """Returns the items of a collection, before references are filled in."""
         if path not in self._items:
             collection = self._stateful.model.collection(path)
-            self._items[path] = []  # a collection that is its own parent begins empty
+            self._items[path] = []  # ends the recursion for a collection that is its own parent
             if collection is not None:
                 self._items[path] = self._made(collection)
         return self._items[path]
@@ -277,7 +277,7 @@ class _Seeding:
         return Item.of(text_of(identifier), address.parents, number, bounded(body))
 
     def _avoided(self, shape: ItemShape) -> Sequence[Mapping[str, Any]]:
-        """Returns the items that the document's examples create, which seeds must not refuse."""
+        """Returns the items that example requests create; initial ones must not conflict with them."""
         resource = shape.resource
         path, create = resource.path, resource.operation("create")
         if path not in self._examples and create is not None and resource.unique:
@@ -291,7 +291,7 @@ class _Seeding:
         return self._examples.get(path, ())
 
     def _sampled(self, shape: ItemShape) -> Iterator[Any]:
-        """Yields the identifiers that commands and generated requests have in their paths."""
+        """Yields the identifiers that generated requests have in their paths, so that they exist."""
         collection = shape.resource
         if collection.parameter is None:
             return
@@ -304,7 +304,7 @@ class _Seeding:
                 return
             for style in (PLAUSIBLE, PLAIN):
                 value = Sampler(shape.schemas, 0, style=style).value(schema, collection.parameter)
-                is_usual = isinstance(value, str | int) and bool(value)  # none begins with 0
+                is_usual = isinstance(value, str | int) and bool(value)  # neither 0 nor empty
                 if is_usual and shape.identifies(value):
                     yield value
             return
@@ -316,7 +316,7 @@ class _Seeding:
         body: Mapping[str, Any],
         items: Sequence[Item],
     ) -> Item:
-        """Returns an item of a seed-data file; a parent is named by its parameter."""
+        """Returns an item of a seed-data file, in which the parameter's name gives a parent."""
         shape = self._stateful.shape(collection)
         first = next(iter(self._parents(collection)), Address((), ()))
         names = [parent.parameter for parent in collection.parents]
@@ -332,7 +332,7 @@ class _Seeding:
         return self._item(shape, maker, parents, members, items)
 
     def _parents(self, collection: ResourceCollection) -> list[Address]:
-        """Returns the parents that items of a collection are made for."""
+        """Returns the addresses of the parents for which items of a collection are made."""
         above = [Address((), ())]
         for parent in collection.parents:
             extended = (
@@ -360,7 +360,7 @@ class _Seeding:
         yield text_of(value), value
 
     def _related(self, collection: ResourceCollection) -> list[Item]:
-        """Returns the items of a collection, whose members refer to items that exist."""
+        """Returns the items of a collection, with references to existing items."""
         items = self.items(collection.path)
         if collection.path in self._supplied:
             return items
@@ -386,7 +386,7 @@ class _Seeding:
 def _distinct(
     shape: ItemShape, body: dict[str, Any], number: int, others: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Returns a body whose unique members have values that no other item has."""
+    """Returns a body in which unique members differ from those of other items."""
     for name in shape.resource.unique:
         value = body.get(name)
         if isinstance(value, str) and any(it.get(name) == value for it in others):
@@ -397,7 +397,7 @@ def _distinct(
 
 
 def _examples(collection: ResourceCollection, shape: ItemShape) -> Iterator[Mapping[str, Any]]:
-    """Yields the items of the document's own examples, each with another identifier."""
+    """Yields the valid items in the document's examples, one per identifier."""
     seen: set[str] = set()
     for it in collection.operations:
         if it.role not in {"list", "read"} or it.response_path is None:

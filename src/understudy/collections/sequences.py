@@ -1,7 +1,7 @@
-"""Puts steps together: an item is created, read, listed, changed, read again, deleted, and gone.
+"""Makes sequences of requests: an item is created, read, listed, changed, deleted, and read again.
 
-The first sequence of a collection is the plain life of an item. In each further one, one step is an
-edge case of the operation, which so finds an item that exists.
+The first sequence of a collection is the plain life cycle of an item. In each further one, one step
+is an edge case, which is sent to an existing item that way.
 """
 
 import hashlib
@@ -39,20 +39,20 @@ from understudy.collections.names import PAGING, canonical
 from understudy.errors import StartupError
 
 _MISSING: Final = ("404", "410")
-"""RFC 9110, 15.5.5 and 15.5.11: what does not exist, or exists no longer."""
+"""Statuses for an item that was deleted (RFC 9110, 15.5.5 and 15.5.11)."""
 
 
 class Step(NamedTuple):
-    """One request of a sequence, before the sequence has an identifier.
+    """One request of a sequence that has no identifier yet.
 
     Attributes:
-        operation: The operation's id.
-        description: What it does.
+        operation: The operationId.
+        description: Description in words.
         request: The request.
         expected: The expected response.
-        kind: Whether it is accepted, refused or left open.
-        captures: What its response has for later steps.
-        assertions: What its response has to show.
+        kind: Whether the contract accepts it, refuses it, or leaves it open.
+        captures: Values of the response for later steps.
+        assertions: Conditions on the response.
     """
 
     operation: str
@@ -66,12 +66,12 @@ class Step(NamedTuple):
 
 @dataclass
 class ItemSteps:
-    """Makes the steps about one item.
+    """Makes the steps for one item.
 
     Attributes:
         planner: Makes the plans of the document's operations.
         creation: The creation of the item.
-        is_alone: Whether the item is the only one below its parents, as the sequence creates them.
+        is_alone: Whether the item is the only one below its parents, which the sequence creates.
     """
 
     planner: Planner
@@ -86,14 +86,14 @@ class ItemSteps:
 
     @cached_property
     def bodies(self) -> ItemBodies:
-        """Reads and adapts the bodies of its operations."""
+        """The reader of the bodies of its operations."""
         return ItemBodies(self.planner.document, self.collection, self.creation)
 
     def plan(self, role: ResourceOperation) -> tuple[OperationPlan, StepBody]:
-        """Returns the plan of an operation on the item, and how its bodies name other items.
+        """Returns the plan of an operation on the item, and the links in its bodies.
 
         Raises:
-            NoSequence: Its requests may be refused, or be those of another operation.
+            NoSequence: Plain requests of the operation may fail.
         """
         known = self._plans.get(role.key)
         if known is None:
@@ -112,14 +112,16 @@ class ItemSteps:
             draft = draft.with_place(name, text)
         for parameter in role.operation.parameters:
             if parameter.location == "header" and parameter.name.lower() == "if-match":
-                draft = draft.with_headers(parameter.name, "*")  # RFC 9110, 13.1.1: any state
+                draft = draft.with_headers(
+                    parameter.name, "*"
+                )  # matches any state (RFC 9110, 13.1.1)
         return draft
 
     def create(self, case: Case | None = None) -> Step:
-        """Returns the step that creates the item, by a case if one is given.
+        """Returns the step that creates the item, with the request of a case if one is given.
 
         Raises:
-            NoSequence: The response does not say how later requests name the item.
+            NoSequence: The response does not contain the identifier of the item.
         """
         role = self.creation.by
         plan, body = self.plan(role)
@@ -151,12 +153,12 @@ class ItemSteps:
         raise NoSequence(msg)
 
     def sent(self, step: Step, role: ResourceOperation) -> dict[str, Any] | None:
-        """Returns the members that a step sends and that have to be read back; None without an item."""
+        """Returns the members that a step sends and that must be read back; None without an item."""
         item = self.plan(role)[1].item(parsed(step.request))
         return None if item is None else self.bodies.comparable(role, item)
 
     def sent_names(self, step: Step, role: ResourceOperation) -> set[str]:
-        """Returns the names of all members of the item that a step sends."""
+        """Returns the names of all members of the item in a step's request."""
         return set(self.plan(role)[1].item(parsed(step.request)) or ())
 
     def case(self, role: ResourceOperation, case: Case) -> Step:
@@ -172,7 +174,7 @@ class ItemSteps:
 
         Args:
             role: The operation.
-            is_changing: Whether the body changes a member visibly.
+            is_changing: Whether the body changes a comparable member.
         """
         plan, body = self.plan(role)
         draft = plan.context.plain
@@ -186,7 +188,7 @@ class ItemSteps:
         )
 
     def read(self, expected: Mapping[str, Any]) -> list[Step]:
-        """Returns the step that reads the item and compares it, if there is one."""
+        """Returns the step that reads the item and compares its members, if it can be read."""
         role = self.collection.operation("read")
         if role is None:
             return []
@@ -205,7 +207,7 @@ class ItemSteps:
         return Assertion(kind, place, item.value, item.variable, member)
 
     def listed(self, *, is_there: bool) -> list[Step]:
-        """Returns the step that lists the collection and looks for the item, if one can tell."""
+        """Returns the step that checks the list for the item, if the list is complete."""
         role = self.collection.operation("list")
         identifier = self.collection.identifier
         if role is None or role.response_path is None or identifier is None or role.within:
@@ -213,14 +215,14 @@ class ItemSteps:
         if not self._lists_all(role):
             return []
         members = self.bodies.shown_members(role)
-        if members and identifier not in members:  # an item of the list is shown by other members
+        if members and identifier not in members:  # the list does not show identifiers
             return []
         kind = "contains" if is_there else "lacks"
         assertion = self._identified(kind, role.response_path, identifier)
         return [self.plain(role)._replace(assertions=(assertion,))]
 
     def _lists_all(self, role: ResourceOperation) -> bool:
-        """Tells whether a plain list has every item: it is neither filtered nor, with others, paged."""
+        """Tells whether a plain list has all items: not filtered, and paged only if the item is alone."""
         queries = [it for it in role.operation.parameters if it.location == "query"]
         is_paged = any(canonical(it.name) in PAGING for it in queries)
         is_filtered = (
@@ -229,7 +231,7 @@ class ItemSteps:
         return not is_filtered and (self.is_alone or not is_paged)
 
     def delete(self, *, is_sure: bool = True) -> list[Step]:
-        """Returns the step that deletes the item, if there is one.
+        """Returns the step that deletes the item, if it can be deleted.
 
         Args:
             is_sure: Whether the item certainly exists.
@@ -244,7 +246,7 @@ class ItemSteps:
         return [step._replace(kind="open", expected=expected)]
 
     def gone(self) -> list[Step]:
-        """Returns the steps that show that the deleted item exists no longer."""
+        """Returns the steps that check that the item was deleted."""
         role = self.collection.operation("read")
         if role is None:
             return self.listed(is_there=False)
@@ -270,7 +272,7 @@ _VERBS: Final = {
 
 
 MOST_PASSED_OVER = 100
-"""Consecutive cases about another item, or none, before an operation has no more for a sequence."""
+"""Consecutive unusable cases after which an operation is taken to have no more for a sequence."""
 
 
 @dataclass(frozen=True)
@@ -279,7 +281,7 @@ class CollectionSequences:
 
     Attributes:
         planner: Makes the plans of the document's operations.
-        order: The creations of an item and of all that it needs, the item itself last.
+        order: The creations of all items that an item needs, and of the item itself as the last.
     """
 
     planner: Planner
@@ -306,12 +308,12 @@ class CollectionSequences:
         """Yields the steps of each sequence.
 
         Args:
-            count: The most sequences.
+            count: Largest number of sequences.
             seed: The same seed and document give the same sequences.
-            kinds: The kinds of the one step that tries something; the plain life is valid.
+            kinds: The kinds of the edge cases; the plain life cycle counts as valid.
 
         Raises:
-            NoSequence: The collection cannot be tried by a sequence.
+            NoSequence: The collection cannot be tested by a sequence.
         """
         made: set[str] = set()
         for title, steps in self._lives(seed, kinds):
@@ -329,10 +331,10 @@ class CollectionSequences:
             yield f"{case.operation}: {case.description}", self._life_with(role, case)
 
     def check(self) -> None:
-        """Makes sure that there is a plain life.
+        """Expects that the plain life cycle can be made.
 
         Raises:
-            NoSequence: No such sequence can be drawn.
+            NoSequence: It cannot be made.
         """
         self._plain_life()
 
@@ -373,7 +375,7 @@ class CollectionSequences:
     def _edge_cases(
         self, seed: int, kinds: frozenset[CaseKind]
     ) -> Iterator[tuple[ResourceOperation, Case]]:
-        """Yields edge cases that are about the item, the operations in turn."""
+        """Yields edge cases for the item, one per operation in turn."""
         streams = [(role, self._cases(role, seed, kinds)) for role in self._tried()]
         ended: set[int] = set()
         for number, (role, stream) in cycle(enumerate(streams)):
@@ -386,7 +388,7 @@ class CollectionSequences:
                 yield role, case
 
     def _tried(self) -> list[ResourceOperation]:
-        """Returns the operations with edge cases: one of a role, and every action."""
+        """Returns the operations whose edge cases are used: all, but only one list."""
         listing = self.collection.operation("list")
         return [it for it in self.collection.operations if it.role != "list" or it is listing]
 
@@ -402,9 +404,7 @@ class CollectionSequences:
         for case in cases(plan, seed, kinds & {"valid"} if is_creating else kinds):
             is_plain = case.category == "plain" and role.role != "action"
             is_about_item = needed <= set(case.request.variables)
-            if (
-                is_chosen
-            ):  # by the client, or its parent is not known: another path is of another item
+            if is_chosen:  # the path contains no variable, so another path means another item
                 is_about_item = is_about_item and case.request.path == plain.path
             if not is_plain and is_about_item:
                 passed_over = 0
@@ -457,10 +457,10 @@ class CollectionSequences:
 def collection_sequences(
     planner: Planner, collection: ResourceCollection, model: ResourceModel
 ) -> CollectionSequences:
-    """Returns what makes the sequences of a collection.
+    """Returns the maker of a collection's sequences.
 
     Raises:
-        NoSequence: The collection cannot be tried by a sequence.
+        NoSequence: The collection cannot be tested by a sequence.
     """
     order = creations(collection, model, planner.document)
     sequences = CollectionSequences(planner, order)
@@ -469,11 +469,11 @@ def collection_sequences(
 
 
 class SequenceSource(NamedTuple):
-    """The collections of documents that sequences are made of.
+    """The collections from which sequences are made.
 
     Attributes:
-        collections: Those that a sequence can try.
-        omitted: In words, why no sequence tries each of the others.
+        collections: The collections that can be tested by a sequence.
+        omitted: A sentence for each other collection on why it cannot.
     """
 
     collections: tuple[CollectionSequences, ...]
@@ -483,15 +483,15 @@ class SequenceSource(NamedTuple):
 def sequence_source(
     planners: Sequence[Planner], names: Sequence[str] = (), state_model: Path | None = None
 ) -> SequenceSource:
-    """Returns the collections whose operations are named, or all.
+    """Returns the collections with any of the named operations, or all.
 
     Args:
         planners: The planners of the documents.
-        names: Operations; a collection that has any of them is chosen.
-        state_model: A state-model file that corrects what is inferred.
+        names: Names of operations; empty: all collections.
+        state_model: A state-model file that corrects the inference.
 
     Raises:
-        StartupError: There is no such operation, or no collection that a sequence can try.
+        StartupError: There is no such operation, or no collection can be tested by a sequence.
     """
     wanted = {plan.context.operation.pointer for plan in plans(planners, names)} if names else None
     collections, omitted = [], []
@@ -515,7 +515,7 @@ def sequence_source(
 def generate_sequences(
     collections: Sequence[CollectionSequences], count: int, seed: int, kinds: frozenset[CaseKind]
 ) -> Iterator[Case]:
-    """Yields the steps of ``count`` sequences of each collection, or of as many as it has."""
+    """Yields the steps of ``count`` sequences of each collection, or fewer if it has fewer."""
     for collection in collections:
         for sequence in collection.sequences(count, seed, kinds):
             yield from sequence

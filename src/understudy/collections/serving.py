@@ -1,6 +1,6 @@
-"""Responds by the state of a document: creates, replaces, changes and deletes items.
+"""Serves the state of a document: creates, replaces, changes and deletes items.
 
-Patches, unique values and references are obeyed as far as the document says how they are refused.
+Unique values and references are enforced only if the document declares a status for the refusal.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -44,14 +44,14 @@ from understudy.openapi.loader import Document
 
 MERGE_PATCH: Final = "application/merge-patch+json"
 _PATCH_OPERATIONS: Final = ("add", "remove", "replace", "move", "copy", "test")
-"""RFC 6902, 4; the library knows two more of its own."""
+"""The operations of RFC 6902, 4; the library accepts two more, which are refused here."""
 
 
 def patched(target: Any, patch: Sequence[Any]) -> Any:
-    """Returns a value after a JSON patch; the value itself is not changed.
+    """Returns a patched copy of a value.
 
     Raises:
-        BadRequest: An operation is malformed, or leads to no place in the value.
+        BadRequest: An operation is malformed, or its pointer leads nowhere.
         Conflict: A test fails (RFC 5789, 2.2).
         LimitExceeded: The patch copies more than a JSON body may hold.
     """
@@ -64,7 +64,7 @@ def patched(target: Any, patch: Sequence[Any]) -> Any:
             raise BadRequest(msg, code="invalid_patch")
         try:
             if operation["op"] == "copy":
-                # A few copies could otherwise double a value until the memory is full.
+                # otherwise a few copies could double a value until the memory is full
                 source = jsonpath.JSONPointer(operation["from"], unicode_escape=False)
                 copied += _count(source.resolve(result))
                 JSON_VALUES.check(copied)
@@ -79,7 +79,7 @@ def patched(target: Any, patch: Sequence[Any]) -> Any:
 
 
 _UNEXPECTED: Final = (KeyError, IndexError, TypeError, ValueError)
-"""Errors of the library at its own extensions of JSON pointers, such as ``/#name``."""
+"""Errors that the library raises at its extensions of JSON pointers, such as ``/#name``."""
 
 
 def _count(value: Any) -> int:
@@ -92,17 +92,17 @@ _CONFLICT: Final = 409
 
 
 def chosen_identifier(bound: BoundCall, sent: Mapping[str, Any]) -> Any:
-    """Returns the identifier that the client chose, or None where the server chooses.
+    """Returns the identifier that the client chose, or None if the server chooses.
 
-    Of another item's identifier, without a declared conflict, a name replaces that item and a number
-    gives way to the next.
+    If another item has it and the document declares no 409, a text replaces that item, and for a
+    number the server chooses the next one.
 
     Raises:
-        Conflict: It is another item's, and the document declares 409.
+        Conflict: Another item has the identifier, and the document declares 409.
     """
     name = bound.shape.identifier
     value = sent.get(name) if name else None
-    if name is None or value is None or value == "":  # no path names an item without a text
+    if name is None or value is None or value == "":  # no path can have an empty identifier
         return None
     member = bound.shape.members.get(name)
     if (member is not None and member.is_read_only) or not isinstance(value, str | int | float):
@@ -114,13 +114,13 @@ def chosen_identifier(bound: BoundCall, sent: Mapping[str, Any]) -> Any:
         raise Conflict(msg, code="conflict")
     if isinstance(value, str):
         bound.call.notes.append(f"{name} {value!r} was taken; the document declares no 409")
-        return value  # names are the client's to choose
+        return value  # clients choose names
     bound.call.notes.append(f"{name} {value!r} is taken; the next number identifies the item")
-    return None  # and numbers the server's to count
+    return None  # servers choose numbers
 
 
 def expect_unique(bound: BoundCall, sent: Mapping[str, Any], item: Item | None) -> None:
-    """Accepts members whose values no other item has, where the document declares a conflict.
+    """Expects that no other item has the values of unique members, if the document declares 409.
 
     Raises:
         Conflict: Another item has the value of a unique member.
@@ -138,11 +138,11 @@ def expect_unique(bound: BoundCall, sent: Mapping[str, Any], item: Item | None) 
 
 
 def expect_references(bound: BoundCall, sent: Mapping[str, Any]) -> None:
-    """Accepts references to items that exist; others are noted where no status can refuse them.
+    """Expects references to existing items; only notes others if no suitable status is declared.
 
     Raises:
-        NotFound: An item does not exist, and the document declares 404 for what creates or changes.
-        Conflict: Likewise, with 409.
+        NotFound: A referenced item does not exist, and the document declares 404 for the creation.
+        Conflict: A referenced item does not exist, and the document declares 409.
     """
     for name, path in bound.resource.references.items():
         value = sent.get(name)
@@ -157,10 +157,10 @@ def expect_references(bound: BoundCall, sent: Mapping[str, Any]) -> None:
 
 
 def expect_unreferenced(bound: BoundCall, item: Item) -> str:
-    """Accepts the deletion of an item that no other refers to, or where the document declares no 409.
+    """Expects that no item refers to an item to be deleted, if the document declares 409.
 
     Returns:
-        The numbers of items that refer to it, with their members and collections; empty for none.
+        A text with the numbers of items that refer to it, by member and collection; empty without.
 
     Raises:
         Conflict: Items refer to it, and the document declares 409 for its deletion.
@@ -186,14 +186,11 @@ def _statuses(bound: BoundCall) -> Mapping[str, Any]:
 
 
 def create(bound: BoundCall) -> HandlerResponse | None:
-    """Creates an item from the members that the client sent, over one that is made up.
-
-    Of a list, an item each.
+    """Creates an item, or one for each of a list, from the sent members and generated ones.
 
     Raises:
-        Conflict: A member that must be unique has the value of another item, or the identifier is
-            another item's.
-        NotFound: A parent, or an item that is referred to, does not exist.
+        Conflict: Another item has the identifier, or the value of a unique member.
+        NotFound: A parent or a referenced item does not exist.
         LimitExceeded: The world has too many items, or too large ones.
     """
     bound.expect_parents()
@@ -202,7 +199,7 @@ def create(bound: BoundCall) -> HandlerResponse | None:
         expect_references(bound, sent)
         expect_unique(bound, sent, None)
         if bound.role.takes_list:
-            chosen_identifier(bound, sent)  # of all items, before any is created
+            chosen_identifier(bound, sent)  # raises before any item of the list is created
     created = [_created(bound, sent) for sent in items]
     if not bound.role.takes_list:
         return _with_item(bound, created[0], is_created=True)
@@ -211,7 +208,7 @@ def create(bound: BoundCall) -> HandlerResponse | None:
 
 
 def _created(bound: BoundCall, sent: Mapping[str, Any]) -> Item:
-    """Creates one item, with an identifier of the client or the next one."""
+    """Creates one item, with the identifier that the client chose or the next one."""
     number = bound.records.next_number(bound.resource.path)
     identifier = chosen_identifier(bound, sent)
     sent = {**sent, **bound.scope}
@@ -224,12 +221,12 @@ def _created(bound: BoundCall, sent: Mapping[str, Any]) -> Item:
 
 
 def replace(bound: BoundCall) -> HandlerResponse | None:
-    """Replaces an item; creates it where items are put at an identifier of the client's choice.
+    """Replaces an item; creates it if PUT creates items in this collection.
 
     Raises:
-        NotFound: There is no such item, or its parent does not exist.
+        NotFound: The item or its parent does not exist.
         PreconditionFailed: The item is not in the state that the client expects.
-        Conflict: A member that must be unique has the value of another item.
+        Conflict: Another item has the value of a unique member.
     """
     bound.expect_parents()
     item = _known(bound) if _creates_by_put(bound) else bound.item()
@@ -246,7 +243,7 @@ def replace(bound: BoundCall) -> HandlerResponse | None:
         if (it := bound.shape.members.get(name)) is None
         or it.is_read_only
         or not it.is_sent
-        or (declared and canonical(name) not in declared)  # which a creation alone may have
+        or (declared and canonical(name) not in declared)  # cannot be sent by this request
         or name == bound.shape.identifier
     }
     defaults = {
@@ -267,7 +264,7 @@ def update(bound: BoundCall) -> HandlerResponse | None:
         NotFound: There is no such item.
         PreconditionFailed: The item is not in the state that the client expects.
         BadRequest: The patch cannot be applied, or its result breaks the schema.
-        Conflict: A test of the patch fails, or a member that must be unique is another item's.
+        Conflict: A test of the patch fails, or another item has the value of a unique member.
     """
     item = bound.item()
     if item is None:
@@ -280,7 +277,7 @@ def update(bound: BoundCall) -> HandlerResponse | None:
         sent = _writable(bound, bound.sent)
         nulls = {name: None for name, value in sent.items() if _keeps_null(bound, name, value)}
         changed = {**merged(item.body, sent), **nulls}
-        if bound.call.media_type == MERGE_PATCH:  # of which a document says next to nothing
+        if bound.call.media_type == MERGE_PATCH:  # its schema hardly constrains the result
             _expect_valid(bound, item, changed)
     expect_references(bound, sent)
     expect_unique(bound, sent, item)
@@ -288,9 +285,9 @@ def update(bound: BoundCall) -> HandlerResponse | None:
 
 
 def _patched(bound: BoundCall, item: Item) -> Mapping[str, Any]:
-    """Returns the members of an item after a JSON patch, which is often called plain JSON.
+    """Returns the members of an item after a JSON patch, which documents often declare as plain JSON.
 
-    A list that is not declared as a patch changes nothing where it is none of this item.
+    A list in plain JSON that cannot be applied as a patch changes nothing.
 
     Raises:
         BadRequest: The patch cannot be applied, or its result breaks the schema.
@@ -310,7 +307,7 @@ def _patched(bound: BoundCall, item: Item) -> Mapping[str, Any]:
 
 
 def act(bound: BoundCall) -> HandlerResponse | None:
-    """Gives members of an item the values that an action leads to.
+    """Sets the members that an action changes.
 
     Raises:
         NotFound: There is no such item.
@@ -353,7 +350,7 @@ def _with_item(bound: BoundCall, item: Item, *, is_created: bool = False) -> Han
 
 
 def _changed(bound: BoundCall, item: Item, body: Mapping[str, Any]) -> HandlerResponse:
-    """Puts an item with another body, and returns the response."""
+    """Stores an item with another body, and returns the response."""
     fitting = _fitting(bound, item, body)
     stamped = bound.maker.stamped(fitting, ("updated",), bound.world.clock.now())
     order = [name for name in bound.shape.members if name in stamped]
@@ -364,7 +361,7 @@ def _changed(bound: BoundCall, item: Item, body: Mapping[str, Any]) -> HandlerRe
 
 
 def _fitting(bound: BoundCall, item: Item, body: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a body without values that requests may have and items may not, which are noted."""
+    """Returns a body in which values that the item's schema refuses are dropped, and noted."""
     shape, fitting = bound.shape, dict(body)
     for name, value in body.items():
         is_new = name in shape.members and value != item.body.get(name)
@@ -392,7 +389,7 @@ def _expect_valid(bound: BoundCall, item: Item, body: Mapping[str, Any] | None) 
 
 
 def _kept(bound: BoundCall, number: int, identifier: Any, sent: Mapping[str, Any]) -> Item:
-    """Makes an item, and keeps it in its collection."""
+    """Makes an item, and stores it in its collection."""
     address = bound.address
     now = bound.world.clock.now()
     body = bound.maker.body(number, identifier, address.values, sent, now)
@@ -405,7 +402,7 @@ def _kept(bound: BoundCall, number: int, identifier: Any, sent: Mapping[str, Any
 
 
 def _put(bound: BoundCall, sent: Mapping[str, Any]) -> HandlerResponse:
-    """Creates an item at the identifier that the client chose."""
+    """Creates an item with the identifier in the path."""
     expect_references(bound, sent)
     expect_unique(bound, sent, None)
     identifier = _identifier_in_path(bound)
@@ -414,10 +411,10 @@ def _put(bound: BoundCall, sent: Mapping[str, Any]) -> HandlerResponse:
 
 
 def _identifier_in_path(bound: BoundCall) -> Any:
-    """Returns the identifier of a path as items have it, which may be of another type than the path's.
+    """Returns the identifier in the path, converted to the type of the item's member.
 
     Raises:
-        NotFound: No item can have it, so that none exists there.
+        NotFound: No item can have this identifier.
     """
     value = bound.address.value
     member = bound.shape.members.get(bound.shape.identifier or "")
@@ -433,7 +430,7 @@ def _identifier_in_path(bound: BoundCall) -> Any:
 
 
 def _creates_by_put(bound: BoundCall) -> bool:
-    """Tells whether PUT creates items: where nothing else does, or where 201 is declared for it."""
+    """Tells whether PUT creates items: if no POST does, or if 201 is declared for PUT."""
     if bound.resource.is_flat:
         return False
     has_create = bound.resource.operation("create") is not None
@@ -451,7 +448,7 @@ def _known(bound: BoundCall) -> Item | None:
 
 
 def _writable(bound: BoundCall, sent: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns what a client may change: neither the server's members nor the identifier."""
+    """Returns the sent members without read-only ones and the identifier."""
     return {name: value for name, value in sent.items() if _is_writable(bound, name)}
 
 
@@ -461,9 +458,10 @@ def _is_writable(bound: BoundCall, name: str) -> bool:
 
 
 def _keeps_null(bound: BoundCall, name: str, value: Any) -> bool:
-    """Tells whether null is the new value of a member, and does not remove it.
+    """Tells whether null is stored as the value of a member, instead of removing it.
 
-    A merge patch removes what need not be there; plain JSON says null where the schema takes it.
+    In a merge patch, null removes an optional member; in plain JSON it is a value if the schema
+    allows it.
     """
     member = bound.shape.members.get(name)
     if value is not None or member is None or not bound.shape.accepts(name, None):
@@ -484,11 +482,11 @@ _FUNCTIONS: Final[Mapping[Role, Callable[[BoundCall], HandlerResponse | None]]] 
 
 @dataclass(frozen=True, slots=True)
 class StatefulOperation:
-    """Responds to one operation by the state of the document.
+    """Handles one operation by the state of the document.
 
     Attributes:
-        stateful: The document.
-        resource: What the operation works on.
+        stateful: The document with its state.
+        resource: The resource of the operation.
         role: The operation in its role.
     """
 
@@ -497,21 +495,21 @@ class StatefulOperation:
     role: ResourceOperation
 
     def __call__(self, call: DocumentCall) -> HandlerResponse | None:
-        """Responds to a call; None where the response is to be generated from the document.
+        """Responds to a call; None if the response is to be generated from the document.
 
         Raises:
-            Problem: The state does not allow it.
+            Problem: The state does not allow the request.
         """
         self.stateful.adopt(call.schemas)
         bound = BoundCall(call, self.stateful, self.resource, self.role)
         try:
             return _FUNCTIONS[self.role.role](bound)
         except Problem as problem:
-            problem.headers = (*problem.headers, OVERRIDE)  # each refusal names what changes it
+            problem.headers = (*problem.headers, OVERRIDE)  # says how to correct the inference
             raise
 
     def path_values(self) -> Mapping[str, str]:
-        """Returns the path parameters of a request that a new world has an item for."""
+        """Returns path parameter to text for an item that exists in a new world; empty without."""
         names = self.role.path_names
         parents = [it.collection for it in self.resource.parents if it.collection is not None]
         for path in (self.resource.path, *reversed(parents)):
@@ -524,7 +522,7 @@ class StatefulOperation:
 
     @property
     def inference(self) -> Mapping[str, Any]:
-        """Explains what the operation works on, how sure that is, and what changes it."""
+        """The resource and role of the operation, with confidence, reasons and the way to correct it."""
         return {
             "resource": self.resource.path,
             "role": self.role.role,
@@ -535,14 +533,14 @@ class StatefulOperation:
 
 
 def served(document: Document, settings: Settings) -> InferredState | None:
-    """Returns what serves the state that is inferred from a document, or None without one.
+    """Returns the handlers for the state that is inferred from a document, or None without any.
 
     Args:
-        document: The document in force, as it was read.
-        settings: What corrects the inference, and the items that worlds begin with.
+        document: The served document, as it was read.
+        settings: The settings of the mock, with state-model and seed-data files.
 
     Raises:
-        StartupError: The state model is not as it must be, or is of no use.
+        StartupError: The state-model or seed-data file is invalid, or has no effect.
     """
     model = infer_resources(document, settings.state_model)
     if settings.seed_data is not None and not model.collections:

@@ -1,7 +1,7 @@
-"""Reads and writes state-model files, which correct and complete what is inferred of a document.
+"""Reads and writes state-model files, which correct and complete the inference from a document.
 
-``state_model.schema.json`` beside this module is written by ``python -m
-understudy.collections.state_models``.
+``python -m understudy.collections.state_models`` writes ``state_model.schema.json`` beside this
+module.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,18 +41,18 @@ class CollectionEntry(Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     """States what a collection is; what it leaves out is inferred.
 
     Attributes:
-        stateless: Whether responses are made up from the document all the same.
+        stateless: Whether responses are generated from the document without state.
         item: The path template of an item, such as ``/pets/{petId}``.
         identifier: The member of an item that identifies it.
-        list: The operation that lists items, as ``GET /pets``; the others likewise.
+        list: The operation that lists items, such as ``GET /pets``.
         create: The operation that creates an item.
         read: The operation that reads an item.
         replace: The operation that replaces an item.
         update: The operation that changes members of an item.
         delete: The operation that deletes an item.
-        actions: Operations that change members without a body, and the values that they give:
+        actions: Operations that set members without a body, to the values that they set:
             ``POST /orders/{orderId}/cancel: {status: cancelled}``.
-        unique: Members that a second item with the same value is a conflict for.
+        unique: Members whose value no two items may share.
         references: Member to the path of the collection whose items it identifies.
     """
 
@@ -74,7 +74,7 @@ class SingletonEntry(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     """States whether a single resource has state.
 
     Attributes:
-        stateless: Whether responses are made up from the document all the same.
+        stateless: Whether responses are generated from the document without state.
     """
 
     stateless: bool = False
@@ -84,8 +84,8 @@ class StateModel(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
     """A state-model file: the collections and single resources of a document.
 
     Attributes:
-        collections: By the path template of the collection, such as ``/pets``.
-        singletons: By path template, such as ``/me/settings``.
+        collections: Path template to collection, such as ``/pets``.
+        singletons: Path template to singleton, such as ``/me/settings``.
     """
 
     collections: dict[str, CollectionEntry] = {}
@@ -99,7 +99,7 @@ def load_state_model(path: Path) -> StateModel:
         path: A YAML or JSON file.
 
     Raises:
-        StartupError: It cannot be read, or has a key or a value that is not known.
+        StartupError: The file cannot be read, or has an unknown key or an invalid value.
     """
     content = read_yaml(path)
     try:
@@ -110,7 +110,7 @@ def load_state_model(path: Path) -> StateModel:
 
 
 def state_model_of(model: ResourceModel) -> StateModel:
-    """Returns a model as a state-model file states it; what is uncertain is stated as stateless."""
+    """Returns the state-model file of a model, in which uncertain resources are stateless."""
     uncertain = [it for it in model.uncertain if isinstance(it, ResourceCollection)]
     others = [it.path for it in model.uncertain if not isinstance(it, ResourceCollection)]
     return StateModel(
@@ -142,7 +142,7 @@ def _entry(collection: ResourceCollection, *, stateless: bool) -> CollectionEntr
 
 
 def state_model_text(model: ResourceModel) -> str:
-    """Returns the text of a state-model file for a model, with the reasons as comments."""
+    """Returns the text of the state-model file of a model, with the reasons as comments."""
     content: Mapping[str, Any] = msgspec.to_builtins(state_model_of(model))
     lines = [f"# yaml-language-server: $schema=./{SCHEMA_FILE.name}"]
     reasons = {it.path: it for it in (*model.resources, *model.uncertain)}
@@ -170,7 +170,7 @@ def with_collections(
     declared: Sequence[Operation],
     schemas: Schemas,
 ) -> list[ResourceCollection]:
-    """Returns the collections that were inferred, corrected and completed by a state-model file.
+    """Returns the inferred collections, corrected and completed by a state-model file.
 
     Raises:
         StartupError: The file names a path or an operation that the document does not have.
@@ -193,7 +193,7 @@ def with_collections(
 def with_singletons(
     inferred: Sequence[ResourceSingleton], stated: Mapping[str, SingletonEntry]
 ) -> list[ResourceSingleton]:
-    """Returns the single resources that were inferred, with the confidence that a file states.
+    """Returns the inferred singletons, corrected by a state-model file.
 
     Raises:
         StartupError: The file names a path that was not inferred.
