@@ -1,4 +1,4 @@
-"""Explains in words why a request got no response: the cause behind the client's error, and the remedy."""
+"""Explains why a request got no response: the cause behind the client's error, and the remedy."""
 
 import socket
 import ssl

@@ -1,7 +1,7 @@
 """Writes requests as curl commands and as calls of httpx, with variables for secrets.
 
-``generate`` writes its own scripts, with one long option a line, but writes bodies and empty headers
-by the functions here.
+``generate`` writes its own scripts, with one long option a line, but writes bodies and empty
+headers by the functions here.
 """
 
 import base64
@@ -82,7 +82,7 @@ def curl(request: Request, secrets: Mapping[str, str], times: int = 1) -> str:
 
 
 def _address(url: str, times: int) -> str:
-    """Returns a URL for curl, which expands to several only if the request is sent several times."""
+    """Returns a URL for curl, which expands it only if the request is sent several times."""
     literal = re.sub(f"[{re.escape(GLOB)}]", r"\\\g<0>", url)
     return f"{literal}#[1-{times}]" if times > 1 else literal
 
@@ -111,7 +111,7 @@ def plain_body(body: bytes) -> str | None:
 def packed_body(body: bytes) -> str:
     """Returns a body compressed twice by gzip, in base64; empty if it is still too long.
 
-    Ten megabytes of one repeated byte take ten kilobytes if compressed once, a hundred bytes if twice.
+    Ten megabytes of one byte take ten kilobytes if compressed once, and a hundred bytes if twice.
     """
     once = zlib.compress(body, 9, wbits=GZIP)
     packed = base64.b64encode(zlib.compress(once, 9, wbits=GZIP)).decode()
@@ -119,7 +119,7 @@ def packed_body(body: bytes) -> str:
 
 
 def in_double_quotes(text: str, secrets: Mapping[str, str]) -> str:
-    """Returns a word in double quotes, in which the shell expands variables of secrets and no others."""
+    """Returns a word in double quotes, in which the shell expands only variables of secrets."""
     names = "|".join(map(re.escape, secrets.values())) or "(?!)"  # which matches nothing
     escaped = re.sub(r'["\\`]', r"\\\g<0>", text)
     escaped = re.sub(rf"\$(?!(?:{names})\b)", r"\$", escaped)

@@ -1,8 +1,8 @@
 """Writes HTTP archives (HAR 1.2) for journals, runs of verify, recordings and generated cases.
 
 Callers mask secrets before, and may add custom members, whose names begin with an underscore (HAR
-1.2). The library ``harfile`` has no custom members, which a recording needs to be judged later, and
-writes to open files only, while the admin API returns an archive and ``generate`` yields it in pieces.
+1.2). The library ``harfile`` has no custom members, which recordings need to be judged later, and
+writes only to open files, while the admin API returns an archive and ``generate`` yields pieces.
 """
 
 import base64
@@ -152,7 +152,7 @@ def text(body: bytes) -> dict[str, str]:
 
 
 def posted_text(body: bytes) -> dict[str, str]:
-    """Returns the members that hold a request body; a custom one for base64, as HAR has no member for it."""
+    """Returns the members that hold a request body; HAR has none for base64, hence a custom one."""
     members = text(body)
     return {"_encoding" if name == "encoding" else name: value for name, value in members.items()}
 

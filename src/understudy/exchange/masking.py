@@ -1,8 +1,8 @@
 """Keeps secrets out of what people read, send on and commit: logs, journals, reports, recordings.
 
 Secrets are recognised by the names of their fields. Journals and logs show ``***`` instead
-(``masked_body`` and the functions beside it). Reports and recordings show a pseudonym, or the variable
-of a known secret (``masked``), so that a recording can still be judged and a command sent again.
+(``masked_body`` and the functions beside it). Reports and recordings show a pseudonym, or the
+variable of a known secret (``masked``), so that recordings can be judged and commands sent again.
 """
 
 import re
@@ -107,7 +107,7 @@ def _is_secret(name: str, names: AbstractSet[str]) -> bool:
 
 
 def letters_of(name: str) -> str:
-    """Returns the letters of a name in lower case: the same for ``api_key``, ``apiKey`` and ``api-key``."""
+    """Returns a name's letters in lower case, alike for ``api_key``, ``apiKey`` and ``api-key``."""
     return _NO_LETTERS.sub("", name.lower())
 
 
@@ -131,8 +131,8 @@ def masked_header(name: str, text: str) -> str:
 def masked_body(content: bytes, media_type: str, names: AbstractSet[str] = SECRET_NAMES) -> bytes:
     """Returns a body with the values of secrets masked.
 
-    A page is left out, since it may show secrets without a name. A client can declare a wrong type, so
-    in a body that does not fit its type, everything that looks like a secret is masked.
+    A page is left out, since it may show secrets without a name. A client can declare a wrong type,
+    so in a body that does not fit its type, everything that looks like a secret is masked.
     """
     kind = without_options(media_type)
     if kind == "text/html":
@@ -225,7 +225,7 @@ def masked(text: str, secrets: Mapping[str, str]) -> str:
 
 
 def _pseudonym_in_form(variables: AbstractSet[str], pair: re.Match[str]) -> str:
-    """Returns a field with its secret masked; unchanged if it is a variable, with or without blanks."""
+    """Returns a field with its secret masked; unchanged if it is a variable, blanks aside."""
     value = unquote_plus(pair[2])
     return (
         pair[0]

@@ -1,7 +1,7 @@
 """A request and its response as a frozen value, which checks judge and reports show.
 
-Own types instead of those of httpx, so that recorded traffic and generated cases become the same value,
-and a check, which gets only values, cannot send anything.
+Own types instead of those of httpx, so that recorded traffic and generated cases become the same
+value, and a check, which gets only values, cannot send anything.
 """
 
 import re
@@ -49,7 +49,7 @@ class Identity:
     scopes: frozenset[str] | None = None
 
     def may(self, scope: str) -> bool:
-        """Returns whether it is known to have a scope and ``auth``, which every endpoint requires."""
+        """Returns whether it is known to have a scope, and ``auth``, which endpoints require."""
         return self.scopes is not None and {AUTH, scope} <= self.scopes
 
 
@@ -89,7 +89,7 @@ class _Message:
 
 @dataclass(frozen=True)
 class Request(_Message):
-    """A request as it was sent; header names are in lower case, unless verify tests another spelling."""
+    """A request as it was sent; header names are in lower case, unless a probe varies them."""
 
     method: str
     url: str

@@ -1,8 +1,8 @@
 """Reads multipart forms (RFC 7578) with python-multipart, and writes plain ones.
 
-Accepts the harmless mistakes of some clients: an unquoted part name, a stray semicolon after a part's
-type, an empty line before the last boundary. ``generate`` writes its own parts, since most of them are
-ones that no library writes.
+Accepts the harmless mistakes of some clients: an unquoted part name, a stray semicolon after a
+part's type, an empty line before the last boundary. ``generate`` writes its own parts, since most
+of them are ones that no library writes.
 """
 
 import logging
@@ -15,7 +15,7 @@ from python_multipart.multipart import Field, File, FormParser, parse_options_he
 from understudy.errors import LimitExceeded
 from understudy.limits import MULTIPART_PARTS
 
-# The response reports a client's malformed form already; the library's warnings would clutter the log.
+# The response already reports a malformed form; the library's warnings would clutter the log.
 logging.getLogger("python_multipart").addHandler(logging.NullHandler())
 
 MULTIPART: Final = "multipart/form-data"
@@ -113,7 +113,7 @@ def written(part: FormPart, media_type: str, boundary: str) -> bytes:
 
 
 def _start(content: bytes, boundary: bytes) -> int:
-    """Returns the position of the first boundary, after a preamble if there is one (RFC 2046, 5.1.1)."""
+    """Returns the position of the first boundary, after any preamble (RFC 2046, 5.1.1)."""
     preamble = -1 if content.startswith(b"--") else content.find(b"\r\n--" + boundary)
     return 0 if preamble < 0 else preamble + 2
 

@@ -53,7 +53,7 @@ class DeploymentProfile(Struct, frozen=True, forbid_unknown_fields=True, rename=
 
 
 def write_profile(path: Path, files: Mapping[str, Any]) -> None:
-    """Writes a deployment profile; an existing one keeps its values, and its lists gain the new paths.
+    """Writes a deployment profile; an existing one keeps its values, and its lists gain paths.
 
     Args:
         path: The file.
@@ -91,8 +91,8 @@ _SETTINGS: Final = {
 def load_profile(path: Path) -> Mapping[str, Any]:
     """Returns the settings that a deployment profile makes for a mock, by name.
 
-    ``choices`` are texts such as ``rate-limits=off``. A vocabulary inside the profile is returned as the
-    path of the profile, from which it is loaded like any other.
+    ``choices`` are texts such as ``rate-limits=off``. A vocabulary inside the profile is returned
+    as the path of the profile, from which it is loaded like any other.
 
     Raises:
         StartupError: The profile is not valid; the text names the file, the key and what to write.

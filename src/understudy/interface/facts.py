@@ -1,8 +1,8 @@
 """Facts: a deployment's answers to questions that the interface leaves open.
 
 ``understudy learn`` writes them, and a person reviews them; then the mock behaves accordingly
-(``serve --facts``), and verify expects it (``verify --facts``). A facts file is YAML with one entry for
-each fact, so that version control shows a change of the deployment as a changed line.
+(``serve --facts``), and verify expects it (``verify --facts``). A facts file is YAML with one entry
+for each fact, so that version control shows a change of the deployment as a changed line.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,7 +24,7 @@ OTHERWISE: Final = "otherwise"
 """Reading: the deployment does something for which no option exists."""
 
 LINE: Final = 10_000
-"""Longest line of a facts file, in characters: commands are not wrapped, so that they can be copied."""
+"""Longest line of a facts file, in characters: unwrapped commands can be copied."""
 
 
 Sure = Literal["", "seen once", "seen twice"]

@@ -60,7 +60,7 @@ TOKEN: Final = "POST /oauth2/token"
 TOKEN_INFO: Final = "GET /oauth2/token-info"
 
 COUNTED: Final = (LOOKUP, QR_CODE, OWN_PROFILE, UPDATE_PROFILE)
-"""The operations that the hourly limits count (interface, Limits; rule rate-limit-counted-operations)."""
+"""The operations that the hourly limits count (rule rate-limit-counted-operations)."""
 
 AVATARS: Final = (LIST_AVATARS, UPLOAD_AVATAR, DELETE_AVATAR, UPDATE_AVATAR, SET_AVATAR)
 AVATAR_CHANGES: Final = (DELETE_AVATAR, UPDATE_AVATAR, SET_AVATAR)
@@ -121,7 +121,7 @@ class Routes:
         self._alike = Counter(key_of(it.method, it.path) for it in self._operations.values())
 
     def find(self, method: str, url: str, headers: _Headers = ()) -> Place:
-        """Returns the place that a request leads to; its operation is empty if no document declares it.
+        """Returns the place of a request; its operation is empty if no document declares it.
 
         Args:
             method: The method in upper case.
@@ -157,7 +157,7 @@ class Routes:
 
 
 _UNRESERVED: Final = re.compile(r"%([46][1-9A-Fa-f]|[57][0-9Aa]|3[0-9]|2[DdEe]|5[Ff]|7[Ee])")
-"""Matches percent-encoded letters, digits and ``-._~``, equivalent to plain ones (RFC 3986, 6.2.2.2)."""
+"""Matches percent-encoded letters, digits and ``-._~`` (RFC 3986, 6.2.2.2)."""
 
 
 def with_plain_letters(address: str) -> str:
@@ -173,8 +173,8 @@ def key_of(method: str, template: str) -> str:
 def keyed(operations: Iterable[Operation]) -> dict[str, Operation]:
     """Returns operations by their keys.
 
-    Of several with the same method and path, the first has the plain key; the keys of the others end
-    with their operationId.
+    Of several with the same method and path, the first has the plain key; the keys of the others
+    end with their operationId.
     """
     named: dict[str, Operation] = {}
     for operation in operations:
@@ -184,7 +184,7 @@ def keyed(operations: Iterable[Operation]) -> dict[str, Operation]:
 
 
 _Matcher = PathMatcher[list[Operation]]
-"""Matches a path to groups of operations with one method; parameters distinguish those of a group."""
+"""Matches a path to groups of operations of one method, distinguished by their parameters."""
 
 
 def _matcher(operations: Sequence[Operation]) -> _Matcher:
@@ -195,7 +195,7 @@ def _matcher(operations: Sequence[Operation]) -> _Matcher:
 
 
 def _meant(alternatives: Sequence[Operation], url: str, headers: _Headers) -> Operation:
-    """Returns the first operation whose distinguishing parameters a request has, most demanding first."""
+    """Returns the alternative with the most distinguishing parameters that the request has."""
     if len(alternatives) == 1:
         return alternatives[0]
     query = parse_qs(urlsplit(url).query, keep_blank_values=True)

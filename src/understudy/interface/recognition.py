@@ -1,8 +1,8 @@
 """Recognises the interface's operations in a document, which may describe another service.
 
-A path alone says little: many services have a ``/me/profile``. So the inputs and the members of
-responses are compared with the names that the interface gives them (interface, Resources and their
-fields; Endpoints). The mock binds its handlers by this, ``generate`` its prose, ``verify`` its rules.
+A path alone proves little, as many services have a ``/me/profile``. So the names of inputs and of
+response members are compared with the interface's (Resources and their fields; Endpoints). The mock
+binds its handlers by the result, ``generate`` its prose, ``verify`` its rules.
 """
 
 from collections.abc import Iterator, Mapping

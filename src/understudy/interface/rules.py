@@ -92,7 +92,7 @@ def upholds(*rule_ids: str) -> Callable[[Function], Function]:
 
 
 def upheld(codes: Iterable[CodeType]) -> tuple[str, ...]:
-    """Returns the rules that the functions with this code enforce, in the order of the functions."""
+    """Returns the rules that the functions with this code enforce, in the functions' order."""
     return tuple(dict.fromkeys(rule for code in codes for rule in _MARKS.get(code, ())))
 
 
@@ -125,11 +125,11 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
         id: The id in kebab-case, which reports, ``upholds`` and baselines use.
         statement: The rule in one sentence.
         section: The section of the interface that contains it.
-        status: Whether the interface states it, a standard that it builds on implies it, we assume it
-            as the interface is silent, or it is inferred from the document of another service.
+        status: Whether the interface states it, a standard that it builds on implies it, we assume
+            it as the interface is silent, or another service's document lets us infer it.
         source: Source of an implied rule: a section of an RFC or of the interface.
-        held_by: What enforces it in the mock: the documents in ``openapi/``, the resource API's code, or
-            the authorization server's.
+        held_by: The part of the mock that enforces it: the documents in ``openapi/``, the resource
+            API's code, or the authorization server's.
         choice: What we chose; for an implied rule, where its source leaves something open.
         why: The reason for the choice.
         switch: How to choose another option; on a stated rule, how to disable it.

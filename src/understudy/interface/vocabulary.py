@@ -1,4 +1,4 @@
-"""The words that the interface leaves to each deployment: scopes, QR types, headers, fields, sign-in.
+"""The words that the interface leaves to each deployment: scopes, QR types, headers, fields.
 
 The interface replaces some words of the service by neutral ones ("the exact word is given by the
 interface"), and published documents differ in others. One file lists a deployment's own words.
@@ -69,8 +69,8 @@ class UserInfoWords(Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         path: Path at the authorization server.
-        members: Member of the response to the claim that it holds (OpenID Connect Core 1.0, 5.3), such
-            as ``login: preferred_username``; if empty, members are named after their claims.
+        members: Member of the response to its claim (OpenID Connect Core 1.0, 5.3), such as
+            ``login: preferred_username``; if empty, members are named after their claims.
     """
 
     path: str = "/oauth2/userinfo"
@@ -157,8 +157,8 @@ def load_vocabulary(path: Path) -> Vocabulary:
     """Loads a vocabulary from its file, or from a deployment profile.
 
     Raises:
-        StartupError: The file cannot be read, or a word is not valid in its place; the text names the
-            file, the key and what to write.
+        StartupError: The file cannot be read, or a word is not valid in its place; the text names
+            the file, the key and what to write.
     """
     content = read_yaml(path) or {}
     if isinstance(content, dict):
@@ -218,8 +218,8 @@ def in_words(document: Document, vocabulary: Vocabulary) -> Document:
 def with_declared_scopes(vocabulary: Vocabulary, document: Document) -> Vocabulary:
     """Returns a vocabulary with the scopes that a document in force requires.
 
-    A scope that only reading operations share is the read scope, and one that only changing operations
-    share the manage scope. The vocabulary stays as it is if either is missing or ambiguous.
+    A scope that only reading operations share is the read scope, and one that only changing
+    operations share the manage scope. Without exactly one of each, the vocabulary is unchanged.
     """
     declared = {key_of(it.method, it.path): _required_scopes(it) for it in operations(document)}
     reading = _common([declared[key] for key in READS if declared.get(key)])

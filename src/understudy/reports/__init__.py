@@ -1,1 +1,1 @@
-"""Reports of verify, drift, lint and generate: one content model, and a renderer for each format."""
+"""Reports of verify, drift, lint and generate: one content model, and one renderer a format."""

@@ -73,7 +73,7 @@ def _with_commands(result: Result) -> str:
 
 
 def gitlab(report: Report) -> str:
-    """Returns a report as GitLab's code quality; repeated fingerprints get a number, as each must differ."""
+    """Returns a report as GitLab's code quality; repeated fingerprints get distinct numbers."""
     seen: Counter[str] = Counter()
     no_file = FileLine(report.tool.replace(" ", "-"), 1)  # GitLab requires one
 

@@ -1,4 +1,4 @@
-"""Compares a run with the JSON report of an earlier one: new and gone findings, rules no longer checked."""
+"""Compares a run with the JSON report of an earlier one: new and gone findings, lost rules."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -23,7 +23,7 @@ def har(report: Report) -> str:
 
 
 def _printable(write: Callable[[Report], str]) -> Callable[[Report], str]:
-    """Returns a format that escapes control characters, which a terminal would obey; JSON stays equivalent."""
+    """Returns a format with control characters escaped, which terminals obey; JSON stays valid."""
 
     @wraps(write)
     def shown(report: Report) -> str:

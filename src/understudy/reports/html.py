@@ -1,7 +1,7 @@
 """Writes a report as one self-contained HTML page, which is complete without its script.
 
-It begins with a summary for people who did not run the command: what was judged and when, the verdict,
-the causes by severity, the changes. The script only filters, copies, and unfolds everything for printing.
+It begins with a summary for people who did not run the command: what was judged and when, the
+verdict, the causes by severity, the changes. The script filters, copies, and unfolds for print.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Writes a report as JUnit XML: one test case for each rule, named by its id, or each case, by its title.
+"""Writes a report as JUnit XML: a test case for each rule, or for each case that was sent.
 
 JUnit XML has no standard; this report is valid by Ant's and by Jenkins's schema, and so has one
 failure per test, however many findings a rule has.

@@ -13,7 +13,7 @@ from understudy.reports.content import Cause, Comparison, Entry, Report, Section
 from understudy.terminal import counted, printable
 
 REASONS: Final = 6
-"""Reasons for unchecked rules, and names of consequences, that are printed without ``--verbose``."""
+"""Reasons for unchecked rules that are printed without ``--verbose``."""
 
 WIDE: Final = 120
 """Columns of a terminal from which both sides are printed next to each other."""
@@ -22,7 +22,7 @@ LINES_SHOWN: Final = 12
 """Lines of a response that are printed without ``--verbose``."""
 
 CHARACTERS_SHOWN: Final = 320
-"""Characters of a line of a response that are printed without ``--verbose``: four lines of a terminal."""
+"""Characters of a response's line that are printed without ``--verbose``: four terminal lines."""
 
 ENTRIES_SHOWN: Final = 6
 """Findings of a cause that are printed without ``--verbose``."""

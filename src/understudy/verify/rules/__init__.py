@@ -1,4 +1,4 @@
-"""Checks, probes and readings of switches for every rule; one module for each section of the interface."""
+"""Checks, probes and readings of switches; one module for each section of the interface."""
 
 from understudy.verify.rules import (
     authorize,
@@ -51,4 +51,4 @@ SECTIONS = (
     equivalent_requests,
     conditional_reads,
 )
-"""The sections in the interface's order; importing them registers their checks, probes and readings."""
+"""The sections in the interface's order; importing them registers all that they define."""

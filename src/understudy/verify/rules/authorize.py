@@ -1,4 +1,4 @@
-"""Authorization requests: client, redirect URI, parameters, errors (interface, Authorization request).
+"""Judges authorization requests and their errors (interface, Authorization request).
 
 A request whose client or redirect URI cannot be trusted must never be answered by a redirect
 (RFC 6749, 3.1.2.4).
@@ -269,7 +269,7 @@ _REDIRECTED = (
 
 @check("authorize-error-redirect", on=[AUTHORIZE], when=[*_REDIRECTED, has_sound_scopes])
 def error_is_redirected(exchange: Exchange, history: History) -> CheckResult:
-    """An error is redirected to a trusted client, in the query or fragment that the client reads."""
+    """An error is redirected to a trusted client, in the query or the fragment that it reads."""
     is_right = bool(_error_parameters(exchange, history).get("error"))
     return expect(is_right, "error on the redirect", shown_response(exchange))
 
@@ -283,7 +283,7 @@ def error_is_described(exchange: Exchange, history: History) -> CheckResult:
 
 
 def _error_parameters(exchange: Exchange, history: History) -> dict[str, str]:
-    """Returns the parameters of a redirect to the client: the fragment's for ``token``, else the query's."""
+    """Returns the parameters of a redirect: of the fragment for ``token``, else of the query."""
     if not is_back(exchange, proven(application_of(exchange, history))):
         return {}
     location = exchange.location
@@ -406,7 +406,7 @@ def requests_with_repeated_parameters(client: ProbeClient) -> Parts:
     needs=GRANTED,
 )
 def approved_requests(client: ProbeClient) -> Parts:
-    """Lets a person approve valid requests: with unknown parameters, an empty state and no state."""
+    """Has a person approve requests with unknown parameters, an empty state and no state."""
     yield decide(client, parameters(client.app, nonce="n", prompt="login"))
     yield decide(client, parameters(client.app, state=""))
     yield decide(client, parameters(client.app, state=None))

@@ -323,7 +323,7 @@ def changes_of_unknown_avatars(client: ProbeClient) -> Parts:
     needs=("owner", "writes", "uploads"),
 )
 def deletion_twice(client: ProbeClient) -> Parts:
-    """Deletes an avatar, lists the avatars of both accounts, and deletes, updates and assigns it again."""
+    """Deletes an avatar, lists both accounts' avatars, and tries to change the deleted one."""
     image = id_of(upload(client, picture(), select_avatar="false"))
     avatars(client)
     if client.has("other"):
@@ -345,7 +345,7 @@ def deletion_twice(client: ProbeClient) -> Parts:
     needs=("owner", "writes", "uploads", "hashes"),
 )
 def deletion_of_selected_avatar(client: ProbeClient) -> None:
-    """Deletes an avatar that was set for every address; lists before and after, and looks the person up."""
+    """Deletes the avatar of every address, lists before and after, and looks the person up."""
     hashes = client.known.own_hashes
     image = id_of(upload(client, picture(), select_avatar="true"))
     for hash_ in hashes[1:]:
@@ -407,7 +407,7 @@ two_errors(
 
 @experiment("avatar-body-both-wrong", needs=UPLOADING, requests=5, undo=DELETED)
 def updates_with_errors(client: ProbeClient) -> None:
-    """Updates an unknown avatar, sets an unknown rating, and makes both errors in one request."""
+    """Updates an unknown avatar, sets an unknown rating, and makes both errors at once."""
     avatar = an_avatar(client)
     for image, rating in ((MADE_UP, "G"), (avatar, "M"), (MADE_UP, "M")):
         client.send("PATCH", f"/me/avatars/{image}", "owner", json={"rating": rating})
@@ -415,7 +415,7 @@ def updates_with_errors(client: ProbeClient) -> None:
 
 @experiment("avatar-email-both-unknown", needs=(*UPLOADING, "hashes"), requests=5, undo=DELETED)
 def assignments_of_unknowns(client: ProbeClient) -> None:
-    """Assigns an unknown avatar, assigns to an unknown address, and makes both errors in one request."""
+    """Assigns an unknown avatar, assigns to an unknown address, and makes both errors at once."""
     avatar, own, unknown = an_avatar(client), client.known.own_hashes[0], made_up_hash(6)
     for image, hash_ in ((MADE_UP, own), (avatar, unknown), (MADE_UP, unknown)):
         path = f"/me/avatars/{image}/email"

@@ -1,4 +1,4 @@
-"""The list of the account's avatars, and which one is selected (interface, Authenticated avatar operations)."""
+"""The list of avatars, and the selected one (interface, Authenticated avatar operations)."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -174,7 +174,7 @@ def other_view_of_selection(exchange: Exchange, history: History) -> Exchange | 
 
 
 def _selected(listed: Exchange) -> list[Mapping[str, Any]]:
-    """Returns the selected avatar in a list; empty unless it is rated G, as profiles show no other."""
+    """Returns the selected avatar in a list; empty unless rated G, as profiles show no other."""
     return [item for item in avatars_in(listed) if item["selected"] and item.get("rating") == "G"]
 
 
@@ -214,7 +214,7 @@ def profile_shows_selected_avatar(exchange: Exchange, history: History) -> Check
     needs=("owner",),
 )
 def lists_for_every_address(client: ProbeClient) -> Parts:
-    """Lists the avatars without an address, for an unknown, for each own and for an empty address."""
+    """Lists the avatars without an address, and for unknown, own and empty addresses."""
     yield avatars(client)
     yield avatars(client, made_up_hash(4))
     for hash_ in client.known.own_hashes:
@@ -338,7 +338,7 @@ def choice_is_followed(exchange: Exchange, _history: History) -> CheckResult:
     when=[makes_no_choice, states_whether_selected, selection_was_seen],
 )
 def first_avatar_is_selected(exchange: Exchange, history: History) -> CheckResult:
-    """Without select_avatar, an uploaded avatar is selected only if the address had none selected."""
+    """Without select_avatar, an uploaded avatar is selected only if the address had none."""
     before = proven(list_before(exchange, history))
     had_one = any(avatar.get("selected") for avatar in avatars_in(before))
     return expect_equal(exchange.json_object["selected"], not had_one, "selected", before)

@@ -69,10 +69,10 @@ SAFE_SIZE = 64 * 1024
 """Bytes of a file that every deployment must accept; small, since the interface states no limit."""
 
 SAFE_SIDE = 512
-"""Pixels of a picture's longer side that every deployment must accept; the interface states no limit."""
+"""Pixels of a picture's longer side that every deployment must accept, likewise."""
 
 SAFE_COUNT = 50
-"""Avatars of an account that every deployment must allow; the interface states no limit."""
+"""Avatars of an account that every deployment must allow, likewise."""
 
 LARGEST = 10_000_000
 """Bytes of a file that the rule allows; sizes up to TOO_LARGE are left open: 10 MB or 10 MiB."""
@@ -156,11 +156,11 @@ is_of_accepted_type = tells(
 )
 is_of_other_type = unless(is_of_accepted_type, "the file is not a PNG, JPEG or GIF")
 has_few_bytes = tells(
-    "the file has so few bytes that every deployment takes them",
+    "the file has so few bytes that every deployment accepts it",
     lambda it, history: proven(file_in(it, history)).size <= SAFE_SIZE,
 )
 is_narrow = tells(
-    "the picture is so narrow that every deployment takes it",
+    "the picture is so narrow that every deployment accepts it",
     lambda it, history: proven(file_in(it, history)).side <= SAFE_SIDE,
 )
 is_small = tells(
@@ -168,7 +168,7 @@ is_small = tells(
     lambda it, history: has_few_bytes(it, history) and is_narrow(it, history),
 )
 is_large = tells(
-    "the file is larger than that, and within the limit of the rule",
+    "the file is large, and within the limit of the rule",
     lambda it, history: SAFE_SIZE < proven(file_in(it, history)).size <= LARGEST,
 )
 is_square = tells(
@@ -242,7 +242,7 @@ def uploaded_avatar_is_listed(exchange: Exchange, history: History) -> CheckResu
 
 
 def upload_behind(exchange: Exchange, history: History) -> Exchange | None:
-    """Returns the upload whose picture a URL must show: that of the avatar, or of the profile's avatar."""
+    """Returns the upload whose picture the URL of an avatar or of a profile's avatar must show."""
     url = exchange.request.url
     for before in history.of(UPLOAD_AVATAR):
         if before.response.is_success and before.json_object.get("image_url") == url:
@@ -254,7 +254,7 @@ def upload_behind(exchange: Exchange, history: History) -> Exchange | None:
 
 
 def _assigned_before(own: Exchange, history: History) -> Exchange | None:
-    """Returns the upload assigned to the primary address, if no avatar changed before the profile was read."""
+    """Returns the upload of the last assignment, if a profile that was read then must show it."""
     changes = (SET_AVATAR, DELETE_AVATAR, UPLOAD_AVATAR)
     last = next((each for each in history.of(*changes) if each.identity.account == "own"), None)
     if last is None or last.operation != SET_AVATAR or not last.response.is_success:

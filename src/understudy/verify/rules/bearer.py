@@ -48,9 +48,9 @@ from understudy.verify.switches import (
 )
 from understudy.verify.value_texts import MANGLED, NEARLY, as_json
 
-# The interface says that changes require the manage scope, and every operation ``auth`` (Scopes). It
-# does not show which scopes reading requires (Bearer tokens, 6): the facts learnt about a deployment
-# decide that, and without them an assumption does.
+# The interface says that changes require the manage scope, and every operation ``auth`` (Scopes).
+# It does not show which scopes reading requires (Bearer tokens, 6): facts about the deployment
+# decide that, and without them an assumption.
 
 SCOPE_RULES: Final[Mapping[str, str]] = {
     OWN_PROFILE: "scope-of-own-profile",
@@ -86,7 +86,7 @@ def lacks_a_scope(exchange: Exchange, history: History) -> bool:
 
 
 def lacks_an_assumed_scope(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the token lacks a scope that is assumed to be needed, whatever was learnt."""
+    """Tells whether the token lacks a scope that is assumed to be needed, whatever facts say."""
     assumed = READING if exchange.operation in SCOPE_RULES else MANAGING
     return not (exchange.identity.scopes or frozenset(())) >= assumed
 
@@ -98,6 +98,7 @@ def scopes_are_needed(_exchange: Exchange, history: History) -> bool:
 
 
 def _opened_by(operation: str, history: History) -> tuple[frozenset[str], ...]:
+    """Returns the sets of scopes, each of which suffices for an operation."""
     rule = SCOPE_RULES.get(operation)
     if rule is None:
         return (MANAGING,)
@@ -148,13 +149,13 @@ token_is_invalid = tells(
     "the token was never issued, or has expired", lambda it, _: it.identity.kind == "invalid"
 )
 has_no_oauth_token = tells(
-    "no OAuth token was sent that is valid",
+    "no valid OAuth token was sent",
     lambda it, _: it.identity.kind in {"none", "api_key", "invalid"},
 )
 
 
 @check("bearer-header", on=[OWN_PROFILE], when=[has_profile, may_read])
-def bearer_token_counts(exchange: Exchange, _history: History) -> CheckResult:
+def bearer_token_is_accepted(exchange: Exchange, _history: History) -> CheckResult:
     """A token that may read is valid in the Authorization header."""
     is_accepted = exchange.status not in {UNAUTHORIZED, FORBIDDEN}
     return expect(is_accepted, "success, since the token is valid", exchange.status)
@@ -226,7 +227,7 @@ def refused_token_opens_nothing(exchange: Exchange, history: History) -> CheckRe
 
 @probe("invalid-token-refused", "profile-lookup-other-refusals", needs=("slug",))
 def lookups_with_invalid_tokens(client: ProbeClient) -> Parts:
-    """Looks a profile up with a made-up token, altered copies of a valid one, and an expired one."""
+    """Looks a profile up with made-up, altered and expired tokens."""
     for who in filter(client.has, ("wrong", "expired", *MANGLED)):
         yield client.get(f"/profiles/{client.known.slug}", who)
 
@@ -275,7 +276,7 @@ def changes_without_oauth_token(client: ProbeClient) -> Parts:
 
 @probe("me-needs-oauth-token", needs=("owner",))
 def reads_with_mangled_tokens(client: ProbeClient) -> Parts:
-    """Reads the account with altered copies of the owner's token, an expired one, and an API key."""
+    """Reads the account with altered copies of the owner's token, an expired one and an API key."""
     address = {"email_hash": made_up_hash(1)}
     for who in filter(client.has, (*MANGLED, "expired", "api_key")):
         yield client.get("/me/associated-email", who, address)
@@ -431,8 +432,8 @@ two_errors(
     },
 )
 
-# An operation's required scopes show only at a deployment that checks scopes at all. A refusal for a
-# missing scope proves that it does.
+# A success shows the scopes that suffice only if the deployment checks scopes at all, which a
+# refusal for a missing scope proves.
 
 
 def _is_refused_for_scope(exchange: Exchange, history: History) -> bool:
@@ -457,8 +458,8 @@ has_auth_alone = tells(
 def auth_alone_was_refused(exchange: Exchange, history: History) -> bool:
     """Tells whether a token with the scope auth alone was refused by the same operation."""
     return any(
-        has_auth_alone(each, history) and each.response.is_refusal
-        for each in history.of(exchange.operation)
+        has_auth_alone(before, history) and before.response.is_refusal
+        for before in history.of(exchange.operation)
     )
 
 
@@ -479,19 +480,19 @@ for _operation, _rule in SCOPE_RULES.items():
 
 @experiment("scope-of-own-profile", needs=GRANTED, requests=8, undo=ISSUED)
 def own_profile_without_read_scope(client: ProbeClient) -> None:
-    """Reads the own profile with a token of scope ``auth`` alone, and with one of ``auth`` and manage."""
+    """Reads the own profile with ``auth`` alone, and with ``auth`` and the manage scope."""
     _with_lesser_scopes(client, read_profile)
 
 
 @experiment("scope-of-avatar-list", needs=GRANTED, requests=8, undo=ISSUED)
 def avatars_without_read_scope(client: ProbeClient) -> None:
-    """Lists the avatars with a token of scope ``auth`` alone, and with one of ``auth`` and manage."""
+    """Lists the avatars with ``auth`` alone, and with ``auth`` and the manage scope."""
     _with_lesser_scopes(client, list_avatars)
 
 
 @experiment("scope-of-associated-email", needs=GRANTED, requests=8, undo=ISSUED)
 def address_without_read_scope(client: ProbeClient) -> None:
-    """Asks about an address with a token of scope ``auth`` alone, and with one of ``auth`` and manage."""
+    """Asks about an address with ``auth`` alone, and with ``auth`` and the manage scope."""
     _with_lesser_scopes(client, ask_about_address)
 
 

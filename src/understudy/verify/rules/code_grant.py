@@ -1,4 +1,4 @@
-"""The code grant: a code, what it is bound to, and what it is exchanged for (interface, Code grant)."""
+"""The code grant: issuing a code, its bindings, and its redemption (interface, Code grant)."""
 
 import base64
 import hashlib
@@ -120,7 +120,7 @@ UNSPENT: Final = (*FITTING, has_neither_challenge_nor_verifier, code_is_unspent)
 
 @check("code-in-query", when=[is_redirect, redirect_has("code"), request_was_seen])
 def code_is_in_query(exchange: Exchange, _history: History) -> CheckResult:
-    """The code is in the query of the redirect, once, and not in the fragment, which scripts read."""
+    """The redirect has the code once, in the query, and not in the fragment, which scripts read."""
     in_query = "code" in dict(parse_qsl(exchange.location.query))
     count = [name for name, _ in exchange.redirect_pairs].count("code")
     actual = "it is there twice" if in_query else "it is in the fragment"
@@ -419,7 +419,7 @@ _CLOSE: Final = 2.0
 
 
 def _lifetime_tried(exchange: Exchange, history: History) -> int | None:
-    """Returns the shortest lifetime with which a code of this age is valid; None if too close to tell."""
+    """Returns the shortest lifetime with which a code of this age is valid; None if too close."""
     age, step = age_of_code(exchange, history).total_seconds(), range_of(_LIFETIME).step
     is_close = abs(age - round(age / step) * step) < _CLOSE
     return None if is_close else ceil(age / step) * step
@@ -442,7 +442,7 @@ number_reading(
     undo=f"{PUT_BACK}; {ISSUED}",
 )
 def code_of_age(client: ProbeClient, lifetime: int) -> None:
-    """Redeems a code at an age that is valid with this lifetime, and not with one a step shorter."""
+    """Redeems a code at an age that is valid with this lifetime, but not with a step less."""
     granted = code(client)
     client.advance(timedelta(seconds=lifetime - range_of(_LIFETIME).step / 2))
     post(client, form_of(client.app, granted))

@@ -1,4 +1,4 @@
-"""Conditional requests: when 304 may be sent, and what an entity tag identifies (RFC 9110, 8.8, 13.1)."""
+"""Conditional requests: permitted 304 responses, and entity tags (RFC 9110, 8.8 and 13.1)."""
 
 from typing import Final
 
@@ -38,7 +38,7 @@ names_a_tag = tells(
     when=[is_get, names_a_tag, found(same_request_before, "the client has read the same before")],
 )
 def only_what_the_client_has_is_left_out(exchange: Exchange, history: History) -> CheckResult:
-    """304 is sent only if the client has the current response; not another's, nor one before an edit."""
+    """304 is sent only to a client that has the current response, not another's or an old one."""
     before = proven(same_request_before(exchange, history))
     is_held = any(
         before.response.header(held)

@@ -49,7 +49,7 @@ from understudy.verify.value_texts import as_json
 
 
 def _decision_in(exchange: Exchange, history: History) -> str:
-    """Returns the decision in the query, as test deployments can accept it; empty if there is none."""
+    """Returns the decision in the query, which test deployments can accept; else an empty text."""
     app = history.target.application
     names = set(exchange.request.query)
     for word, shortcut in (("approve", app.approve), ("deny", app.deny)):
@@ -149,16 +149,16 @@ def token_has_only_approved_scopes(exchange: Exchange, history: History) -> Chec
 
 
 def person_behind(exchange: Exchange, history: History) -> str | None:
-    """Returns the user name that signed in before the token of a request was approved."""
+    """Returns the user name of the person who signed in to approve the token of a request."""
     issue = issue_of(exchange, history)
     redirect = history.redirect_with(issue.request.form.get("code")) if issue else None
     if redirect is None:
         return None
     target = history.target
     people = {target.application.username, target.other_application.username} - {None}
-    for each in reversed(history.exchanges):
-        if each.source == redirect.source and each.number <= redirect.number:
-            names = [name for name in each.request.form.values() if name in people]
+    for sent in reversed(history.exchanges):
+        if sent.source == redirect.source and sent.number <= redirect.number:
+            names = [name for name in sent.request.form.values() if name in people]
             if names:
                 return names[0]
     return None
@@ -178,8 +178,8 @@ other_person_approved = found(info_of_other_person, "another person approved ano
 
 
 @check("consent-by-person", on=[TOKEN_INFO], when=[succeeded, other_person_approved])
-def token_is_of_who_approved(exchange: Exchange, history: History) -> CheckResult:
-    """A token belongs to the person who approved it, not to the application's owner (RFC 6749, 1.1)."""
+def token_is_of_approver(exchange: Exchange, history: History) -> CheckResult:
+    """A token belongs to the person who approved it, not to the client's owner (RFC 6749, 1.1)."""
     other = proven(info_of_other_person(exchange, history))
     user, others = (each.json_object.get("user_id") for each in (exchange, other))
     actual = f"user_id {as_json(user)} for both"
@@ -242,7 +242,7 @@ def denied_requests(client: ProbeClient) -> Parts:
     needs=("auth_url", "app", "tokens", "password"),
 )
 def pages_of_two_flows(client: ProbeClient) -> Parts:
-    """Has two people approve at once in two browsers, uses the tokens, and denies a third request."""
+    """Has two people approve in two browsers at once, uses the tokens, and denies a request."""
     other, app = client.target.other_application, client.app
     wider = {"state": "second", "scope[2]": MANAGE_PROFILE}
     second_client = replace(client, source=f"{client.source}, second browser")

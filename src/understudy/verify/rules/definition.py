@@ -71,9 +71,9 @@ def definition_is_openapi(exchange: Exchange, history: History) -> CheckResult:
     wanted = set(RESOURCE) - {DOCUMENT} if history.target.is_mock else {LOOKUP}
     is_openapi = str(exchange.json_object.get("openapi", "")).startswith("3.")
     lacking = [
-        f"{it.method} {it.path}"
-        for it in operations(bundled("service.yaml"))
-        if key_of(it.method, it.path) in wanted - published
+        f"{operation.method} {operation.path}"
+        for operation in operations(bundled("service.yaml"))
+        if key_of(operation.method, operation.path) in wanted - published
     ]
     actual = f"status {exchange.status}, lacking {' and '.join(lacking)}"
     is_right = exchange.response.is_success and is_openapi and wanted <= published

@@ -1,8 +1,8 @@
 """Judges that equivalent requests get equivalent responses (RFC 9110; 9112; 3986; 7578).
 
 One request can be written in many equivalent ways: chunked, with a charset, with percent-encoded
-letters. A check finds the earlier request that an exchange repeats by their common normal form, so
-that recorded traffic is judged too. The probes rewrite requests that succeeded, and send them again.
+letters. A check finds the earlier request that an exchange repeats by their common normal form,
+so that recorded traffic is judged too. The probes rewrite and repeat requests that succeeded.
 """
 
 import json
@@ -136,6 +136,7 @@ def plain_request(exchange: Exchange, history: History) -> Exchange | None:
 
 
 def _is_repeated(exchange: Exchange, before: Exchange, history: History) -> bool:
+    """Returns whether an exchange repeats another, and so must get an equivalent response."""
     request = exchange.request
     if before.identity != exchange.identity or before.request == request:
         return False
@@ -210,7 +211,7 @@ def _negotiation(exchange: Exchange) -> object:
 
 
 def _content(exchange: Exchange) -> object:
-    """Returns body and content headers as written; no multipart body, as boundaries always differ."""
+    """Returns body and content headers as written, without the body of a multipart form."""
     request = exchange.request
     body = b"" if media_type(request.headers).startswith("multipart/") else request.body
     return body, *(request.header(name) for name in ("content-type", "transfer-encoding"))
@@ -253,13 +254,14 @@ def is_answered_alike(exchange: Exchange, before: Exchange) -> bool:
 
 
 def response_meaning(exchange: Exchange) -> object:
-    """Returns the content of a response for comparison, without picture URLs, which may be signed."""
+    """Returns the comparable content of a response, without URLs, which may be signed."""
     if exchange.response.media_type.startswith("image/"):
         return picture_of(exchange)[:2]
     return exchange.response.body if exchange.body is NO_JSON else _unordered(exchange.body)
 
 
 def _unordered(value: Any) -> object:
+    """Returns JSON in one order, without members that hold URLs."""
     if isinstance(value, dict):
         return {
             name: _unordered(member)
@@ -361,7 +363,7 @@ def _encoded_name(request: Request) -> Request:
 
 
 def _encoded_query(request: Request) -> Request:
-    """Encodes the first letter of each name and value; not of a token, which commands insert anew."""
+    """Encodes the first letter of names and values; not of tokens, which commands insert anew."""
     address, mark, query = request.url.partition("?")
     encoded = re.sub(
         r"(^|&|(?<!token)=)([A-Za-z0-9])", lambda it: f"{it[1]}%{ord(it[2]):02x}", query
@@ -520,7 +522,7 @@ def equivalent_update(client: ProbeClient) -> None:
     needs=("owner", "writes", "uploads", "hashes"),
 )
 def equivalent_avatar_writes(client: ProbeClient) -> Parts:
-    """Repeats an upload, an update and an assignment: chunked, with a charset, with a quoted boundary."""
+    """Repeats an upload, an update and an assignment: chunked, with a charset, and so on."""
     uploaded = [upload(client, patterned(4), select_avatar="false")]
     uploaded.append(_repeat(client, uploaded[0], _quoted_boundary, _chunked, _AS_LIBRARIES))
     url = str(uploaded[1].json_object.get("image_url", ""))

@@ -1,7 +1,7 @@
 """The form of errors: status, code and body (interface, Errors; RFC 9110).
 
-Most checks here are one call of ``_check_error``: the rule, the status and code, the operations, and
-the conditions under which this error is the only possible one.
+Most checks here are one call of ``_check_error``: the rule, the status and code, the operations,
+and the conditions under which this error is the only possible one.
 """
 
 from collections.abc import Sequence

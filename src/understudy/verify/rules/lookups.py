@@ -286,7 +286,7 @@ def lookups_of_unknown_identifiers(client: ProbeClient) -> Parts:
 
 @probe("profile-by-hash-or-slug", needs=("slug", "hashes"))
 def lookups_by_parts_of_a_name(client: ProbeClient) -> Parts:
-    """Looks up by a part of the slug and of a hash, a pattern for the slug, and the slug with .json."""
+    """Looks up by parts of the slug and of a hash, a pattern for the slug, and slug.json."""
     part = (client.known.slug or "")[:-1]
     nearly = (part or MADE_UP, f"{part}_", f"{client.known.slug}.json")
     yield [client.get(f"/profiles/{identifier}") for identifier in nearly]
@@ -352,7 +352,7 @@ def address_leads_to_what_it_names(exchange: Exchange, history: History) -> Chec
 
 
 def _is_declared(exchange: Exchange) -> bool:
-    """Returns whether a 206 was requested and states its range (RFC 9110, 15.3.7.1); True otherwise."""
+    """Returns whether the status is not 206, or a range was requested and is stated."""
     last = len(exchange.response.body) - 1
     part = re.fullmatch(rf"bytes 0-{last}/(\d+|\*)", exchange.response.header("content-range"))
     return exchange.status != PARTIAL or bool(part and exchange.request.header("range"))

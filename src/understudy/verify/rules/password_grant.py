@@ -40,7 +40,7 @@ def names_person(exchange: Exchange, _history: History) -> bool:
 
 
 def owner_is_known(exchange: Exchange, history: History) -> bool:
-    """Tells whether the target names the application's owner, who uses no two-step authentication."""
+    """Tells whether the target names the application's owner, who uses no two-step sign-in."""
     app = proven(authenticated_client(exchange, history))
     return app.username is not None and not app.application_password
 
@@ -114,7 +114,7 @@ def token_has_requested_scopes(exchange: Exchange, _history: History) -> CheckRe
     needs=("auth_url", "app", "tokens", "password"),
 )
 def password_of_owner(client: ProbeClient) -> Parts:
-    """Uses the password grant as the owner, with and without scopes, and with spaces in the password."""
+    """Uses the password grant as the owner, with scopes, without, and with a padded password."""
     yield post(client, password_form(client.app))
     yield post(client, password_form(client.app, password=f" {client.app.password} "))
     yield post(client, password_form(client.app, scope=""))
@@ -131,7 +131,7 @@ def password_of_owner(client: ProbeClient) -> Parts:
     needs=("auth_url", "app", "tokens", "password"),
 )
 def nearly_right_secrets(client: ProbeClient) -> Parts:
-    """Uses the password grant with empty or altered secrets and passwords, and an altered grant type."""
+    """Uses the password grant with empty or altered secrets, passwords and grant types."""
     for name, right in password_form(client.app):
         if name in {"client_secret", "password"}:
             for wrong in ("", *nearly_in_form(right)):

@@ -105,7 +105,7 @@ def update_keeps_what_it_does_not_name(exchange: Exchange, history: History) -> 
     when=[holds_profile, update_must_show],
 )
 def profile_shows_the_update(exchange: Exchange, history: History) -> CheckResult:
-    """A profile that is read after an update shows the requested values, and nothing else changed."""
+    """A profile that is read after an update has the requested values, and no other change."""
     before = proven(update_shown(exchange, history))
     wanted = changes_in(before)
     elsewhere = differing(exchange, before, [name for name in EDITABLE if name not in wanted])

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
@@ -156,7 +156,7 @@ def last_edit_is_in_utc(exchange: Exchange, _history: History) -> CheckResult:
 
 
 def _now(exchange: Exchange, which: Callable[[datetime, datetime], datetime] = max) -> datetime:
-    """Returns when a response was sent: its Date or the deployment's clock, whichever is later by default."""
+    """Returns the later time of a response's Date and the deployment's clock, or the earlier."""
     with suppress(ValueError):
         stated = parsedate_to_datetime(exchange.response.header("date") or "-")
         return which(stated.astimezone(UTC), exchange.at.astimezone(UTC))
@@ -234,7 +234,7 @@ def registration_date_is_a_date(exchange: Exchange, _history: History) -> CheckR
     """The registration date is a date, or a date and time; the interface shows both."""
     value = profile_in(exchange)["registration_date"]
     error = fault(value, "Profile", "properties", "registration_date")
-    is_right = not error and (_is_date(value) or _is_instant(value))
+    is_right = not error and _is_instant(value)
     return expect(is_right, "a date, or a date and time", value)
 
 
@@ -247,16 +247,9 @@ def updated_date_is_in_utc(exchange: Exchange, _history: History) -> CheckResult
 
 
 def _is_instant(text: str) -> bool:
+    """Returns whether a text is a date, or a date and time, in ISO 8601."""
     try:
         datetime.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _is_date(text: str) -> bool:
-    try:
-        date.fromisoformat(text)
     except ValueError:
         return False
     return True
@@ -282,11 +275,11 @@ _ZONE: Final = re.compile(
     r"[A-Z][A-Za-z_]+(/[A-Za-z0-9_+-]+){1,2}|[A-Z][A-Za-z-]+|[A-Z]{3}\d[A-Z]{3}|GMT[+-]?0",
     re.ASCII,
 )
-"""Matches time zones as the IANA database names them: area and place, or an old name such as UTC."""
+"""Matches names of the IANA time zone database: area and place, or an old name such as UTC."""
 
 
 def items_of(profile: Mapping[str, Any], *places: str) -> list[Any]:
-    """Returns the items at some paths of a profile, such as ``payments.links``; a lone value is one item."""
+    """Returns the items at paths of a profile, such as ``payments.links``, or the value there."""
     items: list[Any] = []
     for place in places:
         value: Any = profile

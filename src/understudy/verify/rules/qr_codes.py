@@ -48,7 +48,7 @@ from understudy.verify.value_texts import BITING, as_json
 
 PNG: Final = b"\x89PNG\r\n\x1a\n"
 COMMON: Final = 480
-"""Largest size, in pixels, that every deployment must draw as requested: the bounds are not shown."""
+"""Largest size, in pixels, that every deployment must draw: the interface shows no bounds."""
 
 LARGE: Final = 320
 """Size, in pixels, at which a decoder can read every code."""
@@ -186,7 +186,7 @@ def code_by_hash(client: ProbeClient) -> None:
 
 @probe("qr-utm-parameters", needs=("slug",))
 def code_with_campaign(client: ProbeClient) -> None:
-    """Requests codes with campaign texts that are easily altered, and with one of two texts changed."""
+    """Requests codes with campaign texts that are easily altered, and changes one text alone."""
     size = fitting(client, 480)
     draw(client, size=size, utm_medium="print + web & 1", utm_campaign="Spring Fair +2")
     draw(client, size=size, utm_medium="print + web & 1", utm_campaign=BITING[0])
@@ -264,11 +264,11 @@ def version_does_not_exist(exchange: Exchange, _history: History) -> bool:
 
 
 icon_exists = tells(
-    "the type is one of those that the document declares",
+    "the type is one that the document declares",
     lambda it, history: it.request.query.get("type") in history.inputs.qr_types,
 )
 icon_has_stated_name = tells(
-    "the type is one whose word the interface gives",
+    "the type is one that the interface names",
     lambda it, _: it.request.query.get("type") in STATED_ICONS,
 )
 

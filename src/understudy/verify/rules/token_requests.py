@@ -1,4 +1,4 @@
-"""The token endpoint: requests and responses (interface, Code grant; RFC 6749, 2.3.1, 3.2 and 5)."""
+"""The token endpoint: requests and responses (interface, Code grant; RFC 6749, 3.2 and 5)."""
 
 import base64
 from datetime import timedelta
@@ -44,7 +44,7 @@ FORM: Final = "application/x-www-form-urlencoded"
 UNAUTHORIZED: Final = 401
 ATTEMPTS: Final = 10
 ATTEMPTS_WITHIN: Final = timedelta(seconds=50)
-"""Less than the minute in which attempts are counted (rule guessing-slowed)."""
+"""A little less than the minute in which attempts are counted (rule guessing-slowed)."""
 
 CLIENT = ("auth_url", "app", "tokens")
 CODE = f"{MADE_UP}-code"
@@ -325,7 +325,7 @@ def error_is_named(exchange: Exchange, _history: History) -> CheckResult:
     is_choice=True,
 )
 def error_is_described(exchange: Exchange, _history: History) -> CheckResult:
-    """An error has a description, a suitable status, and no ``code``, which the resource API uses."""
+    """An error has a description, a suitable status, and no ``code`` as in the resource API."""
     members = exchange.json_object
     error, text = members.get("error"), members.get("error_description")
     statuses = OF_UNKNOWN_CLIENT if error == "invalid_client" else STATUSES
@@ -357,7 +357,7 @@ def browser_gets_cross_origin_error(exchange: Exchange, _history: History) -> Ch
     needs=CLIENT,
 )
 def requests_of_browser_script(client: ProbeClient) -> Parts:
-    """Requests a token as a script of another origin: a wrong secret, a preflight, the right secret."""
+    """Requests tokens as a script of another origin: with a wrong secret, and correctly."""
     origin = {"origin": "https://understudy.invalid"}
     made_up = dict(nearly(client.app.client_secret or "")).get("widened", f"{MADE_UP}-secret")
     yield post(client, _valid_form(client, client_secret=made_up), headers=origin)
@@ -368,7 +368,7 @@ def requests_of_browser_script(client: ProbeClient) -> Parts:
 
 
 def _of_basic(exchange: Exchange) -> str:
-    """Returns the option of the switch: a server that accepts Basic refuses only the made-up code."""
+    """Returns the option of the switch: if Basic is accepted, only the made-up code is refused."""
     error = exchange.json_object.get("error")
     return "refuse" if error == "invalid_client" else "accept"
 

@@ -292,7 +292,7 @@ def an_implicit_token(client: ProbeClient) -> str:
     needs=("auth_url", "app", "tokens", "approval", "other_app"),
 )
 def tokens_of_other_clients(client: ProbeClient) -> Parts:
-    """Validates a token as its own and as other clients, made-up and altered tokens, and no token."""
+    """Validates a token as its own and other clients, made-up and altered tokens, and none."""
     token = an_implicit_token(client)
     own = {"client_id": client.app.client_id or "", "token": token}
     url = f"{client.target.auth_url}/oauth2/token-info"
@@ -380,12 +380,12 @@ def newer_issue(exchange: Exchange, history: History) -> Exchange | None:
     """Returns the newest later exchange that issued another token to the same client."""
     issued = issue_of(exchange, history)
     newer = (
-        each
-        for each in history.of(TOKEN)
+        later
+        for later in history.of(TOKEN)
         if issued is not None
-        and each.number > issued.number
-        and gives_token(each)
-        and {**each.request.form, "code": ""} == {**issued.request.form, "code": ""}
+        and later.number > issued.number
+        and gives_token(later)
+        and {**later.request.form, "code": ""} == {**issued.request.form, "code": ""}
     )
     return next(newer, None)
 
@@ -452,7 +452,7 @@ def password_token_lasts(exchange: Exchange, history: History) -> CheckResult:
     needs=("auth_url", "app", "tokens", "approval", "password", "clock"),
 )
 def tokens_that_grow_old(client: ProbeClient) -> None:
-    """Obtains a token by each grant, and uses it shortly before and after two weeks, and a year on."""
+    """Obtains a token by each grant, and uses it before and after two weeks, and a year on."""
     scopes = SCOPES[:2]
     redirect = decide(client, parameters(client.app, response_type="token"))
     implicit = token_in(client, redirect, scopes)

@@ -113,7 +113,7 @@ def only_other_updated_since(exchange: Exchange, history: History) -> bool:
 
 
 def only_refused_without_scope_since(exchange: Exchange, history: History) -> bool:
-    """Tells whether a token without the manage scope was refused since, and no write was accepted."""
+    """Tells whether a token without the manage scope was refused since, and no write accepted."""
     attempts = list(attempts_since(proven(view_before(exchange, history)), history))
     account = account_of(exchange, history)
     return all(attempt.response.is_refusal for attempt in attempts) and any(
@@ -211,7 +211,7 @@ VIEWED: Final = (
     {"display_name": "Understudy", "location": "東京 🎭", "company": "A&B <C>"},
     {"location": "", "company": "0"},
 )
-"""Two updates: the second leaves the first member alone, unsets the second and changes the third."""
+"""Two updates: the second keeps the first member, unsets the second and changes the third."""
 
 
 # Side effects on lists of avatars: on other avatars, addresses and accounts.
@@ -253,7 +253,7 @@ def only_other_wrote(exchange: Exchange, history: History) -> bool:
 
 
 def selection_is_unchanged(exchange: Exchange, history: History) -> bool:
-    """Tells whether no write since the last list for the address can have changed its selection."""
+    """Tells whether writes came since the address's last list, none of which can select for it."""
     before = list_before(exchange, history, is_for_same=True)
     if before is None or exchange.identity.account not in TEST_ACCOUNTS:
         return False
@@ -359,7 +359,7 @@ def selection_for_other_addresses_stays(exchange: Exchange, history: History) ->
     needs=("owner", "writes", "uploads", "two_emails"),
 )
 def views_of_avatar_changes(client: ProbeClient) -> Parts:
-    """Writes to one of several avatars and to the profile, and lists all avatars after each write."""
+    """Changes one of several avatars and the profile, and lists all avatars after each change."""
     first, last = client.known.own_hashes[0], client.known.own_hashes[-1]
     image = an_avatar(client)
     other = str(upload(client, picture("GIF"), select_avatar="false").json_object.get("image_id"))

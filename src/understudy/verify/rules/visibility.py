@@ -1,4 +1,4 @@
-"""Visibility of profile members to anonymous clients, tokens, the owner and others (interface, Profile)."""
+"""Visibility of profile members to the public, tokens and the owner (interface, Profile)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -33,7 +33,7 @@ PUBLIC = frozenset({"none"})
 
 
 def twin(exchange: Exchange, history: History, kinds: frozenset[str]) -> Exchange | None:
-    """Returns an earlier lookup of the same identifier by these kinds of clients, if still current."""
+    """Returns an earlier lookup of the identifier by these kinds of clients, if still current."""
     if exchange.operation != LOOKUP:
         return None
     for before in history.near(LOOKUP):
