@@ -4,8 +4,8 @@ The public API: ``verify`` judges a deployment, ``edge_cases`` yields generated 
 ``parametrize`` makes pytest tests of them, and ``MockWorld`` is one isolated world of a running
 mock. ``understudy.strategies`` has a Hypothesis strategy for each schema and operation.
 
-Each name is imported when it is first used: the judge takes more than a second to import, which no
-command and no mock should wait for.
+Each name is imported at its first use, since ``verify`` takes more than a second to import, and most
+commands and the mock do not need it.
 """
 
 import sys
@@ -30,7 +30,7 @@ def __getattr__(name: str) -> Any:
     """Imports a public name when it is first used.
 
     Raises:
-        AttributeError: There is no such name.
+        AttributeError: The package has no public name like this.
         MissingExtra: The name needs packages that are not installed.
     """
     if name == "__version__":
@@ -51,10 +51,13 @@ def __dir__() -> list[str]:
 
 
 class _Package(ModuleType):
-    """This package, whose public names are not hidden by subpackages of the same name."""
+    """The type of this package, whose subpackages do not hide public names."""
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Sets an attribute, unless it is the subpackage ``verify``, which Python binds on import."""
+        """Sets an attribute, but not the subpackage ``verify``, which would hide the function.
+
+        Python sets the attribute when it imports the subpackage.
+        """
         if not (name in _HOMES and isinstance(value, ModuleType)):
             super().__setattr__(name, value)
 

@@ -1,9 +1,9 @@
-"""The errors of understudy, as one tree with two roots.
+"""The exceptions of understudy: two trees, one for commands and one for responses.
 
-StartupError                a person mends a file, an option or a port; the command ends with 2
+StartupError                the user must correct a file, an option or a port; exit status 2
 ├── FixtureError            a person, token or picture among the fixtures
 └── MissingExtra            a package of an optional extra is not installed
-Problem                     becomes a response, in the shape of the API that was called
+Problem                     becomes an error response, in the error shape of the API
 ├── BadRequest              400: the request breaks the document or a rule
 ├── Unauthorized            401: no token, or an invalid one (RFC 6750, 3.1)
 ├── Forbidden               403: the token is valid, but not for this operation
@@ -16,10 +16,10 @@ Problem                     becomes a response, in the shape of the API that was
 ├── UnsupportedMediaType    415
 ├── TooManyRequests         429
 ├── StoreUnavailable        503: the store of the worlds does not respond, or is gone (RFC 9110, 15.6.4)
-├── ShuttingDown            503: the mock stops, and the request was not finished before
+├── ShuttingDown            503: the mock stopped before the request was finished
 ├── InsufficientStorage     507: the change could not be stored (RFC 4918, 11.5)
 ├── LimitExceeded           a limit of this mock on size or number (``limits``)
-└── MockRefusal             problem+json: a request that steers the mock and cannot be carried out
+└── MockRefusal             problem+json: a header or parameter that controls the mock is invalid
 """
 
 import re
@@ -34,14 +34,14 @@ Headers = tuple[tuple[str, str], ...]
 
 
 _LONG_WORD = re.compile(r"(\S{300})\S+")
-"""Finds a word of a message that repeats what a file holds, which has no end."""
+"""Matches a word that is too long for a message: quoted content of a file can have any length."""
 
 
 class StartupError(Exception):
-    """A usage or configuration error; a command prints its text and ends with 2.
+    """A usage or configuration error; a command prints its text and exits with status 2.
 
     Args:
-        text: The text; of a word of more than 300 characters it keeps the beginning.
+        text: Message; words of more than 300 characters are truncated.
     """
 
     def __init__(self, text: str) -> None:
@@ -49,7 +49,7 @@ class StartupError(Exception):
 
 
 class FixtureError(StartupError):
-    """A fixture that cannot be used: the text names the file, the key and the remedy."""
+    """An invalid fixture; the text names the file, the key and the remedy."""
 
 
 class MissingExtra(StartupError):
@@ -57,17 +57,17 @@ class MissingExtra(StartupError):
 
 
 _FRAMES = 14
-"""Stack frames that are looked at for a refusal: two of its own; further callers belong to the server."""
+"""Stack frames that are searched for the function that refused; callers further up are the server's."""
 
 
 class Breach(NamedTuple):
-    """Explains which keyword of the document a request violates.
+    """The keyword of the document that a request violates.
 
     Attributes:
-        where: JSON pointer into the body, or the parameter.
-        expected: The value of the violated keyword, as the document writes it.
-        actual: The value of the request at that place.
-        document: JSON pointer into the document.
+        where: JSON Pointer into the body, or the parameter's location and name.
+        expected: Value of the violated keyword in the document.
+        actual: Value in the request.
+        document: JSON Pointer to the keyword in the document.
     """
 
     where: str
@@ -77,12 +77,12 @@ class Breach(NamedTuple):
 
 
 class Violation(NamedTuple):
-    """One of the ways in which a request breaks the document.
+    """One violation of the document by a request.
 
     Attributes:
-        location: ``path``, ``query``, ``header``, ``cookie`` or ``body``; empty if it is the whole.
-        path: The parameter's name, or the steps to the value in the body.
-        message: What is wrong, with the value.
+        location: ``path``, ``query``, ``header``, ``cookie`` or ``body``; empty for the whole request.
+        path: Name of the parameter, or the keys to the value in the body.
+        message: Message with the invalid value.
     """
 
     location: str
@@ -91,15 +91,15 @@ class Violation(NamedTuple):
 
 
 class Problem(Exception):
-    """A response other than success, raised where the reason is known.
+    """An error response, raised where the cause is known.
 
     Attributes:
-        message: What was wrong, with the value, and what to do; shown to the client.
-        code: The machine-readable word beside it, where one is known.
-        headers: Headers that the answer must carry, such as ``WWW-Authenticate``.
-        breach: What of the document was broken, if that is why.
-        violations: All that is wrong with the request, if the document says so.
-        made_by: The code that made it, the closest first: who refused, and by which rule.
+        message: Cause with the invalid value, and remedy; shown to the client.
+        code: Machine-readable error code; None without one.
+        headers: Headers of the response, such as ``WWW-Authenticate``.
+        breach: First violated keyword of the document; None for other causes.
+        violations: All violations of the document by the request.
+        made_by: Code objects of the raising functions, the innermost first; they lead to the rules.
     """
 
     status: ClassVar[int] = 500
@@ -122,7 +122,7 @@ class Problem(Exception):
 
 
 def _callers() -> tuple[CodeType, ...]:
-    """Returns the code that makes a problem, the closest first."""
+    """Returns the code objects on the stack that raise a problem, the innermost first."""
     codes: list[CodeType] = []
     frame = currentframe()
     for _ in range(_FRAMES):
@@ -130,7 +130,7 @@ def _callers() -> tuple[CodeType, ...]:
             break
         codes.append(frame.f_code)
         frame = frame.f_back
-    return tuple(codes[2:])
+    return tuple(codes[2:])  # without this function and Problem.__init__
 
 
 class BadRequest(Problem):
@@ -140,7 +140,7 @@ class BadRequest(Problem):
 
 
 class Unauthorized(Problem):
-    """No token was sent where one is required, or the token is not valid."""
+    """A required token is missing, or the token is invalid."""
 
     status = 401
 
@@ -152,7 +152,7 @@ class Forbidden(Problem):
 
 
 class NotFound(Problem):
-    """There is nothing at this address."""
+    """The requested resource does not exist."""
 
     status = 404
 
@@ -200,7 +200,7 @@ class TooManyRequests(Problem):
 
 
 class StoreUnavailable(Problem):
-    """The store of the worlds does not respond or is gone, so the mock returns no value that may be stale."""
+    """The store of the worlds does not respond or is gone; a response might be stale."""
 
     status = 503
 
@@ -210,7 +210,7 @@ class StoreUnavailable(Problem):
 
 
 class ShuttingDown(Problem):
-    """The mock stops, and the request was not finished within its grace."""
+    """The mock is stopping, and the request was not finished within the grace period."""
 
     status = 503
 
@@ -226,7 +226,7 @@ class InsufficientStorage(Problem):
 
 
 class LimitExceeded(Problem):
-    """The request is beyond a limit of this mock; the response names it."""
+    """The request exceeds a limit of this mock, which the response names."""
 
     def __init__(self, status: int, limit: str, message: str) -> None:
         headers = (("x-mock-limit", limit),)
@@ -235,10 +235,10 @@ class LimitExceeded(Problem):
 
 
 class MockRefusal(Problem):
-    """A request that steers the mock cannot be carried out: production could never say it.
+    """An invalid header or parameter that controls the mock, and that the real service ignores.
 
     Attributes:
-        title: A few words that are the same each time (RFC 9457, 3.1.3).
+        title: Short text that is the same for each occurrence (RFC 9457, 3.1.3).
     """
 
     def __init__(self, status: int, title: str, message: str) -> None:
@@ -248,22 +248,22 @@ class MockRefusal(Problem):
 
 
 _LONGEST_COMPARED = 200
-"""Characters of a word that is compared: the comparison takes the square of their number."""
+"""Characters of a compared word at most, since the comparison takes quadratic time."""
 
 _MOST_COMPARED = 1000
-"""Known words that one is compared with."""
+"""Known words that a word is compared with at most."""
 
 _CLOSE = 0.65
-"""The share of letters in common from which a word is suggested: one of three may differ."""
+"""Similarity from which a word is suggested: one of three letters may differ."""
 
 
 def unreadable(path: object, error: OSError | UnicodeDecodeError, remedy: str = "") -> str:
-    """Returns why a file cannot be read, and what to do.
+    """Returns a message with the reason why a file cannot be read, and a remedy.
 
     Args:
-        path: The file, behind the option that names it where that is not plain.
-        error: What was raised when it was read.
-        remedy: A sentence that says what makes such a file.
+        path: Path of the file, with the option that names it where that is unclear.
+        error: Exception that reading raised.
+        remedy: Sentence that says how to make such a file; empty for a default.
     """
     if isinstance(error, IsADirectoryError):
         return f"{path} is a directory; name a file. {remedy}".rstrip()
@@ -278,14 +278,14 @@ _BARE_TEXT = re.compile(r"\s*([\w.-]+)\s*=\s*[^\s\"'\[{#].*")
 
 
 def not_toml(path: Path, error: Exception, remedy: str) -> str:
-    """Returns what is to be written where TOML's reader stopped, before what it says itself.
+    """Returns a message with the line of a TOML error and a remedy, then the parser's message.
 
-    The value that stands there is not repeated, as it may be a secret.
+    The value in the line is not quoted, as it may be a secret.
 
     Args:
-        path: The file.
-        error: What was raised when it was parsed.
-        remedy: A sentence that says what makes such a file.
+        path: Path of the file.
+        error: Exception that parsing raised.
+        remedy: Sentence that says how to make such a file.
     """
     place = _AT_LINE.search(str(error))
     if place is None:
@@ -304,15 +304,15 @@ _MISFIT = re.compile(
     r"(?: - at `\$\.?(?P<place>[^`]*)`)?",
     re.DOTALL,
 )
-"""Matches what msgspec says of a value: what is wrong, and the place of it."""
+"""Matches a validation message of msgspec, and its place in the value; msgspec offers only text."""
 
 
 def not_a_record(error: Exception, record: Any) -> str:
-    """Returns why a value is not a record, behind the place within it, and what to do.
+    """Returns a message with the place and the reason of a validation error, and a remedy.
 
     Args:
-        error: What msgspec raised.
-        record: The type that the value was to have.
+        error: Validation error of msgspec.
+        record: Record type of the value.
     """
     match = _MISFIT.fullmatch(str(error))
     assert match is not None  # matches any text
@@ -331,10 +331,10 @@ def not_a_record(error: Exception, record: Any) -> str:
 
 
 def keys_at(record: Any, place: str = "") -> tuple[str, ...]:
-    """Returns the keys that a type of records knows at a place such as ``profile.links[0]``."""
+    """Returns the keys of a record type at a place within it, such as ``profile.links[0]``."""
     struct = _struct(record)
     for name in re.findall(r"(?:^|\.)(\w+)", place):
-        # a name in the file may look like a path
+        # a key in the file may contain dots, and so look like several names: then there is no struct
         struct = _struct(get_type_hints(struct).get(name)) if struct else None
     return tuple(getattr(struct, "__struct_encode_fields__", ()))
 
@@ -347,7 +347,7 @@ def _struct(hint: Any) -> Any:
 
 
 def nearest(word: str, known: Sequence[str]) -> str:
-    """Returns a hint such as ``; did you mean 'rating'?``, or nothing where none is close."""
+    """Returns a hint such as ``; did you mean 'rating'?``; empty if no known word is similar."""
     if len(word) > _LONGEST_COMPARED:
         return ""
     close = get_close_matches(word, known[:_MOST_COMPARED], n=1, cutoff=_CLOSE)

@@ -1,7 +1,7 @@
-"""Knows how this program was installed: its version, and the command that adds an extra.
+"""The version of this installation, and the command that adds an extra to it.
 
 On the public index ``understudy`` is another author's program, with the same import name and the same
-command. So the distribution has a name of its own, and no message tells anybody to install the bare name.
+command. So the distribution has another name, and no message says to install the bare name.
 """
 
 import json
@@ -14,17 +14,15 @@ from urllib.parse import urlsplit
 from understudy.errors import MissingExtra
 
 DISTRIBUTION: Final = "understudy-mock"
-"""The name under which pip, pipx and uv know the program; the import name is ``understudy``."""
+"""Name of the distribution for pip, pipx and uv; the import name is ``understudy``."""
 
 UNKNOWN_VERSION: Final = "0+unknown"
-"""The version of sources that run without being installed."""
+"""Version of sources that run without an installation."""
 
 
 def version() -> str:
     """Returns the version of the installed distribution."""
-    metadata = import_module(
-        "importlib.metadata"
-    )  # 20 ms, which `understudy --help` need not wait for
+    metadata = import_module("importlib.metadata")  # takes 20 ms, which `--help` does not need
     try:
         return str(metadata.version(DISTRIBUTION))
     except metadata.PackageNotFoundError:
@@ -32,7 +30,7 @@ def version() -> str:
 
 
 def adding(extra: str) -> str:
-    """Returns the command that installs an extra, by the way in which the program was installed."""
+    """Returns the command that adds an extra to this installation."""
     return command_for(extra, Path(sys.prefix), _origin())
 
 
@@ -40,9 +38,9 @@ def command_for(extra: str, environment: Path, origin: dict[str, Any]) -> str:
     """Returns the command that adds an extra to an installation.
 
     Args:
-        extra: The name of the extra in pyproject.toml.
-        environment: The directory of the virtual environment.
-        origin: Where the distribution came from (PEP 610); empty if it came from an index.
+        extra: Name of the extra in pyproject.toml.
+        environment: Directory of the virtual environment.
+        origin: Origin of the distribution (PEP 610); empty if it came from an index.
     """
     url = origin.get("url", "")
     if origin.get("dir_info", {}).get("editable"):
@@ -59,7 +57,7 @@ def command_for(extra: str, environment: Path, origin: dict[str, Any]) -> str:
 
 
 def _origin() -> dict[str, Any]:
-    """Returns what pip wrote about where the distribution came from."""
+    """Returns the origin of the distribution, as the installer recorded it (PEP 610)."""
     metadata = import_module("importlib.metadata")
     try:
         text = metadata.distribution(DISTRIBUTION).read_text("direct_url.json")

@@ -1,11 +1,10 @@
-"""The door: commands, stores, reports, formats, handlers and rules come in here, ours and others'.
+"""The plugins: looks up commands, stores, reports, formats, handlers and rules, ours and others'.
 
-Our own parts stand in one literal list, as text: nothing is imported before it is used, and no
-module of the core imports what stands behind the door. Parts of other packages come in by entry
-points, in the groups ``understudy.commands``, ``understudy.stores`` and so on. Reading those of 150
-installed packages takes 0.06 s, as long as `understudy --help`, so they are read only where none of
-ours has the name, where an operation of the document has no handler of ours, and for the catalogue
-of rules.
+Our own parts are in one literal table, as text, so that nothing is imported before it is used, and the
+core imports no plugin. Other packages offer parts by entry points, in the groups
+``understudy.commands``, ``understudy.stores`` and so on. Reading the entry points of 150 installed
+packages takes 0.06 s, as long as `understudy --help`. So they are read only for a name or an operation
+that is not ours, and for the catalogue of rules.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +27,7 @@ Kind = Literal[
     "suggested_rules",
     "people",
 ]
-"""The kinds of parts that other packages can bring."""
+"""The kinds of parts that other packages can offer."""
 
 OURS: Final[Mapping[Kind, Mapping[str, str] | str]] = {
     # Name of a command to a click.Command.
@@ -57,12 +56,12 @@ OURS: Final[Mapping[Kind, Mapping[str, str] | str]] = {
         "schema": "understudy.cli.schema:schema",
         "plugins": "understudy.cli.listed_plugins:plugins",
     },
-    # Scheme of a URL for --state to a function of default world, URL, settings and what replicas
-    # have in common, which returns the worlds and the store (mock.store.persisting.Join).
+    # Scheme of a URL for --state to a function of default world, URL, settings and shared data of the
+    # replicas, which returns the worlds and the store (mock.store.persisting.Join).
     "stores": dict.fromkeys(
         ("valkey", "valkeys", "redis", "rediss"), "understudy.fleet.shared_store:joined"
     ),
-    # Name for --report to a function of a report (reports.content), which returns a text.
+    # Name for --report to a function that renders a report (reports.content) as a text.
     "reports": "understudy.reports.formats:FORMATS",
     # Name for --format to an ExportFormat.
     "formats": "understudy.generate.formats.export_formats:FORMATS",
@@ -70,29 +69,29 @@ OURS: Final[Mapping[Kind, Mapping[str, str] | str]] = {
     "handlers": {},
     # Any name to the Rules of a section; importing its module registers their checks and probes.
     "rules": {},
-    # Any name to a function of document and settings, which returns the state of the document or
-    # None (mock.app). One part has it: the operations of a document share one state.
+    # Any name to a function of document and settings, which returns the inferred state of the
+    # document or None (mock.app). Only one part: all operations of a document share one state.
     "states": {"collections": "understudy.collections.inferring:inferred_state"},
-    # Any name to a function of the fixtures and a key, which returns what stands before the mock's
+    # Any name to a function of the fixtures and a key, which returns a wrapper of the mock's
     # applications (mock.app).
     "entrances": {"record": "understudy.record.replaying:entrance"},
-    # Any name to a function of target and document, which returns what judges the state that a
+    # Any name to a function of target and document, which returns the evaluator of the state that a
     # document of another service suggests (verify.run.StateJudge).
     "judges": {"collections": "understudy.collections.judging:collections_judge"},
-    # Any name to the rules by id that such a judge judges by.
+    # Any name to the rules of such an evaluator, by their ids.
     "suggested_rules": {"collections": "understudy.collections.rules:INFERRED"},
-    # Any name to a function of deployment and target file, which returns what puts pseudonyms in place
-    # of people's values (record.personal_values), or None at a mock.
+    # Any name to a function of deployment and target file, which returns the replacer of personal
+    # values by pseudonyms (record.personal_values), or None at a mock.
     "people": {"record": "understudy.record.recorder:people_of_reports"},
 }
-"""Our own parts: of each kind the module and attribute by name, or of a mapping from name to part."""
+"""Kind and name to the ``module:attribute`` of our part; or kind to that of a mapping of its parts."""
 
 
 def find(kind: Kind, name: str) -> Any:
-    """Returns a part by its name, or None if no installed package brings it.
+    """Imports and returns a part by its name; None if no installed package offers it.
 
     Raises:
-        StartupError: Several packages bring it, or it cannot be imported.
+        StartupError: Several packages offer the part, or it cannot be imported.
     """
     ours = _ours(kind)
     if name in ours:
@@ -102,22 +101,22 @@ def find(kind: Kind, name: str) -> Any:
 
 
 def has(kind: Kind, name: str) -> bool:
-    """Tells whether an installed package brings a part of this name; nothing of it is imported."""
+    """Tells whether an installed package offers a part of this name, without importing the part."""
     return name in _ours(kind) or name in _entry_points(kind)
 
 
 def names(kind: Kind) -> tuple[str, ...]:
-    """Returns the names of our own parts, in the order in which they are offered."""
+    """Returns the names of our own parts, in the order of their listing."""
     return tuple(_ours(kind))
 
 
 def foreign_names(kind: Kind) -> tuple[str, ...]:
-    """Returns the names of the parts that other packages bring."""
+    """Returns the names of the parts that other packages offer."""
     return tuple(sorted(_entry_points(kind)))
 
 
 def brought() -> list[tuple[Kind, str, str, str, str]]:
-    """Returns the kind, name, package, version and place of each part that other packages bring."""
+    """Returns kind, name, package, version and ``module:attribute`` of each part of other packages."""
     return [
         (kind, name, point.dist.name, point.dist.version, point.value)
         for kind in OURS
@@ -127,17 +126,17 @@ def brought() -> list[tuple[Kind, str, str, str, str]]:
 
 
 def every(kind: Kind) -> dict[str, Any]:
-    """Returns all parts of a kind by their names, ours first.
+    """Imports and returns all parts of a kind by their names, ours first.
 
     Raises:
-        StartupError: Several packages bring one name, or a part cannot be imported.
+        StartupError: Several packages offer the same name, or a part cannot be imported.
     """
     ours = {name: find(kind, name) for name in names(kind)}
     return ours | {name: _loaded(kind, name) for name in foreign_names(kind)}
 
 
 def forget() -> None:
-    """Reads the entry points again at the next question, as where a package was installed."""
+    """Clears the cache of entry points, so that newly installed packages are found."""
     _entry_points.cache_clear()
 
 
@@ -152,7 +151,7 @@ def _imported(place: str) -> Any:
     return getattr(import_module(module), attribute)
 
 
-@cache  # the metadata of every package is read for it
+@cache  # a look-up reads the metadata of every installed package
 def _entry_points(kind: Kind) -> Mapping[str, Sequence[Any]]:
     """Returns the entry points of a kind by their names."""
     # importlib.metadata takes 50 ms to import, which a run without foreign parts need not wait for.
@@ -168,7 +167,7 @@ def _loaded(kind: Kind, name: str) -> Any:
     """Imports a part of another package.
 
     Raises:
-        StartupError: Several packages bring it, understudy has one of its own, or it cannot be
+        StartupError: Another package or understudy itself offers the same name, or the part cannot be
             imported.
     """
     points = _entry_points(kind)[name]

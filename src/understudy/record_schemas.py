@@ -1,7 +1,7 @@
-"""Describes msgspec records as JSON Schemas, by which editors complete and check files.
+"""Generates JSON Schemas of msgspec records, with which editors complete and check files.
 
-The schemas are made from the records, descriptions included, so that they cannot differ from what
-the readers of the files accept.
+Everything comes from the records, descriptions included, so that the schemas accept the same files as
+the program does.
 """
 
 import inspect
@@ -19,8 +19,8 @@ def record_schema(kind: Any, title: str) -> dict[str, Any]:
     """Returns the JSON Schema (2020-12) of a record, or of a list of records.
 
     Args:
-        kind: A msgspec record, or ``list[Record]``.
-        title: The title of the schema.
+        kind: Type of a msgspec record, or ``list[Record]``.
+        title: Title of the schema.
     """
     (schema,), definitions = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
     return {
@@ -32,12 +32,12 @@ def record_schema(kind: Any, title: str) -> dict[str, Any]:
 
 
 def schema_text(schema: Mapping[str, Any]) -> str:
-    """Returns a schema as the text of its file."""
+    """Returns the text of a schema's file."""
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
 def _described(definition: dict[str, Any]) -> dict[str, Any]:
-    """Splits the docstring of a record into its first paragraph and the texts of its members."""
+    """Returns a definition with descriptions of the record and its members, from its docstring."""
     docstring = inspect.cleandoc(definition.get("description", ""))
     summary, _, rest = docstring.partition("\n\n")
     _, _, attributes = rest.rpartition("Attributes:\n")

@@ -8,10 +8,10 @@ from urllib.parse import unquote, urlsplit
 from understudy.errors import StartupError
 
 PASSWORD_VARIABLE: Final = "UNDERSTUDY_STATE_PASSWORD"
-"""Environment variable of the password, for those who want it in no file and no command line."""
+"""Environment variable for the password, which keeps it out of files and command lines."""
 
 AUTHORITY_VARIABLE: Final = "UNDERSTUDY_STATE_CA"
-"""Environment variable of the file with the authorities that the store's certificate is held to."""
+"""Environment variable for the file of certificate authorities that verify the store's certificate."""
 
 _SCHEMES: Final = ("valkey", "valkeys", "redis", "rediss")
 _PORT: Final = 6379
@@ -22,13 +22,13 @@ class StoreAddress:
     """The address of a store.
 
     Attributes:
-        scheme: As the URL has it.
-        host: Name or address of the machine.
+        scheme: Scheme of the URL.
+        host: Host name or address.
         port: TCP port.
-        database: The number of the database.
-        user: Whom the process signs in as; None for the store's default user.
-        password: The password of that user; never shown.
-        authority: The file with authorities for TLS; None for those of the system.
+        database: Number of the database.
+        user: User name; None for the store's default user.
+        password: Password of the user; never shown.
+        authority: File of certificate authorities for TLS; None for those of the system.
     """
 
     scheme: str
@@ -52,20 +52,20 @@ class StoreAddress:
 
 
 def is_store(text: str) -> bool:
-    """Tells whether a text is the URL of a store, and not a file."""
+    """Tells whether a text is the URL of a store, and not the path of a file."""
     scheme, separator, _ = text.partition("://")
     return bool(separator) and scheme.lower() in _SCHEMES
 
 
 def store_address(text: str, option: str = "--state") -> StoreAddress:
-    """Reads the URL of a store; the password may be in the environment instead.
+    """Parses the URL of a store; the password may come from the environment instead.
 
     Args:
-        text: The URL.
-        option: Where it was given, for the error.
+        text: URL of the store.
+        option: Option with the URL, for the message.
 
     Raises:
-        StartupError: It is not as it must be; the text shows no password.
+        StartupError: The URL is invalid; the message does not quote it, as it may have a password.
     """
     try:
         parts = urlsplit(text)

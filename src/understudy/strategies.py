@@ -1,7 +1,7 @@
 """Hypothesis strategies by name: ``profile()``, ``avatar()``, ``update_own_profile()`` and so on.
 
-The names are those of the documents' schemas and operations, in snake case; nothing is listed here,
-so that a schema that is added has its strategy.
+The names are those of the documents' schemas and operations, in snake case. They are looked up when they
+are used, so that every schema has a strategy.
 """
 
 from collections.abc import Callable

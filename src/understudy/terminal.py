@@ -1,7 +1,7 @@
-"""Prints texts of others on a terminal: what could steer it, or hide a part, is shown as an escape.
+"""Prints untrusted texts on a terminal, with escapes for control and invisible characters.
 
-Whatever comes from a deployment, a document, a journal or an upstream may hold ESC, C1 controls or
-marks that reorder a line; a terminal that obeys them shows something else than what was received.
+Texts from a deployment, a document, a journal or an upstream may contain ESC, C1 controls or marks that
+reorder a line; a terminal that obeys them shows another text than the received one.
 """
 
 import re
@@ -17,27 +17,27 @@ _STEERING: Final = re.compile(
     "\ud800-\udfff\U000e0000-\U000e007f"  # lone surrogates, which no output can encode; tags
     "]"
 )
-"""Characters that a terminal obeys or does not show. Joiners stay: emoji and Indic scripts need them."""
+"""Matches control and invisible characters, but no joiners, which emoji and Indic scripts need."""
 
 COLOURS: Final[Mapping[int, str]] = {2: "green", 3: "cyan", 4: "yellow", 5: "red"}
-"""Class of a status to its colour."""
+"""First digit of a status to its colour."""
 
 
 def printable(text: str) -> str:
-    r"""Returns a text with escapes for characters that would steer a terminal or hide from the reader.
+    r"""Returns a text with escapes for control and invisible characters.
 
-    They are written as JSON writes them, ``\u001b``, so that JSON stays the same JSON.
+    The escapes are those of JSON, ``\u001b``, so that a JSON text keeps its value.
     """
     return _STEERING.sub(_escape, text.replace("\r\n", "\n"))
 
 
 def printable_line(text: str) -> str:
-    """Returns a text as ``printable`` does, on one line: no text of others begins a line of its own."""
+    """Returns a text as ``printable`` does, on one line, so that it cannot forge further lines."""
     return printable(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def counted(number: int, noun: str) -> str:
-    """Returns a number with its noun, in the plural where there is not one."""
+    """Returns a number with its noun, in the plural unless the number is 1."""
     if number == 1:
         return f"1 {noun}"
     head, that, rest = noun.partition(" that ")  # "rules that were", and "2 new findings"
@@ -46,13 +46,13 @@ def counted(number: int, noun: str) -> str:
 
 
 def echo(text: object = "", *, err: bool = False, nl: bool = True, **style: Any) -> None:
-    """Prints a text, with escapes for what would steer the terminal.
+    """Prints a text, with escapes for control and invisible characters.
 
     Args:
-        text: The text; it has no styles of its own.
-        err: True for standard error.
+        text: Text or UTF-8 bytes; styles in it would be escaped.
+        err: True to print to standard error.
         nl: True to end the line.
-        style: What ``click.style`` takes.
+        style: Arguments of ``click.style``.
     """
     shown = printable(text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text))
     click.echo(click.style(shown, **style) if style else shown, err=err, nl=nl)

@@ -1,8 +1,8 @@
-"""Joins each document with its handlers: what the mock serves, one function an API.
+"""Builds the APIs that the mock serves, each by a function that joins a document with its handlers.
 
-The document of another service has no handlers here. Its operations are answered from the document, at the
-paths that it gives, and whoever sends a credential of the declared kind is let in, as the fixtures'
-people are not accounts of that service.
+The document of another service has no handlers here: responses come from the document, at its own
+paths, and any credential of a declared kind is valid, since the fixtures' people are not accounts of that
+service.
 """
 
 from collections.abc import Sequence
@@ -53,7 +53,7 @@ def resource_error(problem: Problem) -> HandlerResponse:
 
 
 def resource_api(document: Document, vocabulary: Vocabulary = OWN_WORDS) -> Api:
-    """Returns the resource API under whatever document is in force, in the words of a deployment."""
+    """Returns the resource API for the document in force, with the names that a deployment uses."""
     base_path = document.base_path or DEFAULT_BASE_PATH
     document = with_published(document)
     return Api(
@@ -78,13 +78,13 @@ def resource_api(document: Document, vocabulary: Vocabulary = OWN_WORDS) -> Api:
 
 
 def with_foreign_handlers(api: Api, settings: Settings) -> Api:
-    """Returns an API with the handlers of other packages, where an operation has none of ours.
+    """Returns an API with the handlers of other packages, for operations without a handler of ours.
 
     Raises:
-        StartupError: Two packages bring a handler of one operation, or one cannot be imported.
+        StartupError: Two packages offer a handler of one operation, or one cannot be imported.
     """
     ours = {shape(*key) for key in api.handlers}
-    declared = {shape(each.method, each.path) for each in operations(api.document)}
+    declared = {shape(operation.method, operation.path) for operation in operations(api.document)}
     if settings.handlers == "off" or declared <= ours:
         return api
     handlers = dict(api.handlers)
@@ -97,13 +97,13 @@ def with_foreign_handlers(api: Api, settings: Settings) -> Api:
 
 
 def _of_one(path: str, summary: str, handler: Handler, like: Api) -> Api:
-    """Returns an API of one operation that reads JSON, which is in no document of ours.
+    """Returns an API of one operation that returns JSON, with a generated document.
 
     Args:
-        path: Its path.
-        summary: What it is for.
-        handler: Responds to it.
-        like: The API whose base path and errors it has.
+        path: Path of the operation.
+        summary: Summary of the operation.
+        handler: Handler of the operation.
+        like: API whose base path and error shape the new one has.
     """
     operation = {
         "summary": summary,
@@ -121,31 +121,31 @@ def _of_one(path: str, summary: str, handler: Handler, like: Api) -> Api:
 
 
 def definition_api(resource: Api) -> Api:
-    """Returns what publishes the document in force under the name that most tools look for.
+    """Returns the API that publishes the document in force at the path that most tools look for.
 
-    It is an API of its own, so that the document is published as it is, and does not list it.
+    It is separate, so that the published document does not contain the operation.
     """
     handler = publish(resource.document, resource.base_path)
     return _of_one(JSON_PATH, "Read this document under another name", handler, resource)
 
 
 def web_api(document: Document) -> Api:
-    """Returns the API of what responses link to: pictures and icons."""
+    """Returns the API of the pictures and icons that responses link to."""
     return Api(
         document=document,
         base_path="",
         handlers=resource_operations.WEB_HANDLERS,
         error_response=resource_error,
-        is_lenient=True,  # an <img> shows no message
+        is_lenient=True,  # an <img> cannot show an error message
     )
 
 
 def authorization_api(document: Document, auto_approve: str | None = None) -> Api:
-    """Returns the authorization server's endpoints; its other pages are in no document.
+    """Returns the API of the authorization server's endpoints; its other pages are in no document.
 
     Args:
-        document: Declares them.
-        auto_approve: Slug of the person who approves every authorization request; None: none does.
+        document: Document that declares the endpoints.
+        auto_approve: Slug of the person who approves every authorization request; None: pages ask.
     """
     return Api(
         document=document,
@@ -158,13 +158,13 @@ def authorization_api(document: Document, auto_approve: str | None = None) -> Ap
 
 
 def metadata_api(like: Api) -> Api:
-    """Returns what describes the authorization server (RFC 8414), which the interface does not have."""
+    """Returns the API of the authorization server's metadata (RFC 8414), an addition to the interface."""
     summary = "Read what the authorization server can do"
     return _of_one(METADATA_PATH, summary, token_endpoint.metadata, like)
 
 
 def user_info_api(document: Document, vocabulary: Vocabulary) -> Api:
-    """Returns what tells clients of the authorization server who signed in."""
+    """Returns the API of the UserInfo endpoint, which tells clients who signed in."""
     return Api(
         document=document,
         base_path="",
@@ -195,7 +195,7 @@ def admin_api(document: Document, steering: Handlers) -> Api:
 
 
 _NEWER = {key_of(*key) for key in (*resource_operations.HANDLERS, ("GET", PATH))} - COMPARED
-"""The handlers without an operation that the interface describes, but for its publication."""
+"""Operations with handlers that the interface does not describe, and ``GET /openapi``."""
 
 CHECKED: Final = frozenset({"known", "strict"})
 """The policies under which only credentials of the fixtures are valid."""
@@ -204,21 +204,21 @@ KNOWN_HINT = "`understudy fixtures --list` shows tokens and passwords that are v
 
 
 def is_own_service(api: Api) -> bool:
-    """Tells whether handlers of our own service respond to any of the operations."""
+    """Tells whether any operation has a handler of the bundled service."""
     ours = resource_operations.HANDLERS
     return any(ours.get(key) is handler for key, handler in api.handlers.items())
 
 
 def adapted(api: Api, declared: Document, settings: Settings) -> Api:
-    """Returns the resource API as the service of its document has it.
+    """Returns the resource API, adapted to the service that its document describes.
 
     Args:
-        api: The resource API, as our own service has it.
-        declared: The document in force, as it was read.
-        settings: Whether handlers are bound, and which credentials are valid.
+        api: Resource API of the bundled service.
+        declared: Document in force, as it was loaded.
+        settings: Settings of the run: whether handlers are used, and which credentials are valid.
 
     Raises:
-        StartupError: Any token is to be valid in our own service, where each speaks for a person.
+        StartupError: ``--tokens any`` for the bundled service, in which a token stands for a person.
     """
     tokens = settings.tokens
     own = interface_operations(declared)
@@ -259,13 +259,13 @@ def adapted(api: Api, declared: Document, settings: Settings) -> Api:
 
 
 def _bound(api: Api, own: frozenset[str]) -> Api:
-    """Returns an API with the handlers of some operations, and without the scopes of the others.
+    """Returns an API with the handlers, scopes and quotas of only the service's own operations.
 
-    Handlers of operations that only newer definitions of the service have follow the others.
+    Those that only newer definitions of the service have are kept if any other operation is.
 
     Args:
-        api: The resource API.
-        own: The operations that the document shares with the interface; empty to bind none.
+        api: Resource API.
+        own: Operations that the document shares with the interface; empty to keep no handlers.
     """
     bound = {key for key in api.handlers if own and key_of(*key) in own | _NEWER}
     return replace(
@@ -277,7 +277,7 @@ def _bound(api: Api, own: frozenset[str]) -> Api:
 
 
 def _error_of_all_violations(problem: Problem) -> HandlerResponse:
-    """Returns a problem in our own error shape, for a document that declares none."""
+    """Returns a problem in the interface's Error shape, with all violations in its message."""
     body = representations.error_body(problem)
     if problem.violations:
         body = {**body, "error": " ".join(it.message for it in problem.violations)}
@@ -285,10 +285,10 @@ def _error_of_all_violations(problem: Problem) -> HandlerResponse:
 
 
 def _authenticate_account(world: World, name: str, password: str) -> Principal | None:
-    """Returns the principal of a person's user name and password, or None if they are wrong.
+    """Returns the principal of a person's user name and password; None if they are wrong.
 
-    Wrong ones are not counted: that guessing is slowed is a rule of the authorization server, and the
-    documents of other services declare no 429 for it.
+    Failed attempts are not throttled, which is a rule of the authorization server only: documents of other
+    services declare no 429 for it.
     """
     person = find_account(world, name)
     if compared(person, password) == "wrong" or person is None:
@@ -299,7 +299,7 @@ def _authenticate_account(world: World, name: str, password: str) -> Principal |
 def listing(
     title: str, endpoints: Sequence[Endpoint], tokens: TokenPolicy | None
 ) -> Listing | None:
-    """Returns what another service's document offers; None for the document of our own service."""
+    """Returns the listing of another service's document; None for the bundled service."""
     if any(is_own_service(endpoint.api) for endpoint in endpoints):
         return None
     return Listing(title, endpoints, are_credentials_checked=tokens in CHECKED)
@@ -308,14 +308,14 @@ def listing(
 def beside(resource: Api, authorization: Sequence[Api], web: Api, administration: Api) -> list[Api]:
     """Returns the APIs at the address of the resource API.
 
-    Another service has no pictures of people, unless the sign-in pages at the same address show
-    them; a path that its document declares is its own.
+    Another service has no pictures of people, unless sign-in pages at the same address show them; where
+    paths collide, those of its document win.
 
     Args:
-        resource: The resource API.
-        authorization: The APIs of the authorization server; empty if it has an address of its own.
-        web: The API of pictures.
-        administration: The admin API.
+        resource: Resource API.
+        authorization: APIs of the authorization server; empty if it has another address.
+        web: API of pictures.
+        administration: Admin API.
     """
     if authorization:
         own = [_without(api, resource) for api in (*authorization, web)]
@@ -325,7 +325,7 @@ def beside(resource: Api, authorization: Sequence[Api], web: Api, administration
 
 
 def _without(api: Api, preferred: Api) -> Api:
-    """Returns an API without the paths that another one at the same address declares."""
+    """Returns an API without the paths that a preferred API at the same address declares."""
     taken = {preferred.base_path + shape("", path)[1] for path in preferred.paths}
     paths = {path: item for path, item in api.paths.items() if shape("", path)[1] not in taken}
     if len(paths) == len(api.paths):

@@ -1,4 +1,4 @@
-"""Builds the mock from its parts; the only module that knows all of them."""
+"""Builds the mock from its parts; the only module that imports all of them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -63,28 +63,28 @@ from understudy.openapi.diagnostics import Diagnostic
 from understudy.openapi.loader import load
 
 CLOSED = ("/oauth2/token", *PRIVATE_PATHS)
-"""Paths closed to pages of other origins: one takes the client secret (interface, Code grant, 4)."""
+"""Paths without CORS headers: the token endpoint gets client secrets (interface, Code grant, 4)."""
 
 GUARDED = ("/oauth2/",)
-"""Paths that are guarded against DNS rebinding as pages are."""
+"""Prefixes of paths that are guarded against DNS rebinding, as pages are."""
 
 
 class Mock:
     """The mock of one run: its state, and the applications of its two addresses.
 
     Args:
-        settings: The options of the run.
+        settings: Settings of the run.
         record: Called with every finished request.
-        addresses: The addresses of the two sites, for their links to one another.
+        addresses: Addresses of the two servers, for links between them.
 
     Attributes:
-        edge_cases: Makes the edge cases that the admin API offers; None: nothing does.
-        listing: What the document in force offers, if it is another service's; else None.
-        resource: Serves the resource API's address: the API, its pictures and its pages.
-        authorization: Serves the authorization server's address: its endpoints and its pages.
+        edge_cases: Source of the edge cases that the admin API offers; None without one.
+        listing: Listing of another service's document in force; None for the bundled service.
+        resource: Application of the resource API's address, with its pictures and pages.
+        authorization: Application of the authorization server's address, with its pages.
 
     Raises:
-        StartupError: A document or fixture is not as it must be.
+        StartupError: A document or a fixture is invalid.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class Mock:
             choices=settings.choices,
             journal=Journal(settings.journal),
         )
-        if (self.fixtures / "stubs").is_dir():  # compiles the document once more, and so only then
+        if (self.fixtures / "stubs").is_dir():  # stubs need a further, slow compilation
             served = endpoints(self._resource_api(vocabulary_of(self.world)))
             load_stubs(self.fixtures / "stubs", self.world, served)
         pinned = partial(fingerprint, settings, self.fixtures, self._declared.files)
@@ -121,41 +121,41 @@ class Mock:
         self.resource = Served()
         self.authorization = Served()
         key = settings.recording_key
-        if key is not None and key.exists():  # the key stays behind where a recording is shared
+        if key is not None and key.exists():  # a shared recording comes without its key
             entrance = plugins.find("entrances", "record")(settings.fixtures, key)
             self.resource.entrance = self.authorization.entrance = entrance
         self._build()
 
     async def close(self) -> None:
-        """Lets go of the store that the worlds are shared through, at the end of the event loop."""
+        """Closes the connection to a shared store; to be called before the event loop ends."""
         if self._store is not None:
             await self._store.close()
 
     @property
     def losses(self) -> tuple[Diagnostic, ...]:
-        """The losses of the document in force."""
+        """Parts of the document in force that could not be read as written."""
         return self._declared.losses
 
     @property
     def uncovered(self) -> Sequence[str]:
-        """Names that the document in force declares, and that neither a word nor a handler covers."""
+        """Names that the document in force declares, and that neither vocabulary nor handlers know."""
         if self._settings.document is None or self.listing is not None:
             return ()
         return uncovered_names(self.endpoints, vocabulary_of(self.world))
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The files that a reload reads beside the fixtures: documents, overlays, words, state."""
+        """Files that a reload reads besides the fixtures, such as documents and overlays."""
         settings = self._settings
         optional = (self.vocabulary, settings.like, settings.state_model, settings.seed_data)
         others = (path for path in optional if path is not None)
         return (*self._declared.files, *self._settings.overlays, *others)
 
     def reload(self) -> None:
-        """Reads documents and fixtures again; what was changed in the world stays changed.
+        """Reads documents and fixtures again; changes of the worlds are kept.
 
         Raises:
-            StartupError: One of them is not as it must be; the old ones stay in force.
+            StartupError: A document or a fixture is invalid; the old ones stay in force.
         """
         before, declared, state = self.world.baseline, self._declared, self._state
         self._declared = load(self.document, self._settings.overlays)
@@ -169,13 +169,13 @@ class Mock:
             raise
 
     def _inferred_state(self) -> InferredState | None:
-        """Returns the state of the document in force, which what stands behind the door keeps."""
-        keep = plugins.find("states", "collections")
-        state: InferredState | None = keep(self._declared, self._settings)
+        """Returns the state that a plugin infers from the document in force, if any."""
+        infer = plugins.find("states", "collections")
+        state: InferredState | None = infer(self._declared, self._settings)
         return state
 
     def _fixtures_in_words(self) -> Baseline:
-        """Loads the fixtures, with the words of the deployment beside them."""
+        """Loads the fixtures, with the deployment's names for fields and scopes."""
         words = OWN_WORDS if self.vocabulary is None else load_vocabulary(self.vocabulary)
         if self._settings.document is not None and interface_operations(self._declared):
             words = with_declared_scopes(words, self._declared)
@@ -263,7 +263,7 @@ class Mock:
         self.title = str(resource.document.raw.get("info", {}).get("title", "an API"))
         self.listing = listing(self.title, self.endpoints, self._settings.tokens)
         is_single = self._settings.single_port
-        # under another service's document, /oauth2 is that service's where we have an address for ours
+        # another service's document may use /oauth2 itself; with two addresses, ours is at the other
         has_sign_in = is_single or self.listing is None
         first_group: PageGroup = "operations" if self.listing else "people"
         page_groups: tuple[PageGroup, ...] = (first_group, "authorization")
@@ -295,7 +295,7 @@ class Mock:
         self.resource.site, self.authorization.site = site, authorization_site
 
     def _tell_store(self, apis: Sequence[Api]) -> None:
-        """Tells the store of a fleet which operations its journals may refer to."""
+        """Gives a shared store the operations that its journals may refer to."""
         if self._store is not None:
             self._store.serve(endpoint for api in apis for endpoint in endpoints(api))
 
@@ -306,13 +306,13 @@ class Mock:
         return (user_info_api(document, vocabulary),)
 
     def _page_hosts(self) -> frozenset[str]:
-        """Returns the host names that the pages may be reached under, beside loopback ones."""
+        """Returns the host names under which pages may be opened, besides loopback ones."""
         urls = (self._settings.public_url, self._settings.public_auth_url)
         public = (urlsplit(url).hostname or "" for url in urls if url)
         return frozenset((*self._settings.admin_hosts, *public))
 
     def _addresses_of_resource(self) -> Addresses:
-        """Returns the addresses as the resource API's server gives them to clients."""
+        """Returns the addresses that the resource API's server gives to clients."""
         public = self._public(self._settings.public_url)
         authorization = self._public(self._settings.public_auth_url)
         if self._settings.single_port:
@@ -320,18 +320,18 @@ class Mock:
         return Addresses(public, authorization or self._addresses.authorization, public)
 
     def _addresses_of_authorization(self) -> Addresses:
-        """Returns the addresses as the authorization server gives them to clients."""
+        """Returns the addresses that the authorization server gives to clients."""
         resource = self._public(self._settings.public_url) or self._addresses.resource
         public = self._public(self._settings.public_auth_url)
         return Addresses(resource, public, public)
 
     def _public(self, url: str | None) -> str:
-        """Returns a public address without the base path of the document in force."""
+        """Returns a public URL without the base path of the document in force; empty for None."""
         return (url or "").rstrip("/").removesuffix(self.base_path).rstrip("/")
 
 
 def _served_endpoints(resource: Api) -> list[Endpoint]:
-    """Returns the endpoints of the document, without our own that publishes it."""
+    """Returns the endpoints of the document, without our handler that publishes the document."""
     published = shape("GET", PATH)
     return [
         endpoint

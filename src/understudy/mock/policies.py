@@ -1,6 +1,6 @@
-"""Joins the engine's mechanisms with this service: the switches they obey, the rules they hold.
+"""Connects the engine's mechanisms with this service: with its switches and its rules.
 
-The engine serves any document and names no rule; this is the one place where the two are joined.
+The engine serves any document and knows no rule; only this module connects the two.
 """
 
 from collections.abc import Callable, Mapping
@@ -50,7 +50,7 @@ SWITCHES_OF_CODES: Final[Mapping[str, str]] = {
     "invalid_parameter": "invalid-parameter-error",
     "rate_limit_exceeded": "rate-limit-error",
 }
-"""The switch of each refusal, by the code that it has unless another is chosen."""
+"""Default code of a refusal to the switch that changes its status and code."""
 
 NO_TOKEN: Final = "missing-token-error"
 TOO_LARGE: Final = "upload-size-error"
@@ -58,7 +58,7 @@ UNKNOWN_MEMBER: Final = "unknown-member-error"
 
 
 def chosen_refusal(choices: Choices, problem: Problem) -> Problem:
-    """Returns a refusal of the resource API with the status and the code that were chosen for it."""
+    """Returns a refusal of the resource API with the status and the code that its switch chooses."""
     chosen = choices.get(_switch_of(problem))
     if chosen is None:
         return problem
@@ -70,7 +70,7 @@ def chosen_refusal(choices: Choices, problem: Problem) -> Problem:
 
 
 def chosen_oauth_refusal(choices: Choices, problem: Problem) -> Problem:
-    """Returns a refusal of the authorization server with the status and the code that were chosen."""
+    """Returns a refusal of the authorization server with the status and code that its switch chooses."""
     if isinstance(problem, TokenRefused):
         chosen = choices.get("token-info-error")
     else:
@@ -84,7 +84,7 @@ def chosen_oauth_refusal(choices: Choices, problem: Problem) -> Problem:
 
 
 def _switch_of(problem: Problem) -> str:
-    """Returns the name of the switch that is about a refusal; empty if none is."""
+    """Returns the name of the switch for a refusal; empty if it has none."""
     if isinstance(problem, ContentTooLarge):
         return TOO_LARGE
     if isinstance(problem, Unauthorized) and problem.code is None:
@@ -123,11 +123,11 @@ RULES_OF_MECHANISMS: Final[Mapping[Callable[..., Any], tuple[str, ...]]] = {
         *("error-unknown-member", "error-rate-limit"),
     ),
 }
-"""Each function of the engine, and the rules of ``rules.yaml`` that it holds for this service."""
+"""Function of the engine to the rules of ``rules.yaml`` that it implements for this service."""
 
 
 def mark_mechanisms() -> None:
-    """Marks the engine's functions with the rules that they implement, which explanations name."""
+    """Marks the engine's functions with the rules that they implement, which `explain` names."""
     for mechanism, rules in RULES_OF_MECHANISMS.items():
         upholds(*rules)(mechanism)
 
@@ -142,11 +142,11 @@ SWITCHES_OF_SCOPES: Final[Mapping[object, str]] = {
     avatars.list_avatars: "avatar-list-scope",
     own_profile.is_email_associated: "associated-email-scope",
 }
-"""The handler of each operation that reads, to the switch that says which scopes open it."""
+"""Handler of each reading operation to the switch that chooses its sufficient scopes."""
 
 
 def opening(vocabulary: Vocabulary) -> ScopePolicy:
-    """Returns what opens the operations that read, in the words of a deployment."""
+    """Returns the policy for scopes of reading operations, with the deployment's names of scopes."""
     auth, manage = vocabulary.words[AUTH], vocabulary.words[MANAGE_PROFILE]
 
     def opens(choices: Choices, handler: object, granted: frozenset[str]) -> bool:
@@ -189,7 +189,7 @@ POLICIES: Final = Policies(
     refusal=chosen_refusal,
     quota_advice="start the mock with --choose rate-limits=warn",
 )
-"""The switches of ``rules.yaml`` that the engine's mechanisms obey."""
+"""Policies of the resource API, by the switches of ``rules.yaml``."""
 
 OAUTH_POLICIES: Final = Policies(refusal=chosen_oauth_refusal)
-"""The switches that the engine obeys at the authorization server."""
+"""Policies of the authorization server, by the switches of ``rules.yaml``."""

@@ -63,7 +63,7 @@ class Settings:
         admin_token: Lets callers from other machines use the admin API.
         public_url: Address at which clients reach the resource API; None to follow their Host.
         public_auth_url: Address at which clients reach the authorization server; None for its port on
-            the host of the resource API.
+            the host that the client used.
         tls: Directory of the certificate for https; None for http.
         admin_hosts: Host names that callers of the admin API may use, besides loopback ones.
         callbacks_to: Host names and addresses that callbacks and webhooks may be sent to, besides those

@@ -1,1 +1,1 @@
-"""Implements the authorization server (interface, Authentication)."""
+"""The OAuth 2.0 authorization server (interface, Authentication)."""

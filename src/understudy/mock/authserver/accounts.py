@@ -1,6 +1,6 @@
-"""Looks accounts up by user name, checks their passwords, and limits failed attempts.
+"""Looks accounts up by user name, checks their passwords, and throttles failed attempts.
 
-Attempts are limited at secrets, codes and passwords (RFC 6749, 10.10; RFC 9700, 4).
+Throttling protects client secrets, codes and passwords (RFC 6749, 10.10; RFC 9700, 4).
 """
 
 import hmac
@@ -26,9 +26,9 @@ class Attempts:
     """The attempts at one secret.
 
     Attributes:
-        world: The world, whose clock is used.
-        collection: Where failed attempts of this kind are counted.
-        name: Owner of the secret, the key in the collection.
+        world: World of the secret, whose clock is used.
+        collection: Collection with the counts of failed attempts of this kind.
+        name: Owner of the secret, which is the key in the collection.
     """
 
     world: World
@@ -47,10 +47,10 @@ class Attempts:
 
 @upholds("guessing-slowed")
 def hold_off(world: World, collection: Collection[FailedAttempts], name: str) -> Attempts:
-    """Returns the attempts at a secret, unless there were too many.
+    """Returns the attempts at a secret, or refuses a further attempt.
 
     Raises:
-        TooManyRequests: There were too many failed attempts within a minute.
+        TooManyRequests: Too many attempts failed within a minute.
     """
     failed = world.get(collection, name)
     now = world.clock.now()
@@ -64,7 +64,7 @@ def hold_off(world: World, collection: Collection[FailedAttempts], name: str) ->
 PasswordCheck = Literal["wrong", "password", "application_password"]
 
 UNKNOWN_ACCOUNT = ""
-"""Key of the failed attempts at all accounts that do not exist."""
+"""Key of failed attempts at accounts that do not exist, which share one count."""
 
 
 def find_account(world: World, username: str) -> Person | None:
@@ -76,13 +76,13 @@ def find_account(world: World, username: str) -> Person | None:
 def check_password(
     world: World, username: str, password: str
 ) -> tuple[Person | None, PasswordCheck]:
-    """Returns an account and which of its passwords this is; after too many wrong ones none is compared.
+    """Returns the account of a user name, if any, and which of its passwords this is.
 
     Raises:
-        TooManyRequests: There were too many failed attempts.
+        TooManyRequests: Too many attempts failed; the password was not compared.
     """
     person = find_account(world, username)
-    # counted by account and not by typed name: an account has several, and typed names no end
+    # counted per account: it has several user names, and unknown names would fill the store
     attempts = hold_off(world, FAILED_SIGN_INS, person.slug if person else UNKNOWN_ACCOUNT)
     check = compared(person, password)
     if check == "wrong":
@@ -91,10 +91,10 @@ def check_password(
 
 
 def compared(person: Person | None, password: str) -> PasswordCheck:
-    """Tells which of a person's passwords this is; None for an account that does not exist."""
+    """Returns which of a person's passwords this is; an unknown account (None) has none."""
     expected = person.password if person else ""
     of_application = (person.application_password if person else None) or ""
-    # both are compared for unknown accounts too, so that the time reveals nothing
+    # compares both even for unknown accounts, so that the time of the response reveals nothing
     is_password = hmac.compare_digest(expected.encode(), password.encode())
     is_of_application = hmac.compare_digest(of_application.encode(), password.encode())
     if expected and is_password:

@@ -1,6 +1,6 @@
-"""Registers applications (interface, Bearer tokens, 2): for the dashboard, and as JSON in the admin API.
+"""Registers and changes applications (interface, Bearer tokens, 2), for the dashboard and the admin API.
 
-The dashboard as JSON (``openapi/admin.yaml``) is for tests without a browser.
+The handlers of the admin API (``openapi/admin.yaml``) serve tests without a browser.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,10 +32,10 @@ def owned_by(world: World, owner: str) -> list[Application]:
 
 
 def find(world: World, client_id: str, owner: str | None = None) -> Application:
-    """Returns an application.
+    """Returns an application by its client ID.
 
     Raises:
-        NotFound: It does not exist, or ``owner`` is given and does not own it.
+        NotFound: The application does not exist, or ``owner`` is given and does not own it.
     """
     application = world.get(APPLICATIONS, client_id)
     if application is None or (owner is not None and application.owner != owner):
@@ -46,10 +46,10 @@ def find(world: World, client_id: str, owner: str | None = None) -> Application:
 
 @upholds("application-has-id-and-secret")
 def register(world: World, owner: str, name: str, redirect_uris: tuple[str, ...]) -> Application:
-    """Registers an application with a client ID, a client secret and an API key of its owner.
+    """Registers an application with a new client ID and secret, and an API key for its owner.
 
     Raises:
-        BadRequest: The owner is unknown, or the name or a redirect address is invalid.
+        BadRequest: The owner is unknown, or the name or a redirect URI is invalid.
     """
     if world.get(PEOPLE, owner) is None:
         msg = f"owner: there is no person {owner!r}."
@@ -75,10 +75,10 @@ def rotate_secret(world: World, application: Application) -> Application:
 def change(
     world: World, application: Application, *, name: str, redirect_uris: tuple[str, ...]
 ) -> Application:
-    """Changes the name and the redirect addresses: both, or neither.
+    """Changes the name and the redirect URIs, both or neither.
 
     Raises:
-        BadRequest: The name is empty or too long, or a redirect address cannot be registered.
+        BadRequest: The name is empty or too long, or a redirect URI is invalid.
     """
     checked = _checked_redirect_uris(redirect_uris)
     return _put(world, replace(application, name=_checked_name(name), redirect_uris=checked))
@@ -172,7 +172,7 @@ def create_application(call: Call, *, body: Mapping[str, Any]) -> HandlerRespons
     """Registers an application (``POST /applications``).
 
     Raises:
-        BadRequest: The owner is unknown, or the name or a redirect address is invalid.
+        BadRequest: The owner is unknown, or the name or a redirect URI is invalid.
     """
     uris = tuple(body.get("redirect_uris", ()))
     application = register(call.world, body["owner"], body["name"], uris)
@@ -189,11 +189,11 @@ def get_application(call: Call, client_id: str) -> HandlerResponse:
 
 
 def update_application(call: Call, client_id: str, *, body: Mapping[str, Any]) -> HandlerResponse:
-    """Applies all changes, or none (``PATCH /applications/{client_id}``).
+    """Changes an application, completely or not at all (``PATCH /applications/{client_id}``).
 
     Raises:
         NotFound: There is no such application.
-        BadRequest: The name or a redirect address is invalid.
+        BadRequest: The name or a redirect URI is invalid.
     """
     application = find(call.world, client_id)
     changed = change(

@@ -1,7 +1,7 @@
 """Decides authorization requests, and issues a code or a token after a person's approval.
 
-Requests that no person has to see are decided here: refused, denied or approved in advance. What is
-left is shown by the pages, which need a browser and its session.
+Requests that need no page are decided here: invalid ones, and those denied or approved in advance. The
+pages, which need a browser and its session, decide all others.
 """
 
 import string
@@ -35,11 +35,11 @@ CODE_DIGITS = 32
 def approve(
     world: World, request: AuthorizationRequest, person: str, choices: Mapping[str, str]
 ) -> str:
-    """Issues the code or token that was requested.
+    """Issues the requested code or token.
 
     Args:
-        world: The world that it is valid in.
-        request: The validated request that the person saw.
+        world: World in which the code or token is valid.
+        request: Validated request that the person approved.
         person: Slug of the person who approved.
         choices: Switch name to the option in force.
 
@@ -87,10 +87,10 @@ APPROVE, DENY = "mock_approve", "mock_deny"
 
 
 def deciding(auto_approve: str | None) -> PageHandler:
-    """Returns what responds to an authorization request where no page has to be shown.
+    """Returns the handler of authorization requests that need no page.
 
     Args:
-        auto_approve: Slug of the person who approves every request; None: each is shown.
+        auto_approve: Slug of the person who approves every request; None: pages are shown.
     """
 
     def decide(call: Call, query: bytes) -> HandlerResponse | None:
@@ -119,17 +119,17 @@ def deciding(auto_approve: str | None) -> PageHandler:
 
 @upholds("authorize-error-redirect")
 def refused(address: ReturnAddress, refusal: RefusedRedirect) -> str:
-    """Returns the address to redirect to with an error (RFC 6749, 4.1.2.1)."""
+    """Returns the URL to redirect to with an error (RFC 6749, 4.1.2.1)."""
     return address.with_response(error=refusal.error, error_description=refusal.description)
 
 
 def note_risks(world: World, request: AuthorizationRequest, notes: list[str]) -> None:
-    """Notes what the client leaves out that would protect the person (RFC 9700, 2.1.1 and 4.7).
+    """Notes a missing ``state`` or ``code_challenge``, which protect the person (RFC 9700, 2.1.1, 4.7).
 
     Args:
-        world: The world of the request.
-        request: The validated request.
-        notes: The journal's notes on the request.
+        world: World of the request.
+        request: Validated request.
+        notes: Journal's notes on the request.
     """
     client_id = request.return_address.application.client_id
     if request.return_address.state is None:
@@ -139,6 +139,6 @@ def note_risks(world: World, request: AuthorizationRequest, notes: list[str]) ->
 
 
 def _redirect(url: str) -> HandlerResponse:
-    """Redirects to the application, without a body: the URL may contain a token."""
-    location = quote(url, safe=string.punctuation)  # a registered address may not be ASCII
+    """Returns a redirect to the application, without a body, as the URL may contain a token."""
+    location = quote(url, safe=string.punctuation)  # a registered URI may have other than ASCII
     return HandlerResponse(None, 302, headers=(("location", location), *PAGE_HEADERS))

@@ -1,8 +1,7 @@
-"""Validates an authorization request and its return address (interface, Authorization request).
+"""Validates authorization requests and their redirect URIs; defines the server's errors.
 
-Pure functions of parameters and records: the pages show the result, and tests need no browser.
-Which errors may be redirected, and which must not be, follows RFC 6749, 4.1.2.1 and 4.2.2.1, and RFC 9700, 4.1.
-Errors differ by where they are shown, and have their shape by that:
+Source: interface, Authorization request. These are pure functions, so that tests need no browser. RFC
+6749, 4.1.2.1 and 4.2.2.1, and RFC 9700, 4.1, say which errors may be redirected. The kinds of errors:
 
 OAuthError        400 or 401 as JSON, from the token endpoint and token-info (RFC 6749, 5.2)
 RefusedPage       an error page: the client or the redirect cannot be trusted (RFC 6749, 4.1.2.1)
@@ -47,8 +46,8 @@ class OAuthError(Problem):
     """An error response in the shape of RFC 6749, 5.2.
 
     Args:
-        error: The error code.
-        description: What was wrong and what to do; contains no secrets.
+        error: Error code.
+        description: Cause and remedy, without secrets.
         headers: Further headers.
     """
 
@@ -59,7 +58,7 @@ class OAuthError(Problem):
 
 
 class TokenRefused(OAuthError):
-    """A token that its validation does not describe; the error does not tell why."""
+    """The refusal of token-info to describe a token, without the reason."""
 
     def __init__(self, description: str) -> None:
         super().__init__(INVALID_REQUEST, description)
@@ -78,8 +77,8 @@ class RefusedPage(Exception):
     """An authorization request with an error that must not be redirected.
 
     Attributes:
-        what: What was wrong.
-        remedy: What the developer should do.
+        what: Cause of the error.
+        remedy: Remedy for the developer.
     """
 
     def __init__(self, what: str, remedy: str) -> None:
@@ -92,8 +91,8 @@ class RefusedRedirect(Exception):
     """An authorization request with an error that is redirected to the registered address.
 
     Attributes:
-        error: The code that RFC 6749, 4.1.2.1 registers.
-        description: What was wrong and what to do.
+        error: Error code of RFC 6749, 4.1.2.1.
+        description: Cause and remedy.
     """
 
     def __init__(self, error: str, description: str) -> None:
@@ -104,7 +103,7 @@ class RefusedRedirect(Exception):
 
 @upholds("authorize-error-form")
 def describable(text: str) -> str:
-    """Returns a text in the characters of an ``error_description``: no quote, no backslash, only ASCII."""
+    """Returns a text with only the characters that an ``error_description`` may have."""
     return _UNDESCRIBABLE.sub("?", text.replace('"', "'"))
 
 
@@ -112,8 +111,8 @@ def describable(text: str) -> str:
 def error_response(problem: Problem) -> HandlerResponse:
     """Returns a problem in the authorization server's shape (RFC 6749, 5.2).
 
-    Validation errors of the engine (a missing field, a body of another type) become
-    ``invalid_request``, with the status that the RFC gives it.
+    Validation errors of the engine, such as a missing field or another media type, become
+    ``invalid_request`` with status 400, as the RFC requires.
     """
     if isinstance(problem, OAuthError):
         error, status = problem.code or INVALID_REQUEST, problem.status
@@ -133,16 +132,16 @@ _INDEXED = re.compile(r"scope\[([0-9]{0,6})\]")
 
 
 def is_scope_parameter(name: str) -> bool:
-    """Tells whether a parameter carries scopes: ``scope``, ``scope[0]``, ``scope[]``."""
+    """Tells whether a parameter contains scopes: ``scope``, ``scope[0]``, ``scope[]``."""
     return name == "scope" or _INDEXED.fullmatch(name) is not None
 
 
 @upholds("scope-indexed-array", "scope-any-index", "scope-space-joined")
 def requested(parameters: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """Returns the scopes that a request contains, ordered by index, each once.
+    """Returns the requested scopes, ordered by index and without repetitions.
 
     Args:
-        parameters: All parameters in order. Indexes may start anywhere and have gaps:
+        parameters: All parameters, in order. Indexes may start anywhere and have gaps:
             ``scope[3]=a&scope[1]=b`` is b, a. Generic clients send ``scope=a b`` (RFC 6749, 3.3).
     """
     indexed = []
@@ -157,7 +156,7 @@ def requested(parameters: Sequence[tuple[str, str]]) -> tuple[str, ...]:
 
 @upholds("scope-at-least-one", "scope-auth-needed", "scope-known")
 def error_in(scopes: Sequence[str], vocabulary: Vocabulary) -> str | None:
-    """Returns what is wrong with the requested scopes, or None."""
+    """Returns a message about the first error in the requested scopes; None if they are valid."""
     auth, known = vocabulary.scopes.auth, vocabulary.scope_names
     if not scopes:
         return f"scope is missing; request at least one: scope[0]={auth}."
@@ -170,7 +169,7 @@ def error_in(scopes: Sequence[str], vocabulary: Vocabulary) -> str | None:
 
 
 def meanings(vocabulary: Vocabulary) -> dict[str, str]:
-    """Returns the meaning of each scope, in words for the person who approves it."""
+    """Returns each scope with its meaning, for the consent page."""
     return {
         vocabulary.scopes.auth: "Know who you are",
         vocabulary.scopes.read: "Read your profile and avatars",
@@ -179,23 +178,23 @@ def meanings(vocabulary: Vocabulary) -> dict[str, str]:
 
 
 Parameters = Sequence[tuple[str, str]]
-"""Names and values in order, where bytes that are not UTF-8 are surrogate escapes."""
+"""Names and values in order, with surrogate escapes for bytes that are not UTF-8."""
 
 Find = Callable[[str], Application | None]
-"""Looks an application up by its client_id."""
+"""Returns the application with a client ID, or None."""
 
 _CHALLENGE = re.compile(r"[A-Za-z0-9._~-]{43,128}")  # RFC 7636, 4.2
 
 
 @dataclass(frozen=True, slots=True)
 class ReturnAddress:
-    """The destination of the response, once the redirect address is known to be the client's.
+    """The destination of the authorization response, with a redirect URI that was checked.
 
     Attributes:
-        application: The client.
-        redirect_uri: The address, as registered.
+        application: Client.
+        redirect_uri: Redirect URI, as registered.
         in_fragment: Whether the response is in the fragment, as for response_type ``token``.
-        state: Echoed unchanged; None if none was sent.
+        state: State of the request, which the response repeats; None if none was sent.
     """
 
     application: Application
@@ -205,10 +204,10 @@ class ReturnAddress:
 
     @upholds("state-echoed", "fragment-percent-encoded")
     def with_response(self, **members: str) -> str:
-        """Returns the address with these members in its query or fragment."""
+        """Returns the redirect URI with these members in its query or fragment."""
         if self.state is not None:
             members["state"] = self.state
-        # everything is percent-encoded: in a fragment, '+' would be read as a plus sign
+        # %20 instead of '+', which scripts that read the fragment take for a plus sign
         text = urlencode(members, quote_via=quote, safe="", errors="surrogateescape")
         if self.in_fragment:
             return f"{self.redirect_uri}#{text}"
@@ -217,7 +216,7 @@ class ReturnAddress:
 
     @upholds("denial-access-denied", "denial-error-parameter")
     def denied(self) -> str:
-        """Returns the address to redirect to after a denial."""
+        """Returns the URL to redirect to after a denial."""
         return self.with_response(
             error="access_denied", error_description="The person denied the request."
         )
@@ -225,14 +224,14 @@ class ReturnAddress:
 
 @dataclass(frozen=True, slots=True)
 class AuthorizationRequest:
-    """A request that a person may be asked to approve.
+    """A valid authorization request, which a person may approve.
 
     Attributes:
-        return_address: Where the response goes.
-        response_type: The flow.
-        scopes: The requested scopes.
-        challenge: The PKCE challenge, or None (RFC 7636).
-        challenge_method: How the challenge is derived from the verifier.
+        return_address: Destination of the response.
+        response_type: ``code`` for the code grant, ``token`` for the implicit grant.
+        scopes: Requested scopes.
+        challenge: PKCE challenge (RFC 7636); None without PKCE.
+        challenge_method: Derivation of the challenge from the verifier.
     """
 
     return_address: ReturnAddress
@@ -246,7 +245,7 @@ class AuthorizationRequest:
 def parameters_of(query: bytes) -> Parameters:
     """Returns the parameters of a query string; an empty one counts as omitted (RFC 6749, 3.1).
 
-    An empty code_challenge does not: omitting it would turn PKCE off in silence (RFC 9700, 4.8.2).
+    But an empty code_challenge is kept: to omit it would silently turn PKCE off (RFC 9700, 4.8.2).
     """
     text = query.decode("ascii", "surrogateescape")
     pairs = parse_qsl(text, keep_blank_values=True, errors="surrogateescape")
@@ -254,22 +253,22 @@ def parameters_of(query: bytes) -> Parameters:
 
 
 CALLBACK_PATH = "/callback"
-"""Path of the mock's own callback page, which every application may be tried with."""
+"""Path of the mock's callback page, which every application may use as redirect URI."""
 
 
 @upholds("authorize-client-known", "redirect-uri-registered", "redirect-uri-exact")
 def find_return_address(
     parameters: Parameters, find: Find, authorization_url: str = ""
 ) -> ReturnAddress:
-    """Finds the address that the response may be redirected to.
+    """Returns the destination of the authorization response.
 
     Args:
         parameters: All parameters of the request.
-        find: Finds an application by its client ID.
+        find: Returns the application with a client ID.
         authorization_url: Base URL of the authorization server; empty without a callback page.
 
     Raises:
-        RefusedPage: The client or the redirect address cannot be trusted, so there must be no redirect.
+        RefusedPage: The client or the redirect URI is unknown, so that no redirect is safe.
     """
     client_id = _single(parameters, "client_id")
     application = find(client_id)
@@ -299,12 +298,12 @@ def find_return_address(
 def validate(
     parameters: Parameters, address: ReturnAddress, vocabulary: Vocabulary = OWN_WORDS
 ) -> AuthorizationRequest:
-    """Validates the other parameters, whose errors the client may be told.
+    """Validates the other parameters, whose errors may be redirected to the client.
 
     Args:
         parameters: All parameters of the request.
-        address: Where the response goes.
-        vocabulary: The deployment's words for the scopes.
+        address: Destination of the response.
+        vocabulary: Names of the scopes in the deployment.
 
     Raises:
         RefusedRedirect: A parameter is missing, unknown or repeated.
@@ -355,7 +354,7 @@ def _single(parameters: Parameters, name: str) -> str:
 
 @upholds("authorize-repeated-parameter")
 def _refuse_repeated(parameters: Parameters) -> None:
-    """Refuses repeated parameters; each scope has an index of its own."""
+    """Refuses repeated parameters; several scopes have different indexes."""
     names = [name for name, _ in parameters]
     for name in dict.fromkeys(names):
         is_known = name in {"response_type", "state", "code_challenge", "code_challenge_method"}

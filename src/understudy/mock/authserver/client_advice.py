@@ -1,4 +1,4 @@
-"""Notes how clients could be built better, even where their requests succeeded."""
+"""Notes how OAuth clients could be improved, even if their requests succeed."""
 
 from urllib.parse import parse_qs
 
@@ -31,10 +31,10 @@ def note_problem(world: World, client_id: str, problem: str, notes: list[str]) -
     """Notes a problem of a client, for the journal and for its developer.
 
     Args:
-        world: The world of the request.
-        client_id: The client.
-        problem: A key of ADVICE.
-        notes: The journal's notes on the request.
+        world: World of the request.
+        client_id: Client ID of the client.
+        problem: Key of ADVICE.
+        notes: Journal's notes on the request.
     """
     notes.append(f"{client_id}: {ADVICE[problem]}")
     key = f"{client_id} {problem}"
@@ -45,7 +45,7 @@ def note_problem(world: World, client_id: str, problem: str, notes: list[str]) -
 
 
 def observe(exchange: RequestContext) -> None:
-    """Observes how a client uses its tokens, after each request."""
+    """Notes problems in a client's use of its tokens; called after each request."""
     if b"token=" in exchange.query and exchange.path != "/oauth2/token-info":
         _observe_query(exchange)
     principal = exchange.principal
@@ -60,7 +60,7 @@ def observe(exchange: RequestContext) -> None:
 
 
 def _observe_limit(exchange: RequestContext, client_id: str) -> None:
-    """Notes a client that goes on sending requests in the hour in which it was refused."""
+    """Notes a further 429 of a client within an hour of its first."""
     since = exchange.world.get(RATE_LIMITED_CLIENTS, client_id)
     if since is not None and exchange.started < since + WINDOW:
         note_problem(exchange.world, client_id, "rate-limit-ignored", exchange.notes)
@@ -105,7 +105,7 @@ def advice_for(world: World, client_id: str) -> list[ClientAdvice]:
 
 
 def _unused_scopes(world: World, client_id: str) -> set[str]:
-    """Returns the scopes that a client was granted and never needed, once it has used a token."""
+    """Returns the scopes that a client was granted and never used; empty if it used no token yet."""
     tokens = [token for _, token in world.items(TOKENS) if token.client_id == client_id]
     uses = [world.get(USED_SCOPES, token.token) for token in tokens]
     used = {scope for use in uses if use is not None for scope in use}

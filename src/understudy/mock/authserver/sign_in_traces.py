@@ -1,8 +1,8 @@
-"""Traces sign-ins: from each authorization request to the first call with its token.
+"""Traces sign-ins, from each authorization request to the first call with its token.
 
-The journal has every step, and nobody sees which belong together: a code links the redirect with
-its exchange, and a token the exchange with the calls. This follows both, judges each parameter, and
-says where a sign-in stopped.
+The journal has every step, but does not show which belong together: a code links a redirect with its
+exchange, and a token the exchange with calls. A trace follows both, judges each parameter, and says
+where the sign-in stopped.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,20 +23,20 @@ from understudy.mock.store.applications import APPLICATIONS, Application
 from understudy.mock.store.vocabulary import vocabulary_of
 
 _ORIGIN = (b"origin", b"sec-fetch-mode")
-"""Headers that a browser sends for a script, and no server does."""
+"""Headers that browsers send for a script's request, and servers do not."""
 
 _MISSING: Final = "It was not sent."
 
 
 class Judged(NamedTuple):
-    """A parameter, and what is to be said of it.
+    """The judgement of one parameter.
 
     Attributes:
-        name: Its name.
-        value: Its value; empty if it was not sent.
-        verdict: Whether it is right, wrong, or could be better.
-        sentence: Why.
-        advice: What the client should do instead; empty where there is nothing to do.
+        name: Name of the parameter.
+        value: Value of the parameter; empty if it was not sent.
+        verdict: Whether the parameter is right, wrong, or could be better.
+        sentence: Reason for the verdict.
+        advice: Advice to the client's developer; empty for none.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Judged(NamedTuple):
 
 
 def _judged(name: str, value: str, right: str, fault: str, advice: str = "") -> Judged:
-    """Judges a parameter: it is right unless a fault is named, and a fault with advice is not a mistake."""
+    """Returns a judgement: ``right`` without a fault, ``advice`` for one with advice, else ``wrong``."""
     if not fault:
         return Judged(name, value, "right", right)
     return Judged(name, value, "advice" if advice else "wrong", fault, advice)
@@ -61,7 +61,7 @@ _FLOWS: Final[Mapping[str, tuple[str, str, str]]] = {
         "Use the code grant with PKCE; a token in an address can leak (RFC 9700, 2.1.2).",
     ),
 }
-"""``response_type`` to what is right about it, its fault, and the advice."""
+"""``response_type`` to the sentence for ``right``, the fault, and the advice; one of the first two is set."""
 
 
 def judged_authorization(
@@ -102,12 +102,12 @@ def _challenge(parameters: Mapping[str, str]) -> Iterator[Judged]:
 def judged_token(
     form: Mapping[str, str], authorization: Mapping[str, str], headers: Mapping[bytes, bytes]
 ) -> Iterator[Judged]:
-    """Judges the parameters of the exchange of a code (interface, Code grant).
+    """Judges the parameters of the token request that exchanges a code (interface, Code grant).
 
     Args:
-        form: The parameters.
-        authorization: The parameters of the authorization request.
-        headers: The header fields of the request.
+        form: Parameters of the token request.
+        authorization: Parameters of the authorization request.
+        headers: Header fields of the token request.
     """
     names = ("grant_type", "client_secret", "code_verifier")
     grant, secret, verifier = (form.get(name, "") for name in names)
@@ -137,13 +137,13 @@ def _repeated(name: str, value: str, authorization: Mapping[str, str]) -> Judged
 PAGES: Final = {"/sign-in": "sign-in", "/consent": "consent"}
 
 MOST: Final = 50
-"""Sign-ins that are traced; the latest ones."""
+"""Number of the latest sign-ins that are traced."""
 
 _FIRST_ERROR = 400
 
 
 def list_sign_ins(call: Call) -> HandlerResponse:
-    """Responds to ``GET /sign-ins``, the latest first."""
+    """Lists the traced sign-ins, the latest first (``GET /sign-ins``)."""
     contexts = tuple(call.world.journal)
     starts = [
         place
@@ -154,11 +154,11 @@ def list_sign_ins(call: Call) -> HandlerResponse:
 
 
 class _Trace:
-    """One sign-in.
+    """The trace of one sign-in.
 
     Args:
-        contexts: The journal.
-        place: The place of the authorization request in it.
+        contexts: Requests in the journal.
+        place: Index of the authorization request in them.
     """
 
     def __init__(self, contexts: Sequence[RequestContext], place: int) -> None:
@@ -170,7 +170,7 @@ class _Trace:
         self._stopped: str | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Returns the sign-in with its steps."""
+        """Returns the trace in the JSON of the admin API."""
         self._follow()
         world = self._first.world
         client_id = self._parameters.get("client_id", "")
@@ -187,7 +187,7 @@ class _Trace:
         }
 
     def _follow(self) -> None:
-        """Follows the sign-in as far as it went."""
+        """Collects the steps of the sign-in, up to the first call or to where it stopped."""
         first = self._first
         application = first.world.get(APPLICATIONS, self._parameters.get("client_id", ""))
         parameters = judged_authorization(self._parameters, application, first.world)
@@ -209,7 +209,7 @@ class _Trace:
             self._used(token)
 
     def _redirect(self) -> RequestContext | None:
-        """Adds what the person did, and returns what redirected to the application."""
+        """Adds the person's steps, and returns the request that redirected to the application."""
         target = self._parameters.get("redirect_uri", "")
         if _is_to(self._first, target):
             return self._first
@@ -234,7 +234,7 @@ class _Trace:
         return None
 
     def _of_browser(self) -> Iterator[RequestContext]:
-        """Yields what the same browser sent, until the person began anew."""
+        """Yields later requests of the same browser, up to another authorization request."""
         browser = self._first.client, self._first.headers.get(b"user-agent")
         for context in self._later:
             if (context.client, context.headers.get(b"user-agent")) != browser:
@@ -244,7 +244,7 @@ class _Trace:
             yield context
 
     def _exchanged(self, code: str) -> str | None:
-        """Adds the exchange of a code, and returns the token."""
+        """Adds the token request for a code, and returns the issued token, if any."""
         exchanges = [it for it in self._later if (it.method, it.path) == TOKEN]
         for context in exchanges:
             form = _form(context)

@@ -1,4 +1,4 @@
-"""Issues and validates tokens, redeems codes and passwords, and describes the server to its clients.
+"""The token endpoint, token-info, and the server's metadata for clients.
 
 Source: interface, Code grant, Password grant and Authorization-server endpoints; RFC 6749, 2.3, 3.2 and
 4.1.3; RFC 7636, 4.6; RFC 8414.
@@ -45,7 +45,7 @@ from understudy.mock.store.tokens import TOKENS, Token, is_valid
 from understudy.mock.store.vocabulary import vocabulary_of
 
 REMEMBERED = 1000
-"""Spent codes that a world remembers to detect replays; older ones are refused as unknown."""
+"""Exchanged codes that a world keeps to detect replays; older ones are refused as unknown."""
 
 
 @upholds("code-exchange", "code-bound-to-client", "code-single-use", "code-replay-revokes")
@@ -53,8 +53,8 @@ def redeem_code(call: Call, application: Application, form: Mapping[str, str]) -
     """Exchanges a code for a token.
 
     Raises:
-        OAuthError: The code is invalid, or does not match what it is bound to.
-        TooManyRequests: There were too many failed attempts by this client.
+        OAuthError: The code is invalid, or the request does not match the authorization request.
+        TooManyRequests: Too many attempts by this client failed.
     """
     code_text = form.get("code")
     if code_text is None:
@@ -77,7 +77,7 @@ def redeem_code(call: Call, application: Application, form: Mapping[str, str]) -
 
 
 def _spend(world: World, code: AuthorizationCode) -> None:
-    """Remembers the exchange, and forgets the oldest one over the limit."""
+    """Marks a code as exchanged, and drops the oldest exchanged code beyond the limit."""
     world.remove(CODES, code.code)
     world.put(SPENT_CODES, code.code, code)
     if world.changed(SPENT_CODES) > REMEMBERED:
@@ -126,7 +126,7 @@ def redeem_password(call: Call, application: Application, form: Mapping[str, str
 
     Raises:
         OAuthError: The credentials are wrong, or not those of the owner.
-        TooManyRequests: There were too many failed attempts.
+        TooManyRequests: Too many attempts failed.
     """
     username, password = form.get("username"), form.get("password")
     if username is None or password is None:
@@ -150,7 +150,7 @@ def redeem_password(call: Call, application: Application, form: Mapping[str, str
 
 
 UNKNOWN_CLIENT = ""
-"""Key of the failed attempts at all clients that do not exist: typed names have no end."""
+"""Key of failed attempts by clients that do not exist, which share one count to bound the store."""
 
 
 @upholds("token-client-credentials", "token-credentials-in-form", "token-constant-time")
@@ -158,12 +158,12 @@ def authenticate(call: Call, client_id: str | None, client_secret: str | None) -
     """Authenticates the client of a request to the token endpoint.
 
     Raises:
-        InvalidClient: The credentials are missing or wrong; the response does not tell which of them.
-        TooManyRequests: There were too many failed attempts for this client.
+        InvalidClient: The credentials are missing or wrong; the message does not tell which is wrong.
+        TooManyRequests: Too many attempts for this client failed.
     """
     if client_secret is None and takes_basic(call):
         named, secret = _basic(call.authorization or "")
-        if client_id in {None, named}:  # many clients name themselves in the form too
+        if client_id in {None, named}:  # many clients send client_id in the form, too
             client_id, client_secret = named, secret
     if client_id is None or client_secret is None:
         raise _missing(call, client_id)
@@ -233,13 +233,13 @@ def issue_token(
     """Exchanges a code or the owner's credentials for a token (``POST /oauth2/token``).
 
     Args:
-        call: The call.
-        origin: The Origin header. Only browsers send it, which cannot keep the secret: noted.
-        body: The form fields; an empty one counts as omitted (RFC 6749, 3.2).
+        call: Call.
+        origin: Origin header. Only browsers send it, and they cannot keep a secret, which is noted.
+        body: Form fields; an empty one counts as omitted (RFC 6749, 3.2).
 
     Raises:
         OAuthError: The request is invalid (RFC 6749, 5.2).
-        TooManyRequests: There were too many failed attempts.
+        TooManyRequests: Too many attempts failed.
     """
     in_query = sorted(_SECRETS & set(call.undeclared_query))
     if in_query:
@@ -303,7 +303,7 @@ HANDLERS: Handlers = {TOKEN: issue_token, TOKEN_INFO: validate_token}
 
 
 def metadata(call: Call) -> HandlerResponse:
-    """Describes the authorization server to clients that configure themselves (RFC 8414, 2)."""
+    """Returns the authorization server's metadata for clients (RFC 8414, 2)."""
     site, words = call.authorization_url, vocabulary_of(call.world)
     basic = ["client_secret_basic"] if takes_basic(call) else []
     return HandlerResponse(

@@ -11,7 +11,7 @@ from understudy.mock.store.tokens import TOKEN_ALPHABET, TOKENS, Token
 IMPLICIT_LIFETIME = timedelta(weeks=2)  # interface, Limits: Implicit-flow token lifetime
 
 TOKEN_DIGITS = 48
-"""Characters of a token, out of 72: some 290 bits (RFC 6749, 10.10 asks for 128)."""
+"""Characters of a token, from an alphabet of 72: some 290 bits (RFC 6749, 10.10, requires 128)."""
 
 
 @upholds("code-token-no-expiry", "implicit-token-two-weeks", "code-unguessable")
@@ -25,11 +25,11 @@ def issue(
     """Issues a token.
 
     Args:
-        world: The world that the token is valid in.
-        application: The client that gets the token.
+        world: World in which the token is valid.
+        application: Client that gets the token.
         person: Slug of the person who granted it.
-        scopes: The granted scopes.
-        lifetime: None: the token never expires (interface, Limits).
+        scopes: Granted scopes.
+        lifetime: Time until the token expires; None: never (interface, Limits).
     """
     expires = None if lifetime is None else (world.clock.now() + lifetime).isoformat()
     token = Token(
